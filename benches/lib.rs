@@ -1,0 +1,1 @@
+//! Benchmarks of ReasonScape; see README.md in this folder.

@@ -1,0 +1,157 @@
+//! Canonical JSON, the key of a document, and the randomness that belongs to coordinates.
+
+use std::fmt::Write;
+
+use reasonscape_stats::random::PyRandom;
+use sha2::{Digest, Sha256};
+
+use crate::Json;
+
+/// Python's `json.dumps(value, sort_keys=True)`, byte for byte.
+///
+/// `", "` and `": "` between items, ASCII with `\uXXXX` escapes, floats as Python's `repr`, keys by code point.
+///
+/// ```
+/// use reasonscape_core::{Json, canonical_json};
+///
+/// let value = Json::parse(r#"{"b":[1,1e-7,1e16],"a":"é"}"#)?;
+/// assert_eq!(canonical_json(&value), r#"{"a": "\u00e9", "b": [1, 1e-07, 1e+16]}"#);
+/// # Ok::<(), reasonscape_core::JsonError>(())
+/// ```
+pub fn canonical_json(value: &Json) -> String {
+    let mut text = String::new();
+    write_value(&mut text, value);
+    text
+}
+
+/// The lower-case hexadecimal SHA-256 of [`canonical_json`]: what a document is known by.
+///
+/// ```
+/// use reasonscape_core::{Json, cache_key};
+///
+/// let coordinates = Json::parse(r#"{"length": 16, "depth": 3}"#)?;
+/// assert_eq!(cache_key(&coordinates), "814011ef82bb8d115e434842ce081f9a513b8fcc96c3e35d6f6e2db37cdbdb0e");
+/// # Ok::<(), reasonscape_core::JsonError>(())
+/// ```
+pub fn cache_key(value: &Json) -> String {
+    let mut key = String::with_capacity(64);
+    for byte in Sha256::digest(canonical_json(value)) {
+        write!(key, "{byte:02x}").expect("writing to a string does not fail");
+    }
+    key
+}
+
+/// The seed of a point: the last 8 hexadecimal digits of the key of its coordinates without `count`.
+///
+/// How many tests are taken does not say which tests they are, so `count` is left out.
+///
+/// ```
+/// use reasonscape_core::{Json, base_seed};
+///
+/// let few = Json::parse(r#"{"length": 16, "depth": 3, "count": 32}"#)?;
+/// let many = Json::parse(r#"{"length": 16, "depth": 3, "count": 128}"#)?;
+/// assert_eq!(base_seed(&few), 0x7cdbdb0e);
+/// assert_eq!(base_seed(&few), base_seed(&many));
+/// # Ok::<(), reasonscape_core::JsonError>(())
+/// ```
+pub fn base_seed(params: &Json) -> u32 {
+    let key = match params {
+        Json::Object(members) if members.contains_key("count") => {
+            let mut members = members.clone();
+            members.remove("count");
+            cache_key(&Json::Object(members))
+        }
+        _ => cache_key(params),
+    };
+    u32::from_str_radix(&key[56..], 16).expect("the key is 64 hexadecimal digits")
+}
+
+/// The generator of a point: CPython's `random.Random(global_seed + base_seed)`.
+///
+/// ```
+/// use reasonscape_core::{Json, seeded};
+///
+/// let mut rng = seeded(&Json::parse(r#"{"length": 16, "depth": 3}"#)?, 0);
+/// assert_eq!((rng.random(), rng.random()), (0.46270868789986597, 0.719273070044232));
+/// assert_eq!([(); 5].map(|()| rng.randint(0, 99)), [7, 46, 43, 61, 13]);
+/// # Ok::<(), reasonscape_core::JsonError>(())
+/// ```
+pub fn seeded(params: &Json, global_seed: i64) -> PyRandom {
+    PyRandom::new(i128::from(global_seed) + i128::from(base_seed(params)))
+}
+
+fn write_value(text: &mut String, value: &Json) {
+    match value {
+        Json::Null => text.push_str("null"),
+        Json::Bool(true) => text.push_str("true"),
+        Json::Bool(false) => text.push_str("false"),
+        Json::Int(whole) => write!(text, "{whole}").expect("writing to a string does not fail"),
+        Json::BigInt(digits) => text.push_str(digits),
+        Json::Float(number) => write_float(text, *number),
+        Json::String(string) => write_string(text, string),
+        Json::Array(items) => {
+            text.push('[');
+            for (i, item) in items.iter().enumerate() {
+                text.push_str(if i == 0 { "" } else { ", " });
+                write_value(text, item);
+            }
+            text.push(']');
+        }
+        Json::Object(members) => {
+            text.push('{');
+            for (i, (key, value)) in members.iter().enumerate() {
+                text.push_str(if i == 0 { "" } else { ", " });
+                write_string(text, key);
+                text.push_str(": ");
+                write_value(text, value);
+            }
+            text.push('}');
+        }
+    }
+}
+
+/// Python's `repr`: the shortest digits that read back the same, with an exponent below 1e-4 and from 1e16 on.
+fn write_float(text: &mut String, number: f64) {
+    if !number.is_finite() {
+        text.push_str(match number {
+            f64::INFINITY => "Infinity",
+            f64::NEG_INFINITY => "-Infinity",
+            _ => "NaN",
+        });
+        return;
+    }
+    let scientific = format!("{number:e}");
+    let (digits, exponent) = scientific.split_once('e').expect("`{:e}` always writes an exponent");
+    let exponent: i32 = exponent.parse().expect("the exponent is a small whole number");
+    let written = if number != 0.0 && !(-4..16).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        write!(text, "{digits}e{sign}{:02}", exponent.abs())
+    } else if number == number.trunc() {
+        write!(text, "{number:.1}")
+    } else {
+        write!(text, "{number}")
+    };
+    written.expect("writing to a string does not fail");
+}
+
+fn write_string(text: &mut String, string: &str) {
+    text.push('"');
+    for character in string.chars() {
+        match character {
+            '"' => text.push_str("\\\""),
+            '\\' => text.push_str("\\\\"),
+            '\n' => text.push_str("\\n"),
+            '\r' => text.push_str("\\r"),
+            '\t' => text.push_str("\\t"),
+            '\u{8}' => text.push_str("\\b"),
+            '\u{c}' => text.push_str("\\f"),
+            ' '..='~' => text.push(character),
+            _ => {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    write!(text, "\\u{unit:04x}").expect("writing to a string does not fail");
+                }
+            }
+        }
+    }
+    text.push('"');
+}

@@ -1,0 +1,24 @@
+//! The domain of ReasonScape, pure and synchronous: the same input gives the same bytes, for ever.
+//!
+//! A test is a function of its coordinates. Coordinates are a JSON object; its canonical text is hashed
+//! ([`cache_key`]), the hash seeds CPython's generator ([`seeded`]), and the generator writes the tests. Anybody
+//! with a Python interpreter can check each step.
+//!
+//! # Promises
+//! No file, no network, no clock, no thread. What is written here never changes without a new version.
+//!
+//! ```
+//! use reasonscape_core::{Json, cache_key, seeded};
+//!
+//! let coordinates = Json::parse(r#"{"length": 16, "depth": 3}"#)?;
+//! assert!(cache_key(&coordinates).starts_with("814011ef"));
+//! assert_eq!(seeded(&coordinates, 0).random(), 0.46270868789986597);
+//! # Ok::<(), reasonscape_core::JsonError>(())
+//! ```
+
+mod json;
+mod key;
+
+pub use json::{Json, JsonError};
+pub use key::{base_seed, cache_key, canonical_json, seeded};
+pub use reasonscape_stats::random::PyRandom;

@@ -1,0 +1,269 @@
+//! Nine ways to read the same counters: three events by three assumptions about truncated trials.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::interval::wilson_of_valid;
+use crate::{Confidence, Counters, Interval, StatsError};
+
+/// What is counted as success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Event {
+    /// The answer equals the target, by knowledge or by luck.
+    Equality,
+    /// The answer was known: lucky guesses are subtracted from successes and trials (the seed's correction).
+    Correctness,
+    /// The answer was known, with bounds that keep their coverage near chance (ours).
+    Calibrated,
+}
+
+/// What truncated trials would have produced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Assumption {
+    /// What the completed ones did: truncation is ignored.
+    Independence,
+    /// Failures: the token limit is the deployment's limit.
+    Pessimism,
+    /// Successes: an upper bound.
+    Optimism,
+}
+
+/// An estimator: an [`Event`] under an [`Assumption`], named as in `C_P`.
+///
+/// | mode | expression |
+/// |---|---|
+/// | `E_I` | `Wilson(n_e, n_u)` |
+/// | `E_P` | `Wilson(n_e, n)` |
+/// | `E_O` | `Wilson(n_e + n_t, n)` |
+/// | `C_I` | `Wilson(n_e - g, n_u - g)` |
+/// | `C_P` | `C_I x Wilson(n_u, n)` |
+/// | `C_O` | `1 - Wilson(n_u - n_e, n_u - g) x Wilson(n_u, n)` |
+/// | `K_I` | `clamp01((Wilson(n_e, n_u) - gbar) / (1 - gbar))` on both ends, `gbar = g / n_u` |
+/// | `K_P` | `K_I x Wilson(n_u, n)` |
+/// | `K_O` | `1 - (1 - K_I) x Wilson(n_u, n)` |
+///
+/// Two reductions hold exactly: with `g = 0` the C and K rows are the E rows, and with `n_t = 0` the completion
+/// factor `Wilson(n_u, n)` is dropped, because nothing was censored.
+///
+/// Source: the E and C rows are ReasonScape's "Statistical Methodology"; K is this project's, because the C rows
+/// cover less than they promise near chance (the statistics page of the documentation has the simulation).
+///
+/// ```
+/// use reasonscape_stats::{Confidence, Counters, Mode};
+///
+/// // No truncation, no guessing: one estimator.
+/// let plain = Counters::new(100.0, 80.0, 0.0, 0.0)?;
+/// let first = Mode::E_I.estimate(&plain, Confidence::P95);
+/// assert!(Mode::ALL.iter().all(|mode| mode.estimate(&plain, Confidence::P95) == first));
+///
+/// // Half of it cut off: what one assumes decides.
+/// let cut = Counters::new(100.0, 40.0, 50.0, 0.0)?;
+/// let center = |mode: Mode| mode.estimate(&cut, Confidence::P95).center();
+/// assert!(center(Mode::C_P) < center(Mode::C_I) && center(Mode::C_I) < center(Mode::C_O));
+///
+/// assert_eq!("C_P".parse::<Mode>()?, Mode::C_P);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Mode {
+    /// What is counted as success.
+    pub event: Event,
+    /// What truncated trials would have produced.
+    pub assumption: Assumption,
+}
+
+macro_rules! modes {
+    ($($name:ident = $event:ident, $assumption:ident;)*) => {
+        impl Mode {
+            $(
+                #[doc = concat!("`", stringify!($name), "`.")]
+                pub const $name: Mode =
+                    Mode { event: Event::$event, assumption: Assumption::$assumption };
+            )*
+
+            /// All nine, in the order in which tables show them.
+            pub const ALL: [Mode; 9] = [$(Mode::$name),*];
+
+            /// The name, as in `C_P`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Mode::$name => stringify!($name),)*
+                }
+            }
+        }
+    };
+}
+
+modes! {
+    E_I = Equality, Independence;
+    E_P = Equality, Pessimism;
+    E_O = Equality, Optimism;
+    C_I = Correctness, Independence;
+    C_P = Correctness, Pessimism;
+    C_O = Correctness, Optimism;
+    K_I = Calibrated, Independence;
+    K_P = Calibrated, Pessimism;
+    K_O = Calibrated, Optimism;
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = StatsError;
+
+    fn from_str(name: &str) -> Result<Self, StatsError> {
+        Self::ALL
+            .into_iter()
+            .find(|mode| mode.name().eq_ignore_ascii_case(name))
+            .ok_or_else(|| StatsError::UnknownMode { found: name.to_owned() })
+    }
+}
+
+impl Mode {
+    /// The interval that these counters support.
+    ///
+    /// Products propagate by interval arithmetic, each factor at the same confidence. Without a completed trial
+    /// the independent estimate is `[0, 1]`; pessimism and optimism still count the truncated ones.
+    pub fn estimate(self, counters: &Counters, confidence: Confidence) -> Interval {
+        let (n, n_u, n_e, n_t, g) =
+            (counters.n(), counters.n_u(), counters.n_e(), counters.n_t(), counters.g());
+        let wilson = |k, n| wilson_of_valid(k, n, confidence);
+        let completed = || wilson(n_u, n);
+
+        if g == 0.0 || self.event == Event::Equality {
+            return match self.assumption {
+                Assumption::Independence => wilson(n_e, n_u),
+                Assumption::Pessimism => wilson(n_e, n),
+                Assumption::Optimism => wilson(n_e + n_t, n),
+            };
+        }
+        let known = match self.event {
+            Event::Calibrated => calibrated(wilson(n_e, n_u), g / n_u),
+            Event::Equality | Event::Correctness => wilson(n_e - g, n_u - g),
+        };
+        match self.assumption {
+            _ if n_t == 0.0 => known,
+            Assumption::Independence => known,
+            Assumption::Pessimism => known.times(completed()),
+            Assumption::Optimism => known.complement().times(completed()).complement(),
+        }
+    }
+}
+
+/// Takes chance out of an interval of the raw share by stretching what lies above chance to `[0, 1]`.
+fn calibrated(raw: Interval, chance: f64) -> Interval {
+    if chance >= 1.0 {
+        return Interval::UNKNOWN;
+    }
+    let stretch = |share: f64| ((share - chance) / (1.0 - chance)).clamp(0.0, 1.0);
+    Interval { low: stretch(raw.low), high: stretch(raw.high), point: raw.point.map(stretch) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const P95: Confidence = Confidence::P95;
+
+    /// Whole-number counters with every trial on `options` options (0: write-in).
+    fn counters() -> impl Strategy<Value = Counters> {
+        (0_u32..2000, 0.0..=1.0_f64, 0.0..=1.0_f64, prop::sample::select(vec![0_u32, 2, 3, 4, 7])).prop_map(
+            |(n, truncated, correct, options)| {
+                let n_t = (f64::from(n) * truncated).floor();
+                let n_u = f64::from(n) - n_t;
+                let g = if options == 0 { 0.0 } else { n_u / f64::from(options) };
+                Counters::new(f64::from(n), (n_u * correct).floor(), n_t, g).unwrap()
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn every_mode_contains_its_point_within_0_and_1(counters in counters()) {
+            for mode in Mode::ALL {
+                let Interval { low, high, point } = mode.estimate(&counters, P95);
+                prop_assert!(0.0 <= low && low <= high && high <= 1.0, "{mode}: [{low}, {high}]");
+                // Products of rounded numbers may disagree in the last bit.
+                prop_assert!(point.is_none_or(|p| low <= p + 1e-15 && p <= high + 1e-15), "{mode}: {point:?}");
+            }
+        }
+
+        #[test]
+        fn pessimism_is_never_above_optimism(counters in counters()) {
+            for event in [Event::Equality, Event::Correctness, Event::Calibrated] {
+                let at = |assumption| Mode { event, assumption }.estimate(&counters, P95);
+                let (worst, best) = (at(Assumption::Pessimism), at(Assumption::Optimism));
+                prop_assert!(worst.low <= best.low + 1e-15 && worst.high <= best.high + 1e-15);
+            }
+        }
+
+        #[test]
+        fn without_guessing_c_and_k_are_e(n in 1_u32..500, correct in 0.0..=1.0_f64, truncated in 0.0..=1.0_f64) {
+            let n_t = (f64::from(n) * truncated).floor();
+            let n_e = ((f64::from(n) - n_t) * correct).floor();
+            let counters = Counters::new(f64::from(n), n_e, n_t, 0.0).unwrap();
+            for mode in Mode::ALL {
+                let plain = Mode { event: Event::Equality, ..mode };
+                prop_assert_eq!(mode.estimate(&counters, P95), plain.estimate(&counters, P95));
+            }
+        }
+
+        #[test]
+        fn without_truncation_the_assumption_does_not_matter(n in 1_u32..500, correct in 0.0..=1.0_f64) {
+            let n = f64::from(n);
+            let counters = Counters::new(n, (n * correct).floor(), 0.0, n / 3.0).unwrap();
+            for mode in Mode::ALL {
+                let ignoring = Mode { assumption: Assumption::Independence, ..mode };
+                prop_assert_eq!(mode.estimate(&counters, P95), ignoring.estimate(&counters, P95));
+            }
+        }
+    }
+
+    #[test]
+    fn with_neither_all_nine_are_one_wilson_interval() {
+        let counters = Counters::new(37.0, 12.0, 0.0, 0.0).unwrap();
+        let wilson = crate::wilson(12.0, 37.0, P95).unwrap();
+        assert!(Mode::ALL.iter().all(|mode| mode.estimate(&counters, P95) == wilson));
+    }
+
+    #[test]
+    fn all_truncated_is_unknown_only_to_independence() {
+        let counters = Counters::new(40.0, 0.0, 40.0, 0.0).unwrap();
+        for event in [Event::Equality, Event::Correctness, Event::Calibrated] {
+            let at = |assumption| Mode { event, assumption }.estimate(&counters, P95);
+            assert_eq!(at(Assumption::Independence), Interval::UNKNOWN);
+            assert_eq!(at(Assumption::Pessimism), crate::wilson(0.0, 40.0, P95).unwrap());
+            assert_eq!(at(Assumption::Optimism), crate::wilson(40.0, 40.0, P95).unwrap());
+        }
+    }
+
+    #[test]
+    fn one_option_says_nothing_about_knowledge() {
+        let counters = Counters::new(10.0, 10.0, 0.0, 10.0).unwrap();
+        assert_eq!(Mode::C_I.estimate(&counters, P95), Interval::UNKNOWN);
+        assert_eq!(Mode::K_I.estimate(&counters, P95), Interval::UNKNOWN);
+    }
+
+    #[test]
+    fn worse_than_chance_is_zero_not_negative() {
+        let counters = Counters::new(100.0, 30.0, 0.0, 50.0).unwrap();
+        for mode in [Mode::C_P, Mode::K_P] {
+            let estimate = mode.estimate(&counters, P95);
+            assert_eq!((estimate.low, estimate.point), (0.0, Some(0.0)));
+        }
+    }
+
+    #[test]
+    fn names_round_trip_and_strangers_are_refused() {
+        for mode in Mode::ALL {
+            assert_eq!(mode.to_string().parse::<Mode>().unwrap(), mode);
+        }
+        assert_eq!("c_p".parse::<Mode>().unwrap(), Mode::C_P);
+        assert!("C_X".parse::<Mode>().unwrap_err().to_string().contains("unknown mode `C_X`"));
+    }
+}

@@ -1,0 +1,162 @@
+//! An estimate with its bounds, and Wilson's score interval that all of them are made of.
+
+use crate::{Confidence, StatsError, finite};
+
+/// A share between 0 and 1, as far as the data fix it.
+///
+/// ```
+/// use reasonscape_stats::{Confidence, wilson};
+///
+/// let share = wilson(8.0, 10.0, Confidence::P95)?;
+/// assert_eq!(share.point, Some(0.8));
+/// assert!(share.low < 0.8 && 0.8 < share.high);
+/// assert_eq!(share.center(), (share.low + share.high) / 2.0);
+/// assert_eq!(share.margin(), (share.high - share.low) / 2.0);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Lower bound.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+    /// The plain ratio, absent when there were no trials to take it from.
+    pub point: Option<f64>,
+}
+
+impl Interval {
+    /// No information: anything between 0 and 1.
+    pub const UNKNOWN: Interval = Interval { low: 0.0, high: 1.0, point: None };
+
+    /// The middle, `(low + high) / 2`.
+    ///
+    /// Wilson's middle is drawn towards one half, the more so the fewer the trials; [`point`](Self::point) is the
+    /// undrawn ratio.
+    pub fn center(&self) -> f64 {
+        f64::midpoint(self.low, self.high)
+    }
+
+    /// Half the width, `(high - low) / 2`.
+    pub fn margin(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// The interval of the complementary share, `1 - x`.
+    pub(crate) fn complement(self) -> Interval {
+        Interval { low: 1.0 - self.high, high: 1.0 - self.low, point: self.point.map(|p| 1.0 - p) }
+    }
+
+    /// The interval of a product of two shares, by interval arithmetic (Bonferroni: each factor keeps its z).
+    pub(crate) fn times(self, other: Interval) -> Interval {
+        let point = self.point.zip(other.point).map(|(a, b)| a * b);
+        Interval { low: self.low * other.low, high: self.high * other.high, point }
+    }
+}
+
+/// Wilson's score interval for `k` successes in `n` trials, both real-valued.
+///
+/// The bounds are the shares `p` that a normal test at `z` would just not reject: the roots of
+/// `(k - n p)^2 = z^2 n p (1 - p)`, which are
+///
+/// ```text
+/// (k + z^2/2 ± z sqrt(k (n - k) / n + z^2/4)) / (n + z^2)
+/// ```
+///
+/// `k` is clamped to `[0, n]`, because a guess-corrected count can fall below zero (worse than chance).
+/// `n <= 0` is no information: `[0, 1]` without a point. `k = 0` gives `low = 0` and `k = n` gives `high = 1`,
+/// exactly. Assumes independent trials of one success probability.
+///
+/// Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
+///
+/// ```
+/// use reasonscape_stats::{Confidence, wilson};
+///
+/// let share = wilson(0.0, 20.0, Confidence::P95)?;
+/// assert_eq!(share.low, 0.0);
+/// assert!((share.high - 0.1611).abs() < 1e-4);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// [`StatsError::NotFinite`] when `k` or `n` is NaN or infinite.
+pub fn wilson(k: f64, n: f64, confidence: Confidence) -> Result<Interval, StatsError> {
+    Ok(wilson_of_valid(finite("k", k)?, finite("n", n)?, confidence))
+}
+
+/// [`wilson`] for arguments known to be finite.
+pub(crate) fn wilson_of_valid(k: f64, n: f64, confidence: Confidence) -> Interval {
+    if n <= 0.0 {
+        return Interval::UNKNOWN;
+    }
+    let k = k.clamp(0.0, n);
+    let (low, missed) = (lower_root(k, n, confidence.z()), lower_root(n - k, n, confidence.z()));
+    // With astronomically many trials the bounds round past the point they surround.
+    let point = k / n;
+    Interval { low: low.min(point), high: (1.0 - missed).max(point), point: Some(point) }
+}
+
+/// The smaller root, through the product of the roots so that nothing cancels when `k` is small.
+fn lower_root(k: f64, n: f64, z: f64) -> f64 {
+    // `k` may be so small that its square underflows; dividing first keeps what there is.
+    let spread = z * (k * ((n - k) / n) + z * z / 4.0).sqrt();
+    (k / n) * (k / (k + z * z / 2.0 + spread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The textbook formula, written out as the paper has it.
+    fn textbook(k: f64, n: f64, z: f64) -> (f64, f64) {
+        let p = k / n;
+        let middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n);
+        let half = z / (1.0 + z * z / n) * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
+        (middle - half, middle + half)
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_textbook_formula(n in 0.1..1e5_f64, share in 0.0..=1.0_f64) {
+            let found = wilson(share * n, n, Confidence::P95).unwrap();
+            let (low, high) = textbook(share * n, n, Confidence::P95.z());
+            prop_assert!((found.low - low).abs() < 1e-12 && (found.high - high).abs() < 1e-12);
+        }
+
+        #[test]
+        fn contains_its_point_and_stays_in_range(n in 1e-300..1e300_f64, k in -1e300..1e300_f64) {
+            let found = wilson(k, n, Confidence::P95).unwrap();
+            let point = found.point.unwrap();
+            prop_assert!(0.0 <= found.low && found.low <= point && point <= found.high && found.high <= 1.0);
+        }
+
+        #[test]
+        fn more_trials_at_the_same_share_narrow_it(n in 1.0..1e6_f64, share in 0.0..=1.0_f64) {
+            let few = wilson(share * n, n, Confidence::P95).unwrap();
+            let many = wilson(share * n * 4.0, n * 4.0, Confidence::P95).unwrap();
+            prop_assert!(many.margin() < few.margin());
+        }
+    }
+
+    #[test]
+    fn is_exact_at_the_ends() {
+        for n in [0.3, 1.0, 7.0, 128.0, 1e9] {
+            assert_eq!(wilson(0.0, n, Confidence::P95).unwrap().low, 0.0);
+            assert_eq!(wilson(n, n, Confidence::P95).unwrap().high, 1.0);
+            assert_eq!(wilson(-3.5, n, Confidence::P95), wilson(0.0, n, Confidence::P95));
+        }
+    }
+
+    #[test]
+    fn no_trials_is_no_information() {
+        assert_eq!(wilson(3.0, 0.0, Confidence::P95).unwrap(), Interval::UNKNOWN);
+        assert_eq!(wilson(0.0, -1.0, Confidence::P95).unwrap(), Interval::UNKNOWN);
+    }
+
+    #[test]
+    fn nan_is_an_error_that_names_the_argument() {
+        let error = wilson(f64::NAN, 3.0, Confidence::P95).unwrap_err();
+        assert_eq!(error.to_string(), "`k` is NaN, but must be a finite number");
+        assert!(wilson(1.0, f64::INFINITY, Confidence::P95).is_err());
+    }
+}

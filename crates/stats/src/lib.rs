@@ -1,0 +1,36 @@
+//! The numbers of ReasonScape: what a pile of answers says about a model, and what it cannot say.
+//!
+//! Everything starts from [`Counters`] (how many trials, how many correct, how many truncated, how much of
+//! it luck), becomes an [`Interval`] by one of nine [`Mode`]s, and ends as a [`ReasonScore`](score::ReasonScore)
+//! with its interval, a pairwise win rate, or a paired test.
+//!
+//! # Promises
+//! Pure functions on numbers: no file, no network, no clock, no global state. A seed is always an argument, and
+//! the same arguments give the same bits on any number of threads. An argument out of range is a [`StatsError`]
+//! that names it; a NaN never comes out.
+//!
+//! ```
+//! use reasonscape_stats::{Confidence, Counters, Mode};
+//!
+//! // 128 trials, 100 right, 5 cut off, and a blind guesser would have had 12.3 of them.
+//! let counters = Counters::new(128.0, 100.0, 5.0, 12.3)?;
+//! let estimate = Mode::C_P.estimate(&counters, Confidence::P95);
+//! assert_eq!(format!("{:.3} ± {:.3}", estimate.center(), estimate.margin()), "0.751 ± 0.106");
+//! # Ok::<(), reasonscape_stats::StatsError>(())
+//! ```
+
+mod counters;
+mod error;
+mod estimators;
+mod interval;
+mod normal;
+pub mod random;
+pub mod score;
+
+pub use counters::Counters;
+pub use error::StatsError;
+pub use estimators::{Assumption, Event, Mode};
+pub use interval::{Interval, wilson};
+pub use normal::Confidence;
+
+pub(crate) use error::{finite, in_range, non_negative};

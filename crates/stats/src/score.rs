@@ -1,0 +1,445 @@
+//! ReasonScore v2: one number from 10 to 1000 with an honest interval, and the rank it supports.
+//!
+//! Source: ReasonScape, "ReasonScore v2: Statistical Foundations for r12".
+
+use std::fmt;
+
+use rayon::prelude::*;
+
+use crate::random::PyRandom;
+use crate::{Interval, StatsError, in_range};
+
+/// No task counts for less than this, so that a single zero does not erase everything else.
+pub const FLOOR: f64 = 0.01;
+
+/// The share of correct answers on one task, as far as it is known.
+///
+/// ```
+/// use reasonscape_stats::score::TaskBounds;
+///
+/// let bounds = TaskBounds::new(0.0, 0.4)?;
+/// assert_eq!((bounds.low(), bounds.high()), (0.01, 0.4));
+/// assert!(TaskBounds::new(0.4, 0.2).is_err());
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TaskBounds {
+    low: f64,
+    high: f64,
+}
+
+impl TaskBounds {
+    /// Bounds within `[0, 1]`, clamped to `[0.01, 1]`.
+    ///
+    /// # Errors
+    /// A [`StatsError`] when a bound is not within `[0, 1]` or they are crossed.
+    pub fn new(low: f64, high: f64) -> Result<Self, StatsError> {
+        in_range("low", low, 0.0..=1.0, "from 0 to 1")?;
+        in_range("high", high, 0.0..=1.0, "from 0 to 1")?;
+        if low > high {
+            return Err(StatsError::CrossedBounds { low, high });
+        }
+        Ok(Self { low: low.max(FLOOR), high: high.max(FLOOR) })
+    }
+
+    /// Lower bound.
+    pub fn low(&self) -> f64 {
+        self.low
+    }
+
+    /// Upper bound.
+    pub fn high(&self) -> f64 {
+        self.high
+    }
+}
+
+impl From<Interval> for TaskBounds {
+    fn from(interval: Interval) -> Self {
+        Self { low: interval.low.clamp(FLOOR, 1.0), high: interval.high.clamp(FLOOR, 1.0) }
+    }
+}
+
+/// How many draws, from which seed. The default, 5000 from seed 42, is what makes a score comparable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bootstrap {
+    /// Number of draws.
+    pub draws: usize,
+    /// Seed of `random.Random`.
+    pub seed: i64,
+}
+
+impl Default for Bootstrap {
+    fn default() -> Self {
+        Self { draws: 5000, seed: 42 }
+    }
+}
+
+/// A ReasonScore: `1000 x` the geometric mean over tasks, with the middle 95 % of its bootstrap.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReasonScore {
+    /// Lower end.
+    pub ci_low: f64,
+    /// Upper end.
+    pub ci_high: f64,
+}
+
+impl ReasonScore {
+    /// The score: the middle of its interval.
+    pub fn center(&self) -> f64 {
+        f64::midpoint(self.ci_low, self.ci_high)
+    }
+
+    /// Half the width of the interval.
+    pub fn margin(&self) -> f64 {
+        (self.ci_high - self.ci_low) / 2.0
+    }
+
+    /// What a score of this size means.
+    pub fn band(&self) -> Band {
+        Band::of(self.center())
+    }
+
+    /// Whether the intervals overlap, so that neither can be said to be the better one.
+    pub fn ties_with(&self, other: &ReasonScore) -> bool {
+        self.ci_low <= other.ci_high && other.ci_low <= self.ci_high
+    }
+}
+
+impl fmt::Display for ReasonScore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} ± {:.0}", self.center(), self.margin())
+    }
+}
+
+/// The ReasonScore of one model, its tasks **in order of their names**.
+///
+/// With `rng = random.Random(seed)`: for each of the draws, for each task, `low + (high - low) * rng.random()`;
+/// the geometric mean `exp(mean(ln))` of the tasks. Of the sorted means, those at 0-based index
+/// `floor(0.025 n)` and `floor(0.975 n)` times 1000 are the ends. Assumes that tasks err independently.
+///
+/// ```
+/// use reasonscape_stats::score::{Bootstrap, TaskBounds, reason_score};
+///
+/// let tasks = vec![TaskBounds::new(0.9, 0.95)?; 12];
+/// let score = reason_score(&tasks, Bootstrap::default())?;
+/// assert_eq!(score.to_string(), "925 ± 8");
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// [`StatsError`] when there is no task or no draw.
+pub fn reason_score(tasks: &[TaskBounds], bootstrap: Bootstrap) -> Result<ReasonScore, StatsError> {
+    Ok(reason_scores(&[tasks], bootstrap)?[0])
+}
+
+/// The ReasonScores of many models. Each is what [`reason_score`] gives: every model's stream is the same
+/// `random.Random(seed)`, so it is drawn once.
+///
+/// ```
+/// use reasonscape_stats::score::{Bootstrap, TaskBounds, reason_score, reason_scores};
+///
+/// let strong = vec![TaskBounds::new(0.9, 0.95)?; 12];
+/// let weak = vec![TaskBounds::new(0.2, 0.3)?; 11]; // A missing task: scored on what it has.
+/// let scores = reason_scores(&[&strong, &weak], Bootstrap::default())?;
+/// assert_eq!(scores[1], reason_score(&weak, Bootstrap::default())?);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// [`StatsError`] when a model has no task, or there is no draw.
+pub fn reason_scores<T: AsRef<[TaskBounds]> + Sync>(
+    models: &[T],
+    bootstrap: Bootstrap,
+) -> Result<Vec<ReasonScore>, StatsError> {
+    in_range("draws", bootstrap.draws as f64, 1.0..=1e8, "from 1 to 100000000")?;
+    if models.iter().any(|tasks| tasks.as_ref().is_empty()) {
+        return Err(StatsError::Empty { name: "tasks" });
+    }
+    let mut task_counts: Vec<usize> = models.iter().map(|tasks| tasks.as_ref().len()).collect();
+    task_counts.sort_unstable();
+    task_counts.dedup();
+    let mut scores = vec![ReasonScore { ci_low: 0.0, ci_high: 0.0 }; models.len()];
+    for tasks in task_counts {
+        let stream = Stream::draw(tasks, bootstrap);
+        scores.par_iter_mut().zip(models).filter(|(_, model)| model.as_ref().len() == tasks).for_each_init(
+            || vec![0.0; bootstrap.draws],
+            |products, (score, model)| *score = stream.score(model.as_ref(), products),
+        );
+    }
+    Ok(scores)
+}
+
+/// The random numbers of a bootstrap, task by task: `of_task[t][i]` is the number of task `t` in draw `i`.
+struct Stream {
+    of_task: Vec<Vec<f64>>,
+}
+
+impl Stream {
+    fn draw(tasks: usize, bootstrap: Bootstrap) -> Self {
+        let mut rng = PyRandom::new(bootstrap.seed);
+        let mut of_task = vec![vec![0.0; bootstrap.draws]; tasks];
+        for i in 0..bootstrap.draws {
+            for task in &mut of_task {
+                task[i] = rng.random();
+            }
+        }
+        Self { of_task }
+    }
+
+    /// The score of one model; `products` is room for one number a draw.
+    ///
+    /// The geometric mean grows with the product, so the product is sorted and the two that matter are logged.
+    fn score(&self, model: &[TaskBounds], products: &mut [f64]) -> ReasonScore {
+        // Products of this many tasks at the floor are still normal numbers; beyond, logarithms are added.
+        const TASKS_A_PRODUCT: usize = 128;
+        /// Draws at a time, so that the running products stay in the nearest cache.
+        const BLOCK: usize = 1024;
+
+        let several = model.len() > TASKS_A_PRODUCT;
+        for (block, products) in products.chunks_mut(BLOCK).enumerate() {
+            let mut sums = [0.0; BLOCK];
+            for (bounds, numbers) in model.chunks(TASKS_A_PRODUCT).zip(self.of_task.chunks(TASKS_A_PRODUCT)) {
+                products.fill(1.0);
+                for (bound, numbers) in bounds.iter().zip(numbers) {
+                    let width = bound.high - bound.low;
+                    for (product, number) in products.iter_mut().zip(&numbers[block * BLOCK..]) {
+                        *product *= bound.low + width * number;
+                    }
+                }
+                if several {
+                    for (sum, product) in sums.iter_mut().zip(&*products) {
+                        *sum += product.ln();
+                    }
+                }
+            }
+            if several {
+                products.copy_from_slice(&sums[..products.len()]);
+            }
+        }
+        let (low, high) = middle_95(products);
+        let log = |value: f64| if several { value } else { value.ln() };
+        let scaled = |value| 1000.0 * (log(value) / model.len() as f64).exp();
+        ReasonScore { ci_low: scaled(low), ci_high: scaled(high) }
+    }
+}
+
+/// The order statistics at `floor(0.025 n)` and `floor(0.975 n)`, 0-based.
+pub(crate) fn middle_95(values: &mut [f64]) -> (f64, f64) {
+    let (low, high) = (values.len() * 25 / 1000, values.len() * 975 / 1000);
+    let (_, &mut at_low, above) = values.select_nth_unstable_by(low, f64::total_cmp);
+    let at_high = match high - low {
+        0 => at_low,
+        gap => *above.select_nth_unstable_by(gap - 1, f64::total_cmp).1,
+    };
+    (at_low, at_high)
+}
+
+/// The ReasonScore interval if every task were at its worst end at once, and at its best.
+///
+/// `1000 exp(mean(ln low))` to `1000 exp(mean(ln high))`: safe and far too wide, because tasks do not all err in
+/// the same direction.
+///
+/// ```
+/// use reasonscape_stats::score::{Bootstrap, TaskBounds, min_max_score, reason_score};
+///
+/// let tasks = vec![TaskBounds::new(0.7, 0.8)?; 12];
+/// let (wide, narrow) = (min_max_score(&tasks)?, reason_score(&tasks, Bootstrap::default())?);
+/// assert!(narrow.margin() < 0.5 * wide.margin());
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// [`StatsError::Empty`] when there is no task.
+pub fn min_max_score(tasks: &[TaskBounds]) -> Result<ReasonScore, StatsError> {
+    let scaled = |bound: fn(&TaskBounds) -> f64| {
+        let shares: Vec<f64> = tasks.iter().map(bound).collect();
+        geometric_mean(&shares).map(|mean| 1000.0 * mean)
+    };
+    Ok(ReasonScore { ci_low: scaled(TaskBounds::low)?, ci_high: scaled(TaskBounds::high)? })
+}
+
+/// The geometric mean `exp(mean(ln))`: one bad task pulls it down as an arithmetic mean never would.
+///
+/// ```
+/// use reasonscape_stats::score::geometric_mean;
+///
+/// let mut shares = vec![0.95; 11];
+/// shares.push(0.05);
+/// assert_eq!(format!("{:.3}", geometric_mean(&shares)?), "0.743");
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// [`StatsError`] when there is no share, or one is not a finite number >= 0.
+pub fn geometric_mean(shares: &[f64]) -> Result<f64, StatsError> {
+    if shares.is_empty() {
+        return Err(StatsError::Empty { name: "shares" });
+    }
+    let mut sum = 0.0;
+    for &share in shares {
+        sum += crate::non_negative("share", share)?.ln();
+    }
+    Ok((sum / shares.len() as f64).exp())
+}
+
+/// What a ReasonScore of some size means, in the seed's words.
+///
+/// ```
+/// use reasonscape_stats::score::Band;
+///
+/// assert_eq!(Band::of(752.0), Band::Strong);
+/// assert_eq!(Band::of(752.0).meaning(), "strong overall with minor weaknesses");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Band {
+    /// Below 100.
+    Catastrophic,
+    /// 100 to 300.
+    Deficient,
+    /// 300 to 500.
+    Limited,
+    /// 500 to 700.
+    Good,
+    /// 700 to 900.
+    Strong,
+    /// 900 and more.
+    NearPerfect,
+}
+
+impl Band {
+    /// The band that a score falls into; a boundary belongs to the band above it.
+    pub fn of(score: f64) -> Self {
+        match score {
+            s if s >= 900.0 => Self::NearPerfect,
+            s if s >= 700.0 => Self::Strong,
+            s if s >= 500.0 => Self::Good,
+            s if s >= 300.0 => Self::Limited,
+            s if s >= 100.0 => Self::Deficient,
+            _ => Self::Catastrophic,
+        }
+    }
+
+    /// One or two words, for a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NearPerfect => "near-perfect",
+            Self::Strong => "strong",
+            Self::Good => "good",
+            Self::Limited => "limited",
+            Self::Deficient => "deficient",
+            Self::Catastrophic => "catastrophic",
+        }
+    }
+
+    /// A sentence fragment, for a person.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::NearPerfect => "near-perfect performance across all tasks",
+            Self::Strong => "strong overall with minor weaknesses",
+            Self::Good => "good capability but notable gaps",
+            Self::Limited => "limited capability or severe task imbalance",
+            Self::Deficient => "significant deficits across multiple domains",
+            Self::Catastrophic => "catastrophic failures on some tasks",
+        }
+    }
+}
+
+/// Where a model stands among others, and where it might stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rank {
+    /// Place by the center of the score, 1 for the highest; equal centers share a place.
+    pub rank: usize,
+    /// The best place that the intervals allow: one more than the models that are surely better.
+    pub best: usize,
+    /// The worst place that they allow.
+    pub worst: usize,
+}
+
+impl Rank {
+    /// Whether somebody else's interval overlaps, so that the place is shared.
+    pub fn is_tied(&self) -> bool {
+        self.best != self.worst
+    }
+}
+
+/// The rank of each model, in the order given.
+///
+/// `best = 1 + #{B: B.ci_low > A.ci_high}`, `worst = #{B: B.ci_high >= A.ci_low}` (A itself included).
+///
+/// ```
+/// use reasonscape_stats::score::{ReasonScore, ranks};
+///
+/// let board = [(942.0, 950.0), (870.0, 904.0), (875.0, 909.0)]
+///     .map(|(ci_low, ci_high)| ReasonScore { ci_low, ci_high });
+/// let ranks = ranks(&board);
+/// assert_eq!((ranks[0].best, ranks[0].worst), (1, 1));
+/// assert_eq!((ranks[1].rank, ranks[1].best, ranks[1].worst), (3, 2, 3));
+/// assert!(ranks[2].is_tied());
+/// ```
+pub fn ranks(scores: &[ReasonScore]) -> Vec<Rank> {
+    let count = |test: &dyn Fn(&ReasonScore) -> bool| scores.iter().filter(|score| test(score)).count();
+    scores
+        .iter()
+        .map(|a| Rank {
+            rank: 1 + count(&|b| b.center() > a.center()),
+            best: 1 + count(&|b| b.ci_low > a.ci_high),
+            worst: count(&|b| b.ci_high >= a.ci_low),
+        })
+        .collect()
+}
+
+/// How much the margin moves with the seed at one number of draws.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stability {
+    /// Number of draws.
+    pub draws: usize,
+    /// Mean margin over the seeds.
+    pub margin_mean: f64,
+    /// Standard deviation of the margin over the seeds (population form).
+    pub margin_sd: f64,
+    /// Largest margin less smallest; under 0.5 points is the house's rule for "stable".
+    pub margin_range: f64,
+}
+
+/// Repeats a score at several numbers of draws, each with several seeds, to see how many draws are enough.
+///
+/// ```
+/// use reasonscape_stats::score::{TaskBounds, stability};
+///
+/// let tasks = vec![TaskBounds::new(0.7, 0.8)?; 12];
+/// let rows = stability(&tasks, &[100, 5000], 0..10)?;
+/// assert!(rows[1].margin_range < 0.5 && rows[1].margin_range < rows[0].margin_range);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// [`StatsError`] when there is no task, no seed, or a number of draws is 0.
+pub fn stability(
+    tasks: &[TaskBounds],
+    draws: &[usize],
+    seeds: std::ops::Range<i64>,
+) -> Result<Vec<Stability>, StatsError> {
+    if seeds.is_empty() {
+        return Err(StatsError::Empty { name: "seeds" });
+    }
+    draws
+        .iter()
+        .map(|&draws| {
+            let margins = seeds
+                .clone()
+                .map(|seed| reason_score(tasks, Bootstrap { draws, seed }).map(|score| score.margin()))
+                .collect::<Result<Vec<f64>, _>>()?;
+            let count = margins.len() as f64;
+            let mean = margins.iter().sum::<f64>() / count;
+            let variance = margins.iter().map(|margin| (margin - mean).powi(2)).sum::<f64>() / count;
+            let largest = margins.iter().copied().fold(f64::MIN, f64::max);
+            let smallest = margins.iter().copied().fold(f64::MAX, f64::min);
+            Ok(Stability {
+                draws,
+                margin_mean: mean,
+                margin_sd: variance.sqrt(),
+                margin_range: largest - smallest,
+            })
+        })
+        .collect()
+}
