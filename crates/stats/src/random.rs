@@ -17,7 +17,7 @@ use std::collections::HashSet;
 /// let mut rng = PyRandom::new(42);
 /// assert_eq!(rng.random(), 0.6394267984578837);
 /// assert_eq!(rng.randint(1, 6), 1);
-/// assert_eq!(*rng.choice(&['a', 'b', 'c']), 'b');
+/// assert_eq!(*rng.choice(&['a', 'b', 'c']), 'c');
 /// ```
 #[derive(Debug, Clone)]
 pub struct PyRandom {

@@ -406,7 +406,7 @@ pub struct Stability {
 /// ```
 /// use reasonscape_stats::score::{TaskBounds, stability};
 ///
-/// let tasks = vec![TaskBounds::new(0.7, 0.8)?; 12];
+/// let tasks = vec![TaskBounds::new(0.72, 0.77)?; 12];
 /// let rows = stability(&tasks, &[100, 5000], 0..10)?;
 /// assert!(rows[1].margin_range < 0.5 && rows[1].margin_range < rows[0].margin_range);
 /// # Ok::<(), reasonscape_stats::StatsError>(())
