@@ -164,7 +164,12 @@ fn read_csv(text: &str, board: &mut Board) -> Result<(), String> {
         ));
     }
     for record in reader.records() {
-        let record = record.map_err(|error| error.to_string())?;
+        let record = record.map_err(|error| match error.kind() {
+            csv::ErrorKind::UnequalLengths { pos: Some(place), expected_len, len } => {
+                format!("line {}: found {len} cells, the header has {expected_len}", place.line())
+            }
+            _ => error.to_string(),
+        })?;
         let line = record.position().map_or(0, csv::Position::line);
         let cell = |name: &str| {
             let column = headers.iter().position(|header| header == name)?;
