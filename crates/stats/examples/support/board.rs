@@ -26,7 +26,7 @@ const TASKS: [(f64, u32, u32); 12] = [
 ];
 
 /// The bounds of each model on each task, by `C_P`, the models from weak to strong.
-pub fn synthetic() -> Vec<Vec<TaskBounds>> {
+pub(crate) fn synthetic() -> Vec<Vec<TaskBounds>> {
     let mut rng = PyRandom::new(37);
     (0..MODELS)
         .map(|model| {
