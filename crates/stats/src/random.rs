@@ -124,8 +124,10 @@ impl PyRandom {
         // CPython keeps a pool or a set, whichever it reckons smaller; the two draw different numbers.
         let mut set_size = 21;
         if k > 5 {
-            set_size +=
-                (0..).map(|e| 4_usize.pow(e)).find(|&size| size >= 3 * k).expect("a power of 4 is larger");
+            set_size += (0..usize::BITS / 2)
+                .map(|e| 4_usize.pow(e))
+                .find(|&size| size >= 3 * k)
+                .expect("a power of 4 is larger");
         }
         if n <= set_size {
             let mut pool = items.to_vec();
@@ -157,6 +159,7 @@ impl PyRandom {
     }
 
     /// `gammavariate(alpha, 1.0)`: Cheng's GB for shapes above 1, the exponential at 1, Ahrens and Dieter's GS below.
+    #[expect(clippy::float_cmp, reason = "CPython branches at exactly 1")]
     fn gammavariate(&mut self, alpha: f64) -> f64 {
         if alpha > 1.0 {
             let ainv = (2.0 * alpha - 1.0).sqrt();
