@@ -82,7 +82,7 @@ impl Design {
     }
 
     /// The same from `repeats` simulated evaluations, each made trial by trial.
-    pub(crate) fn simulated(&self, repeats: u32, seed: i64) -> [f64; 9] {
+    pub(crate) fn simulated(&self, repeats: u32, seed: u32) -> [f64; 9] {
         let mut rng = PyRandom::new(seed);
         let mut covered = [0_u32; 9];
         for _ in 0..repeats {
@@ -126,6 +126,8 @@ fn likely(n: u32, p: f64) -> Vec<(u32, f64)> {
         outcomes.push((k - 1, weight));
     }
     let total: f64 = outcomes.iter().map(|(_, weight)| weight).sum();
-    outcomes.iter_mut().for_each(|(_, weight)| *weight /= total);
+    for (_, weight) in &mut outcomes {
+        *weight /= total;
+    }
     outcomes
 }

@@ -128,7 +128,7 @@ fn check(rows: &[Row]) -> Result<String, String> {
         .par_iter()
         .enumerate()
         .map(|(seed, row)| {
-            let simulated = row.design.simulated(REPEATS, seed as i64);
+            let simulated = row.design.simulated(REPEATS, seed as u32);
             let deviations = row.coverage.iter().zip(simulated).map(|(exact, found)| {
                 // A few misses more or less are no evidence where a miss is rare.
                 let variance = (exact * (1.0 - exact)).max(10.0 / f64::from(REPEATS));

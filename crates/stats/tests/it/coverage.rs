@@ -25,7 +25,12 @@ fn claims() -> Vec<Claim> {
         if let Ok(n) = cells[0].parse() {
             let coverage: Vec<String> = cells[2..].iter().map(|cell| cell.replace('*', "")).collect();
             assert_eq!(coverage.len(), Mode::ALL.len());
-            claims.push(Claim { section: section.clone(), n, p: cells[1].parse().unwrap(), coverage });
+            claims.push(Claim {
+                section: section.clone(),
+                n,
+                p: cells[1].parse().expect("the second column is p"),
+                coverage,
+            });
         }
     }
     claims
@@ -51,7 +56,7 @@ fn simulate(n: u32, p: f64, truncation: f64, options: f64, repeats: u32) -> [f64
                 n_e += 1.0;
             }
         }
-        let counters = Counters::new(f64::from(n), n_e, n_t, g).unwrap();
+        let counters = Counters::new(f64::from(n), n_e, n_t, g).expect("counts that fit");
         for (count, mode) in covered.iter_mut().zip(Mode::ALL) {
             let right = match mode.event {
                 Event::Equality => p + (1.0 - p) / options,

@@ -1,4 +1,4 @@
-//! Integration tests; one binary, so that linking stays cheap.
+//! The integration tests of the statistics crate, one module a topic.
 
 mod coverage;
 mod docs;

@@ -86,7 +86,7 @@ fn margins_settle_as_draws_grow_and_5000_are_enough() {
 fn random_tasks(rng: &mut PyRandom) -> BTreeMap<String, [f64; 2]> {
     let names =
         ["arithmetic", "Zebra", "boolean", "Ångström", "日付", "🧩", "sort_2", "sort_10", "a b", "dates"];
-    let count = rng.randint(1, names.len() as i64) as usize;
+    let count = 1 + rng.index(names.len());
     rng.sample(&names, count)
         .into_iter()
         .map(|name| {
