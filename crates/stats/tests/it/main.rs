@@ -1,0 +1,6 @@
+//! The integration tests of the statistics crate, one module a topic.
+
+mod coverage;
+mod docs;
+mod python;
+mod score;
