@@ -139,7 +139,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::float_cmp, reason = "exact is what is claimed")]
     fn is_exact_at_the_ends() {
         for n in [0.3, 1.0, 7.0, 128.0, 1e9] {
             assert_eq!(wilson(0.0, n, Confidence::P95).unwrap().low, 0.0);

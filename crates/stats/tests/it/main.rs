@@ -2,5 +2,4 @@
 
 mod coverage;
 mod docs;
-mod python;
 mod score;

@@ -9,7 +9,7 @@ use reasonscape_stats::score::{
 };
 
 use crate::docs::{assert_has_line, block, page};
-use crate::python::python;
+use reasonscape_oracle::python;
 
 #[path = "../../examples/support/board.rs"]
 mod board;
