@@ -1,0 +1,3 @@
+//! The integration tests of the statistics crate, one module a topic.
+
+mod paired;
