@@ -64,7 +64,7 @@ pub struct McNemar {
 /// `m = min(b, c)`, `exact_p = min(1, 2 P(X <= m))` and `mid_p = exact_p - P(X = m)`, where `b = c` has
 /// `exact_p = 1` and `mid_p = 1 - P(X = m) / 2`. No discordant item is no evidence: both are 1. Assumes independent items.
 ///
-/// Accurate to ten digits up to `b + c = 10^10`, in the far tail as well; beyond, the normal approximation with
+/// Accurate to twelve digits up to `b + c = 10^6` and to ten up to `10^10`, in the far tail as well; beyond, the normal approximation with
 /// continuity correction stands in. A p-value below the smallest `f64` is 0.
 ///
 /// Sources: Q. McNemar, Psychometrika 12 (1947); M. W. Fagerland, S. Lydersen and P. Laake, "The McNemar test for

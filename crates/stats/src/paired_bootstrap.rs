@@ -1,4 +1,4 @@
-//! The difference of two ReasonScores on the same items, with an interval that knows they are the same.
+//! The ReasonScore of one model less that of another on the same items, with an interval that knows they are the same.
 //!
 //! Subtracting two separate intervals treats the luck of the draw of items as if each model had its own. Here a
 //! replicate draws the items anew **once**, for both models, so that a hard draw is hard for both and cancels.
@@ -64,7 +64,7 @@ impl Default for PairedBootstrap {
     }
 }
 
-/// How far apart two ReasonScores are, "A minus B", in points.
+/// How far apart the ReasonScore of A and that of B are, "A minus B", in points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScoreDifference {
     /// The difference on the items as they were.
@@ -97,7 +97,7 @@ impl ScoreDifference {
     }
 }
 
-/// The difference of the ReasonScores of A and B by paired bootstrap, one slice of cells a task.
+/// The ReasonScore of A less that of B by paired bootstrap, one slice of cells a task.
 ///
 /// A model's statistic is `1000 exp(mean over tasks of ln center)`, `center` being the middle of the task's interval
 /// with its ends clamped to `[0.01, 1]`: the ReasonScore in the limit of no bootstrap noise. Each replicate draws as many
