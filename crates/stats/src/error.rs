@@ -83,9 +83,7 @@ pub enum StatsError {
         c: u64,
     },
     /// A difference of shares that the share of differing items does not allow.
-    #[error(
-        "`difference` is {difference}, but models that differ on a share of `discordant_share` = {discordant_share} of the items cannot be further apart than that"
-    )]
+    #[error("`difference` is {difference}, more than the `discordant_share` = {discordant_share} allows")]
     DifferenceTooLarge {
         /// The difference of the shares.
         difference: f64,
@@ -94,7 +92,7 @@ pub enum StatsError {
     },
     /// A design that would not notice even the largest difference there can be.
     #[error(
-        "`n` is {n}, too few: with a `discordant_share` of {discordant_share} not even the largest possible difference would be noticed with the power asked for"
+        "`n` = {n} items at a `discordant_share` of {discordant_share} would miss every possible difference"
     )]
     TooFewTrials {
         /// Items that both models answer.

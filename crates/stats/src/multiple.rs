@@ -56,7 +56,7 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatsError> {
     let mut adjusted = vec![0.0; p_values.len()];
     let mut smallest = 1.0_f64;
     for (rank, &place) in order.iter().enumerate().rev() {
-        // The factor first: it is never below 1, so rounding cannot make an adjusted value smaller than the raw one.
+        // The factor first: it is never below 1, so rounding cannot push the result below the raw value.
         let factor = order.len() as f64 / (rank + 1) as f64;
         smallest = smallest.min(factor * p_values[place]);
         adjusted[place] = smallest;

@@ -62,10 +62,11 @@ pub struct McNemar {
 ///
 /// If neither is better, each discordant item is a toss of a fair coin: `X ~ Binomial(b + c, 1/2)`. With
 /// `m = min(b, c)`, `exact_p = min(1, 2 P(X <= m))` and `mid_p = exact_p - P(X = m)`, where `b = c` has
-/// `exact_p = 1` and `mid_p = 1 - P(X = m) / 2`. No discordant item is no evidence: both are 1. Assumes independent items.
+/// `exact_p = 1` and `mid_p = 1 - P(X = m) / 2`. No discordant item is no evidence: both are 1. Assumes
+/// independent items.
 ///
-/// Accurate to twelve digits up to `b + c = 10^6` and to ten up to `10^10`, in the far tail as well; beyond, the normal approximation with
-/// continuity correction stands in. A p-value below the smallest `f64` is 0.
+/// Accurate to twelve digits up to `b + c = 10^6` and to ten up to `10^10`, in the far tail as well; beyond, the
+/// normal approximation with continuity correction stands in. A p-value below the smallest `f64` is 0.
 ///
 /// Sources: Q. McNemar, Psychometrika 12 (1947); M. W. Fagerland, S. Lydersen and P. Laake, "The McNemar test for
 /// binary matched-pairs data", BMC Med. Res. Methodol. 13:91 (2013), who show that mid-p keeps its level.
@@ -156,17 +157,18 @@ impl PairedDifference {
 
 /// The difference of the shares of correct answers on `n` common items, with Tango's score interval.
 ///
-/// `b` items only A got right, `c` only B. The bounds are the differences `d` that a score test at `z` would just not
-/// reject, the roots of
+/// `b` items only A got right, `c` only B. The bounds are the differences `d` that a score test at `z` would
+/// just not reject, the roots of
 ///
 /// ```text
 /// (b - c - n d)^2 = z^2 n (2 q + d (1 - d))
 /// ```
 ///
 /// where `q` is the likeliest share of "only B" given `d`, the larger root of
-/// `2n q^2 + ((2n - b + c) d - b - c) q - c d (1 - d) = 0`. At `d = 0` it is McNemar's test without correction, so
-/// interval and test agree. Unlike the textbook interval it keeps its coverage when hardly an item is discordant:
-/// with `b = c = 0` it is `±z^2 / (n + z^2)`, not `±0`. No items are no information: `[-1, 1]`. Assumes independent items.
+/// `2n q^2 + ((2n - b + c) d - b - c) q - c d (1 - d) = 0`. At `d = 0` it is McNemar's test without correction,
+/// so interval and test agree. Unlike the textbook interval it keeps its coverage when hardly an item is
+/// discordant: with `b = c = 0` it is `±z^2 / (n + z^2)`, not `±0`. No items are no information: `[-1, 1]`.
+/// Assumes independent items.
 ///
 /// Source: T. Tango, "Equivalence test and confidence interval for the difference in proportions for the
 /// paired-sample design", Statist. Med. 17 (1998).
@@ -217,7 +219,8 @@ fn upper_bound(n: f64, b: f64, c: f64, z: f64) -> f64 {
     }
 }
 
-/// The variance of one item's difference if the shares are truly `difference` apart, the rest as likely as it gets.
+/// The variance of one item's difference if the shares are truly `difference` apart, the rest as likely as it
+/// gets.
 fn variance(n: f64, b: f64, c: f64, difference: f64) -> f64 {
     if difference < 0.0 {
         // Seen from the other side nothing below is negative, so nothing cancels.

@@ -53,9 +53,9 @@ struct Quantiles {
 /// d = sqrt(psi) (z_a sqrt(n) + z_b sqrt(n + z_b^2 - z_a^2)) / (n + z_b^2)
 /// ```
 ///
-/// Sources: O. S. Miettinen, "The matched pairs design in the case of all-or-none responses", Biometrics 24 (1968);
-/// R. J. Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43
-/// (1987). Assumes independent items.
+/// Sources: O. S. Miettinen, "The matched pairs design in the case of all-or-none responses", Biometrics 24
+/// (1968); R. J. Connor, "Sample size for testing differences in proportions for the paired-sample design",
+/// Biometrics 43 (1987). Assumes independent items.
 ///
 /// ```
 /// use reasonscape_stats::power::{Design, minimum_detectable_difference};
@@ -67,8 +67,8 @@ struct Quantiles {
 /// ```
 ///
 /// # Errors
-/// [`StatsError::TooFewTrials`] when not even the largest possible difference, `discordant_share`, would show; and when
-/// `discordant_share` or the power is out of range.
+/// [`StatsError::TooFewTrials`] when not even the largest possible difference, `discordant_share`, would show;
+/// and when `discordant_share` or the power is out of range.
 pub fn minimum_detectable_difference(
     n: u64,
     discordant_share: f64,
@@ -100,8 +100,8 @@ pub fn minimum_detectable_difference(
 /// ```
 ///
 /// # Errors
-/// [`StatsError::DifferenceTooLarge`] when `difference` exceeds `discordant_share`; and when one of them, or the power,
-/// is out of range.
+/// [`StatsError::DifferenceTooLarge`] when `difference` exceeds `discordant_share`; and when one of them, or the
+/// power, is out of range.
 pub fn trials_for_difference(
     difference: f64,
     discordant_share: f64,
@@ -120,8 +120,8 @@ pub fn trials_for_difference(
 
 /// How many items **each** model would need if they did not share them.
 ///
-/// `n = (z_a sqrt(2 p (1 - p)) + z_b sqrt(p_a (1 - p_a) + p_b (1 - p_b)))^2 / (p_a - p_b)^2`, with `p` the mean of the
-/// shares `p_a` and `p_b`, rounded up. What pairing saves is the quotient with [`trials_for_difference`].
+/// `n = (z_a sqrt(2 p (1 - p)) + z_b sqrt(p_a (1 - p_a) + p_b (1 - p_b)))^2 / (p_a - p_b)^2`, with `p` the mean
+/// of the shares `p_a` and `p_b`, rounded up. What pairing saves is the quotient with [`trials_for_difference`].
 ///
 /// Source: J. L. Fleiss, "Statistical Methods for Rates and Proportions" (1981), without continuity correction.
 ///
@@ -168,8 +168,8 @@ pub fn margin_after(share: f64, n: u64, confidence: Confidence) -> Result<f64, S
 
 /// The smallest number of trials after which the Wilson margin of a `share` is at most `margin`.
 ///
-/// A search on [`margin_after`], which only falls with `n`, not the textbook's `z^2 p (1 - p) / margin^2`: near 0 and 1
-/// that would be satisfied with hardly a trial.
+/// A search on [`margin_after`], which only falls with `n`, not the textbook's `z^2 p (1 - p) / margin^2`: near
+/// 0 and 1 that would be satisfied with hardly a trial.
 ///
 /// ```
 /// use reasonscape_stats::{Confidence, power::trials_for_margin};

@@ -257,7 +257,7 @@ fn equal_models_differ_by_bootstrap_in_5_runs_of_100() {
 fn pairing_tightens_the_interval() {
     use Outcome::{Correct, Incorrect};
     let cell = |a, b, count| PairedCell { a, b, guess: 0.0, count };
-    // Both models are right on 60 of 100; in one suite on mostly the same items, in the other as if they had drawn lots.
+    // Both models are right on 60 of 100; in one suite mostly on the same items, in the other as if by lot.
     let cells = |both: u64| {
         vec![
             cell(Correct, Correct, both),
@@ -274,4 +274,20 @@ fn pairing_tightens_the_interval() {
     // The widths are as the roots of the discordant shares: sqrt(0.12 / 0.48) = 0.5.
     let ratio = width(54) / width(36);
     assert!((0.45..=0.55).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn the_seed_decides_and_the_number_of_threads_does_not() {
+    let mut rng = PyRandom::new(2);
+    let tasks = suite(0.05).map(|truth| truth.observe(&mut rng).cells());
+    let on = |threads, seed| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let options = PairedBootstrap { seed, ..PairedBootstrap::default() };
+        pool.install(|| paired_score_difference(&tasks, options).unwrap())
+    };
+    let (first, neighbour) = (on(1, 42), on(2, 43));
+    assert_eq!(first, on(2, 42));
+    assert_eq!(first.difference, neighbour.difference);
+    // Neighbouring seeds share no replicate: if they did, hardly an order statistic would move.
+    assert!(first.ci_low != neighbour.ci_low && first.ci_high != neighbour.ci_high);
 }
