@@ -2,4 +2,5 @@
 
 mod coverage;
 mod docs;
+mod paired;
 mod score;
