@@ -2,5 +2,6 @@
 
 mod coverage;
 mod docs;
+mod estimators;
 mod paired;
 mod score;
