@@ -13,7 +13,7 @@ fn document() -> impl Strategy<Value = String> {
         "-?[1-9][0-9]{0,80}",
         // Every float that there is: all bit patterns that are numbers.
         any::<u64>()
-            .prop_map(|bits| f64::from_bits(bits))
+            .prop_map(f64::from_bits)
             .prop_filter("finite", |f| f.is_finite())
             .prop_map(|f| format!("{f:e}")),
         (-400_i32..400, 0_u64..1_000_000)
