@@ -45,7 +45,7 @@ impl Task for Dates {
     fn description(&self) -> &'static str {
         "Move a date by several steps in the Gregorian calendar and say where it arrives. Harder with more steps, \
          kinds of steps that need month ends or weekdays, longer spans, other notations, and lines without effect. \
-         Up to the kind `months` every other test, drawn at random, asks for the weekday as a choice of seven; the \
+         Up to the kind `months` half of the tests, drawn at random, ask for the weekday as a choice of seven; the \
          harder kinds would give weekdays away, so there the question is always the date."
     }
 
@@ -225,7 +225,7 @@ fn write_date(date: Date, format: &str, rng: &mut PyRandom) -> String {
         "us" => format!("{month:02}/{day:02}/{year}"),
         "eu" => format!("{day:02}.{month:02}.{year}"),
         "long" => format!("{} {day}, {year}", MONTHS[month as usize - 1]),
-        _ => write_date(date, *rng.choice(&["iso", "us", "eu", "long"]), rng),
+        _ => write_date(date, rng.choice::<&str>(&["iso", "us", "eu", "long"]), rng),
     }
 }
 
@@ -240,7 +240,7 @@ fn write_distractor(world: &World, format: &str, text: &mut String, rng: &mut Py
         "A different form bears the date ",
     ];
     const STRETCHES: [&str; 6] = [
-        "A parcel for a neighbour takes ",
+        "A subscription of the neighbours runs for ",
         "The lease of another flat runs for ",
         "A course at the school lasts ",
         "Repairs to the bridge take ",
@@ -248,12 +248,12 @@ fn write_distractor(world: &World, format: &str, text: &mut String, rng: &mut Py
         "The warranty of the toaster runs for ",
     ];
     if rng.random() < 0.5 {
-        text.push_str(*rng.choice(&DATES));
+        text.push_str(rng.choice::<&str>(&DATES));
         text.push_str(&write_date(world.date(rng), format, rng));
     } else {
-        text.push_str(*rng.choice(&STRETCHES));
+        text.push_str(rng.choice::<&str>(&STRETCHES));
         text.push_str(&rng.randint(2, 99).to_string());
-        text.push_str(*rng.choice(&[" days", " weeks", " months"]));
+        text.push_str(rng.choice::<&str>(&[" days", " weeks", " months"]));
     }
     text.push('.');
 }
@@ -261,9 +261,9 @@ fn write_distractor(world: &World, format: &str, text: &mut String, rng: &mut Py
 /// What a reader cannot know, as far as this test needs it.
 fn write_rules(steps: &[Step], format: &str, distracted: bool, text: &mut String) {
     text.push_str(match format {
-        "us" => "Dates are written MM/DD/YYYY. ",
-        "eu" => "Dates are written DD.MM.YYYY. ",
-        "mixed" => "Dates with slashes are written MM/DD/YYYY, dates with dots DD.MM.YYYY. ",
+        "us" => "The dates above are written MM/DD/YYYY. ",
+        "eu" => "The dates above are written DD.MM.YYYY. ",
+        "mixed" => "Dates above with slashes are written MM/DD/YYYY, those with dots DD.MM.YYYY. ",
         _ => "",
     });
     if distracted {
@@ -277,8 +277,8 @@ fn write_rules(steps: &[Step], format: &str, distracted: bool, text: &mut String
     }
     if steps.iter().any(|step| matches!(step, Step::BusinessDays(_))) {
         text.push_str(
-            "Business days are Monday to Friday, and there are no holidays; they are counted from the day after the \
-             current date, or the day before it when going back. ",
+            "Business days are Monday to Friday, and there are no holidays; counting begins with the day after \
+             the current date, or with the day before it when going back. ",
         );
     }
 }

@@ -2,7 +2,7 @@
 
 mod words;
 
-use self::words::WORDS;
+use self::words::{WORDS, Word};
 use super::text::and_list;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
@@ -62,9 +62,8 @@ impl Task for Letters {
         let total: usize = letters.iter().map(|letter| tally[*letter]).sum();
 
         let mut shown: Vec<Shown> = counted.into_iter().map(|word| Shown { word, counts: true }).collect();
-        for _ in 0..params.size("confounders") {
-            shown.push(Shown { word: word_with_one_of(&letters, rng), counts: false });
-        }
+        let confounders = draw_confounders(&letters, params.size("confounders"), rng);
+        shown.extend(confounders.into_iter().map(|word| Shown { word, counts: false }));
         rng.shuffle(&mut shown);
 
         let separator = match params.word("separator") {
@@ -75,10 +74,11 @@ impl Task for Letters {
             _ => ", ",
         };
         let names: Vec<String> = letters.iter().map(|letter| format!("\"{}\"", letter_at(*letter))).collect();
+        let these_words = if shown.len() == 1 { "this word" } else { "these words" };
         let mut prompt = match &names[..] {
-            [name] => format!("How many times does the letter {name} occur in these words?\n\n"),
+            [name] => format!("How many times does the letter {name} occur in {these_words}?\n\n"),
             _ => format!(
-                "How many times do the letters {} occur in these words, all together?\n\n",
+                "How many times do the letters {} occur in {these_words}, all together?\n\n",
                 and_list(&names)
             ),
         };
@@ -101,9 +101,9 @@ impl Task for Letters {
 /// How often each letter occurs, from `a` as 0.
 type Tally = [usize; 26];
 
-fn tally(words: &[&str]) -> Tally {
+fn tally(words: &[Word]) -> Tally {
     let mut tally = [0; 26];
-    for byte in words.iter().flat_map(|word| word.bytes()) {
+    for byte in words.iter().flat_map(|word| word.text.bytes()) {
         tally[usize::from(byte - b'a')] += 1;
     }
     tally
@@ -135,20 +135,20 @@ fn draw_letters(tally: &Tally, how_many: usize, rng: &mut PyRandom) -> Vec<usize
     drawn
 }
 
-/// The first word that has one of the letters, from a place in the list drawn at random.
-fn word_with_one_of(letters: &[usize], rng: &mut PyRandom) -> &'static str {
-    let start = rng.index(WORDS.len());
-    let has_one = |word: &&&str| letters.iter().any(|letter| word.contains(letter_at(*letter)));
-    WORDS[start..]
-        .iter()
-        .chain(&WORDS[..start])
-        .find(has_one)
-        .expect("every letter of the alphabet occurs in the list")
+/// Words that have one of the letters, all different where the list has enough of them.
+fn draw_confounders(letters: &[usize], how_many: usize, rng: &mut PyRandom) -> Vec<Word> {
+    let bits = letters.iter().fold(0, |bits, letter| bits | 1 << letter);
+    let tempting: Vec<Word> = WORDS.iter().copied().filter(|word| word.letters & bits != 0).collect();
+    if how_many <= tempting.len() {
+        rng.sample(&tempting, how_many)
+    } else {
+        (0..how_many).map(|_| *rng.choice(&tempting)).collect()
+    }
 }
 
 /// A word of the list, in brackets unless it counts.
 struct Shown {
-    word: &'static str,
+    word: Word,
     counts: bool,
 }
 
@@ -157,9 +157,9 @@ impl Shown {
         if !self.counts {
             text.push('[');
         }
-        for letter in self.word.chars() {
+        for letter in self.word.text.chars() {
             // Tossed anew rather than flipped: a text in capitals throughout would be easy again.
-            let upper = rng.random() < case_mutation && rng.getrandbits(1) == 1;
+            let upper = case_mutation > 0.0 && rng.random() < case_mutation && rng.getrandbits(1) == 1;
             text.push(if upper { letter.to_ascii_uppercase() } else { letter });
         }
         if !self.counts {

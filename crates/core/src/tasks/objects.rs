@@ -48,7 +48,7 @@ const ADJECTIVES: [&[&str]; 3] = [
         "splendid",
         "strange",
     ],
-    &["big", "enormous", "huge", "large", "little", "medium", "small", "tiny"],
+    &["big", "enormous", "huge", "large", "little", "small", "tiny"],
     &["black", "blue", "brown", "green", "grey", "pink", "purple", "red", "white", "yellow"],
 ];
 
@@ -108,9 +108,7 @@ impl Task for Objects {
         }
         prompt.push_str("\n\nHow many ");
         prompt.push_str(&and_list(&names));
-        prompt.push_str(
-            " are there in all? Add up the quantities of the entries that belong. The answer is one integer.",
-        );
+        prompt.push_str(" are there in all? Add up their quantities. The answer is one integer.");
         Test::write_in(prompt, total.to_string())
     }
 }
@@ -135,7 +133,7 @@ impl Entry<'_> {
         for (i, kind) in ADJECTIVES.iter().enumerate() {
             if rng.index(ADJECTIVES.len() - i) < left {
                 left -= 1;
-                text.push_str(*rng.choice(kind));
+                text.push_str(rng.choice::<&str>(kind));
                 text.push(' ');
             }
         }

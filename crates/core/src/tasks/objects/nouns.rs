@@ -43,57 +43,60 @@ impl Noun {
 const LISTS: [(&str, &str); 10] = [
     (
         "fruits",
-        "apple apricot banana blackberry blueberry cherry cranberry fig gooseberry grape grapefruit guava lemon
-         lychee mango/mangoes melon nectarine papaya peach pear pineapple plum pomegranate raspberry strawberry
-         tangerine",
+        "apple apricot banana blackberry blueberry cherry cranberry fig gooseberry grape grapefruit guava
+         lemon lychee mango/mangoes melon nectarine papaya peach pear pineapple plum pomegranate
+         raspberry strawberry tangerine",
     ),
     (
         "birds",
         "blackbird canary crow dove duck eagle falcon flamingo goose/geese hawk heron hummingbird magpie
-         nightingale ostrich owl parrot peacock pelican penguin pigeon puffin raven robin seagull sparrow stork
-         swan vulture woodpecker",
+         nightingale ostrich owl parrot peacock pelican penguin pigeon puffin raven robin seagull sparrow
+         stork swan vulture woodpecker",
     ),
     (
         "mammals",
-        "badger bear beaver camel cat cow dog donkey elephant fox giraffe goat gorilla hedgehog horse kangaroo
-         koala leopard lion llama monkey otter panda pig rabbit raccoon squirrel tiger wolf/wolves zebra",
+        "badger bear beaver camel cat cow dog donkey elephant fox giraffe goat gorilla hedgehog horse
+         kangaroo koala leopard lion llama monkey otter panda pig rabbit raccoon squirrel tiger
+         wolf/wolves zebra",
     ),
     (
         "insects",
-        "ant aphid bee beetle bumblebee butterfly cicada cockroach dragonfly earwig firefly flea grasshopper
-         honeybee hornet ladybug locust mantis mayfly mosquito/mosquitoes moth termite wasp weevil",
+        "ant aphid bee beetle bumblebee butterfly cicada cockroach dragonfly earwig firefly flea
+         grasshopper honeybee hornet ladybug locust mantis mayfly mosquito/mosquitoes moth termite wasp
+         weevil",
     ),
     (
         "flowers",
-        "begonia bluebell buttercup carnation chrysanthemum cornflower crocus daffodil dahlia daisy dandelion
-         foxglove gardenia geranium hyacinth hydrangea lily marigold orchid peony petunia poppy primrose rose
-         snowdrop sunflower tulip zinnia",
+        "begonia bluebell buttercup carnation chrysanthemum cornflower crocus daffodil dahlia daisy
+         dandelion foxglove gardenia geranium hyacinth hydrangea lily marigold orchid peony petunia poppy
+         primrose rose snowdrop sunflower tulip zinnia",
     ),
     (
         "tools",
-        "awl axe blowtorch chainsaw chisel clamp crowbar hacksaw hammer handsaw hatchet hoe jackhammer mallet
-         pickaxe pitchfork rake sander screwdriver scythe shovel sickle sledgehammer spade trowel wrench",
+        "awl axe blowtorch chainsaw chisel clamp crowbar hacksaw hammer handsaw hatchet jackhammer mallet
+         pickaxe pitchfork rake screwdriver scythe shovel sickle sledgehammer spade trowel wrench",
     ),
     (
         "musical instruments",
-        "accordion banjo bassoon bugle cello clarinet drum flute guitar harmonica harp lute lyre mandolin oboe
-         piano piccolo saxophone sitar tambourine trombone trumpet tuba ukulele viola violin xylophone",
+        "accordion banjo bassoon bugle cello clarinet drum flute guitar harmonica harp lute lyre mandolin
+         oboe piano piccolo saxophone sitar tambourine trombone trumpet tuba ukulele violin xylophone",
     ),
     (
         "pieces of clothing",
-        "apron bathrobe blazer blouse cardigan coat dress glove hoodie jacket kimono mitten overcoat parka poncho
-         pullover raincoat scarf/scarves shirt skirt sock stocking sweater swimsuit tunic turtleneck tuxedo
-         waistcoat",
+        "bathrobe blazer blouse cardigan coat dress glove hoodie jacket kimono mitten overcoat parka
+         poncho pullover raincoat scarf/scarves shirt skirt sock stocking sweater swimsuit tunic
+         turtleneck tuxedo waistcoat",
     ),
     (
         "pieces of furniture",
-        "armchair barstool bed bench bookcase bookshelf/bookshelves cabinet chair couch cupboard daybed desk
-         dresser footstool futon loveseat nightstand ottoman recliner sideboard sofa stool table wardrobe",
+        "armchair barstool bed bench bookcase bookshelf/bookshelves cabinet chair couch cupboard daybed
+         desk dresser footstool futon loveseat nightstand ottoman recliner sideboard sofa stool table
+         wardrobe",
     ),
     (
         "vehicles",
-        "ambulance bicycle bulldozer bus car convertible forklift hatchback jeep limousine lorry minibus minivan
-         moped motorbike motorcycle rickshaw scooter sedan snowmobile taxi tractor train tram tricycle truck van",
+        "ambulance bicycle bus car hatchback jeep limousine lorry minibus minivan moped motorbike
+         motorcycle rickshaw scooter sedan snowmobile taxi tractor train tram tricycle truck van",
     ),
 ];
 

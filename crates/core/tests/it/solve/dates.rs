@@ -26,7 +26,7 @@ pub(crate) fn solve(prompt: &str) -> String {
             }
             continue;
         }
-        let count: i64 = words[2].parse().unwrap();
+        let count = number(words[2]);
         match words[3..].join(" ").trim_end_matches('s') {
             "day" => day += way * count,
             "week" => day += way * count * 7,
@@ -47,14 +47,14 @@ pub(crate) fn solve(prompt: &str) -> String {
         }
     }
     if prompt.contains("On which day of the week") {
-        return WEEKDAYS.split(' ').nth(day as usize % 7).unwrap().to_owned();
+        return WEEKDAYS.split(' ').nth(day as usize % 7).expect("seven weekdays").to_owned();
     }
     let (year, month, day) = date(day);
     format!("{year}-{month:02}-{day:02}")
 }
 
 fn read_date(text: &str, us: bool, eu: bool) -> (i64, i64, i64) {
-    let numbers = |mark: char| -> Vec<i64> { text.split(mark).map(|part| part.parse().unwrap()).collect() };
+    let numbers = |mark: char| -> Vec<i64> { text.split(mark).map(number).collect() };
     if text.contains('/') {
         assert!(us, "the order of {text} is not stated");
         let parts = numbers('/');
@@ -70,11 +70,19 @@ fn read_date(text: &str, us: bool, eu: bool) -> (i64, i64, i64) {
         return (parts[0], parts[1], parts[2]);
     }
     let parts: Vec<&str> = text.split([' ', ',']).filter(|part| !part.is_empty()).collect();
-    (parts[2].parse().unwrap(), place(MONTHS, parts[0]) + 1, parts[1].parse().unwrap())
+    (number(parts[2]), place(MONTHS, parts[0]) + 1, number(parts[1]))
 }
 
 fn place(list: &str, word: &str) -> i64 {
-    list.split(' ').position(|other| other == word).unwrap_or_else(|| panic!("unknown: {word}")) as i64
+    (0..)
+        .zip(list.split(' '))
+        .find(|(_, other)| *other == word)
+        .unwrap_or_else(|| panic!("unknown: {word}"))
+        .0
+}
+
+fn number(digits: &str) -> i64 {
+    digits.parse().unwrap_or_else(|_| panic!("no number: {digits}"))
 }
 
 /// 1 January 1500 was a Monday in the Gregorian calendar, so that remainders of 7 are weekdays.

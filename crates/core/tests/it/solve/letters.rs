@@ -3,24 +3,15 @@
 use super::between;
 
 pub(crate) fn solve(prompt: &str) -> String {
-    let question = &prompt[..prompt.find('?').unwrap()];
-    let letters: Vec<&str> = question.split('"').skip(1).step_by(2).collect();
+    let letters: Vec<&str> = between(prompt, "How many times", "?").split('"').skip(1).step_by(2).collect();
     assert!(prompt.contains("Upper and lower case count alike."));
     let mut total = 0;
     let mut struck_out = false;
     for character in between(prompt, "\n\n", "\n\n").chars() {
-        match character {
-            '[' => struck_out = true,
-            ']' => struck_out = false,
-            _ if struck_out => {}
-            _ => {
-                total += letters
-                    .iter()
-                    .filter(|letter| letter.eq_ignore_ascii_case(&character.to_string()))
-                    .count()
-            }
-        }
+        struck_out = character == '[' || (struck_out && character != ']');
         assert!(!struck_out || prompt.contains("Words in [square brackets] do not count."));
+        let asked = letters.iter().any(|letter| letter.eq_ignore_ascii_case(&character.to_string()));
+        total += usize::from(asked && !struck_out);
     }
     total.to_string()
 }
