@@ -3,10 +3,14 @@
 use crate::Task;
 
 mod arithmetic;
+mod dates;
+mod letters;
+mod objects;
 mod text;
 
 /// Every built-in task, by name. A new task is a file beside these and a line here.
-pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic];
+pub static ALL: &[&dyn Task] =
+    &[&arithmetic::Arithmetic, &dates::Dates, &letters::Letters, &objects::Objects];
 
 /// The built-in task of this name.
 ///

@@ -22,6 +22,7 @@ struct RawSuite {
     #[serde(default)]
     seed: i64,
     count: Spanned<i64>,
+    #[serde(default)]
     manifold: Vec<RawManifold>,
 }
 
