@@ -1,8 +1,11 @@
 //! The command line: one file a command.
 
 mod estimate;
+mod generate;
 mod key;
 mod score;
+mod suite;
+mod tasks;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -45,13 +48,23 @@ impl Global {
             crate::failure::note(message);
         }
     }
+
+    /// What a table shows, for a person; programs have it in their data.
+    fn caption(self, message: impl std::fmt::Display) {
+        if self.format == Format::Table {
+            self.note(message);
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Estimate(estimate::Estimate),
+    Generate(generate::Generate),
     Key(key::Key),
     Score(score::Score),
+    Suite(suite::SuiteCommand),
+    Tasks(tasks::Tasks),
 }
 
 /// Reads the arguments and does what they say.
@@ -77,8 +90,11 @@ pub(crate) fn run() -> Result<(), Failure> {
     }
     match command {
         Command::Estimate(estimate) => estimate.run(global),
+        Command::Generate(generate) => generate.run(),
         Command::Key(key) => key.run(global),
         Command::Score(score) => score.run(global),
+        Command::Suite(suite) => suite.run(global),
+        Command::Tasks(tasks) => tasks.run(global),
     }
 }
 

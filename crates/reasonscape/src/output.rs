@@ -7,6 +7,9 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
+/// Columns of a table that does not go to a terminal.
+const WIDTH_ELSEWHERE: u16 = 100;
+
 /// How data is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum Format {
@@ -90,6 +93,10 @@ impl Table {
         let mut table = comfy_table::Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Dynamic).set_header(&self.columns);
+        if !table.is_tty() {
+            // A terminal tells its width; a file or a pipe gets what fits most places.
+            table.set_width(WIDTH_ELSEWHERE);
+        }
         for row in &self.rows {
             table.add_row(row.iter().map(Cell::for_people));
         }

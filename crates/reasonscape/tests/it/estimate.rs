@@ -23,7 +23,7 @@ fn json_is_keyed_by_mode_with_every_digit() {
     assert_eq!(modes.len(), 9);
     for (mode, bounds) in modes {
         let number = |key: &str| bounds[key].as_f64().unwrap_or_else(|| panic!("{mode} has no {key}"));
-        assert!((number("center") - (number("low") + number("high")) / 2.0).abs() < 1e-15);
+        assert!((number("center") - f64::midpoint(number("low"), number("high"))).abs() < 1e-15);
         assert!((number("margin") - (number("high") - number("low")) / 2.0).abs() < 1e-15);
         assert!(number("low") <= number("point") && number("point") <= number("high"));
     }

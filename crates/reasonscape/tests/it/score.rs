@@ -28,7 +28,7 @@ print(json.dumps([1000 * means[125], 1000 * means[4875]]))
     let found = json(BOUNDS, &[]);
     assert!((found["ci_low"].as_f64().unwrap() - expected[0]).abs() < 1e-9);
     assert!((found["ci_high"].as_f64().unwrap() - expected[1]).abs() < 1e-9);
-    assert!((found["center"].as_f64().unwrap() - (expected[0] + expected[1]) / 2.0).abs() < 1e-9);
+    assert!((found["center"].as_f64().unwrap() - f64::midpoint(expected[0], expected[1])).abs() < 1e-9);
 }
 
 #[test]
