@@ -3,10 +3,13 @@
 use crate::Task;
 
 mod arithmetic;
+mod cars;
+mod shapes;
+mod shuffle;
 mod text;
 
 /// Every built-in task, by name. A new task is a file beside these and a line here.
-pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic];
+pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic, &cars::Cars, &shapes::Shapes, &shuffle::Shuffle];
 
 /// The built-in task of this name.
 ///
