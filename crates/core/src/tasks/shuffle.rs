@@ -79,6 +79,7 @@ fn place_of(thing: usize, things: &[usize]) -> usize {
 }
 
 /// A sentence between swaps.
+#[derive(PartialEq)]
 enum Event {
     Anchor(usize),
     Confounder,
@@ -129,10 +130,14 @@ impl Story {
         let latest = self.own_swaps.last().copied().unwrap_or(self.swaps.len());
         for _ in 0..anchors {
             let step = latest.min(1) + rng.index(latest - latest.min(1) + 1);
-            let mut thing = rng.index(self.start.len());
-            if thing == self.asked && !self.may_tell(step) {
-                thing = (thing + 1) % self.start.len();
-            }
+            let first = rng.index(self.start.len());
+            let is_news = |thing: &usize| {
+                let told = |(at, event): &(usize, Event)| *at == step && *event == Event::Anchor(*thing);
+                (*thing != self.asked || self.may_tell(step)) && !events.iter().any(told)
+            };
+            let mut things = (first..first + self.start.len()).map(|thing| thing % self.start.len());
+            // Where all has been told, something else than the thing in question is told again.
+            let thing = things.find(is_news).unwrap_or((self.asked + 1) % self.start.len());
             events.push((step, Event::Anchor(thing)));
         }
         for _ in 0..confounders {

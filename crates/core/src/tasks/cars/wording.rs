@@ -130,7 +130,7 @@ impl Wording<'_> {
         let _ = match rng.index(9) {
             0 => writeln!(text, "The {one} sounds its horn twice."),
             1 => writeln!(text, "The driver of the {one} turns on the radio."),
-            2 => writeln!(text, "The {one} was painted green last year."),
+            2 => writeln!(text, "The green paint of the {one} shines in the sun."),
             3 => writeln!(text, "A bird lands on the {one} and flies off again."),
             4 => writeln!(text, "The driver of the {one} waves to the driver of the {two}."),
             5 => writeln!(text, "The {one} and the {two} flash their lights at each other."),

@@ -123,7 +123,7 @@ impl Scene {
             (Style::People, false) => writeln!(text, "For now, the {thing} is with {place}."),
             (Style::Cups, true) => writeln!(text, "At this point, the {place} cup hides the {thing}."),
             (Style::Cups, false) => writeln!(text, "For now, the {thing} is under the {place} cup."),
-            (Style::Seats, true) => writeln!(text, "At this point, seat {place} is taken by {thing}."),
+            (Style::Seats, true) => writeln!(text, "At this point, the person in seat {place} is {thing}."),
             (Style::Seats, false) => writeln!(text, "For now, {thing} is in seat {place}."),
         };
     }

@@ -7,7 +7,10 @@ type Point = [f64; 2];
 pub(crate) fn solve(prompt: &str) -> String {
     let strokes = strokes(between(prompt, "<path id=\"shape\" d=\"", "\""));
     let corners = outline(&strokes);
-    let arcs: Vec<[f64; 2]> = strokes.iter().filter_map(|stroke| stroke.radii).collect();
+    let arcs: Vec<Arc> = strokes.iter().filter_map(|stroke| stroke.arc).collect();
+    for stroke in &strokes {
+        assert!(stroke.bulges_from(middle(&strokes, &corners)), "a dent: {prompt}");
+    }
     let name = match (arcs.len(), corners.len()) {
         (0, 3) => "triangle",
         (0, 4) => quadrilateral(&corners),
@@ -20,7 +23,7 @@ pub(crate) fn solve(prompt: &str) -> String {
         (0, 10) => "five-pointed star",
         (0, 12) if right_angles(&corners) == 12 => "cross",
         (0, 12) => "six-pointed star",
-        (4, 4) if arcs.iter().all(|[width, height]| close(*width, *height)) => "circle",
+        (4, 4) if arcs.iter().all(|arc| close(arc.radii[0], arc.radii[1])) => "circle",
         (4, 4) => "ellipse",
         (2, 3) => "semicircle",
         (1, 3) => "quarter circle",
@@ -35,7 +38,43 @@ pub(crate) fn solve(prompt: &str) -> String {
 struct Stroke {
     from: Point,
     to: Point,
-    radii: Option<[f64; 2]>,
+    arc: Option<Arc>,
+}
+
+#[derive(Clone, Copy)]
+struct Arc {
+    radii: [f64; 2],
+    turn: f64,
+    clockwise: bool,
+}
+
+impl Stroke {
+    /// Whether the middle of the ellipse that an arc belongs to is where it should be; true of straight strokes.
+    fn bulges_from(&self, middle: Point) -> bool {
+        let Some(arc) = self.arc else { return true };
+        let (sine, cosine) = arc.turn.to_radians().sin_cos();
+        // Where the ellipse is a unit circle, its middle is off the chord's to the side that the direction tells.
+        let flat =
+            |[x, y]: Point| [(x * cosine + y * sine) / arc.radii[0], (y * cosine - x * sine) / arc.radii[1]];
+        let ([a, b], [c, d], wanted) = (flat(self.from), flat(self.to), flat(middle));
+        let chord = length([c - a, d - b]);
+        let off =
+            (1.0 - chord * chord / 4.0).max(0.0).sqrt() / chord * if arc.clockwise { 1.0 } else { -1.0 };
+        let found = [(a + c) / 2.0 - off * (d - b), (b + d) / 2.0 + off * (c - a)];
+        length(between_points(found, wanted)) < 0.15
+    }
+}
+
+/// The middle of the circle or ellipse that the arcs should be parts of.
+fn middle(strokes: &[Stroke], corners: &[Point]) -> Point {
+    let straight: Vec<&Stroke> = strokes.iter().filter(|stroke| stroke.arc.is_none()).collect();
+    let of_two = |[a, b]: Point, [c, d]: Point| [(a + c) / 2.0, (b + d) / 2.0];
+    match straight[..] {
+        [] => of_two(corners[0], corners[2]),
+        [diameter] => of_two(diameter.from, diameter.to),
+        [one, two, ..] if two.from == one.from || two.to == one.from => one.from,
+        [one, ..] => one.to,
+    }
 }
 
 fn strokes(path: &str) -> Vec<Stroke> {
@@ -44,7 +83,7 @@ fn strokes(path: &str) -> Vec<Stroke> {
     let mut words = path.split(' ');
     while let Some(command) = words.next() {
         let mut number = || words.next().unwrap().parse::<f64>().unwrap();
-        let mut radii = None;
+        let mut arc = None;
         let to = match command {
             "M" => {
                 here = [number(), number()];
@@ -53,16 +92,17 @@ fn strokes(path: &str) -> Vec<Stroke> {
             }
             "L" => [number(), number()],
             "A" => {
-                radii = Some([number(), number()]);
-                let [_turn, large, _sweep] = [number(), number(), number()];
+                let radii = [number(), number()];
+                let [turn, large, sweep] = [number(), number(), number()];
                 assert_eq!(large, 0.0);
+                arc = Some(Arc { radii, turn, clockwise: sweep == 1.0 });
                 [number(), number()]
             }
             "Z" => first,
             other => panic!("no command: {other}"),
         };
         if to != here {
-            strokes.push(Stroke { from: here, to, radii });
+            strokes.push(Stroke { from: here, to, arc });
         }
         here = to;
     }

@@ -40,7 +40,7 @@ fn claim_of(clause: &str) -> Option<(String, String)> {
         [person, "has", "the", thing] | ["the", thing, "is", "with", person] => (person.to_owned(), thing),
         ["the", thing, "is", "under", "the", colour, "cup"]
         | ["the", colour, "cup", "hides", "the", thing] => (format!("{colour} cup"), thing),
-        [person, "is", "in", "seat", seat] | ["seat", seat, "is", "taken", "by", person] => {
+        [person, "is", "in", "seat", seat] | ["the", "person", "in", "seat", seat, "is", person] => {
             (format!("seat {seat}"), person)
         }
         _ => return None,
