@@ -146,8 +146,10 @@ impl Street {
             Kind::Conditional => {
                 const BRANCHES: [Kind; 4] = [Kind::Move, Kind::Swap, Kind::Insert, Kind::Rotate];
                 let condition = self.draw_condition(rng);
-                let then = Box::new(self.draw(*rng.choice(&BRANCHES), rng));
-                let otherwise = Box::new(self.draw(*rng.choice(&BRANCHES), rng));
+                // Two kinds, so that the branches are never one and the same.
+                let usable = if self.lanes_to_rotate().is_empty() { &BRANCHES[..3] } else { &BRANCHES[..] };
+                let kinds = rng.sample(usable, 2);
+                let [then, otherwise] = [kinds[0], kinds[1]].map(|kind| Box::new(self.draw(kind, rng)));
                 Operation::Conditional { condition, then, otherwise }
             }
         }
@@ -182,14 +184,18 @@ impl Street {
     }
 
     fn draw_rotate(&self, rng: &mut PyRandom) -> Operation {
-        let long: Vec<usize> = (0..self.lanes.len()).filter(|lane| self.lanes[*lane].len() >= 2).collect();
-        if long.is_empty() {
+        let lanes = self.lanes_to_rotate();
+        if lanes.is_empty() {
             return self.draw_move(rng);
         }
-        let lane = *rng.choice(&long);
+        let lane = *rng.choice(&lanes);
         let times = 1 + rng.index((self.lanes[lane].len() - 1).min(3));
         let from = if rng.random() < 0.5 { End::Front } else { End::Back };
         Operation::Rotate { lane, from, times }
+    }
+
+    fn lanes_to_rotate(&self) -> Vec<usize> {
+        (0..self.lanes.len()).filter(|lane| self.lanes[*lane].len() >= 2).collect()
     }
 
     /// A condition that is met half of the time.

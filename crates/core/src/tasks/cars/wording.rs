@@ -83,7 +83,7 @@ impl Wording<'_> {
                 write!(text, "the {vehicle} moves to the place directly {side} the {other}")
             }
             Operation::Rotate { lane, from, times } => {
-                text.push_str(["", "twice in a row, ", "three times in a row, "][times - 1]);
+                text.push_str(["", "this is done twice: ", "this is done three times: "][times - 1]);
                 let to = if *from == End::Front { End::Back } else { End::Front };
                 let (from, to) = (end_name(*from), end_name(to));
                 write!(text, "the vehicle at the {from} of lane {} moves to the {to} of that lane", lane + 1)

@@ -23,7 +23,7 @@ pub(super) enum Shape {
     SixPointedStar,
     Arrow,
     Cross,
-    LShape,
+    LetterL,
     Circle,
     Ellipse,
     Semicircle,
@@ -45,7 +45,7 @@ pub(super) const REST: &[Shape] = &[
     Shape::SixPointedStar,
     Shape::Arrow,
     Shape::Cross,
-    Shape::LShape,
+    Shape::LetterL,
     Shape::Circle,
     Shape::Ellipse,
     Shape::Semicircle,
@@ -70,7 +70,7 @@ impl Shape {
             Self::SixPointedStar => "six-pointed star",
             Self::Arrow => "arrow",
             Self::Cross => "cross",
-            Self::LShape => "L-shape",
+            Self::LetterL => "L-shape",
             Self::Circle => "circle",
             Self::Ellipse => "ellipse",
             Self::Semicircle => "semicircle",
@@ -137,7 +137,7 @@ impl Outline {
                 ])
             }
             Shape::Cross => straight(cross(rng.uniform(0.25, 0.4))),
-            Shape::LShape => {
+            Shape::LetterL => {
                 let (width, arm) = (rng.uniform(0.7, 0.9), rng.uniform(0.4, 0.6));
                 straight(vec![
                     [-width, -1.0],

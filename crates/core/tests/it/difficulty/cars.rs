@@ -1,5 +1,7 @@
 //! More vehicles, lanes, instructions, kinds of instruction and idle sentences.
 
+use std::collections::HashSet;
+
 use reasonscape_core::Test;
 
 use super::grows;
@@ -59,21 +61,19 @@ fn story(test: &Test) -> std::str::Lines<'_> {
     between(&test.prompt, "in this order:\n", "\n\n").lines()
 }
 
+fn moves_something(line: &str) -> bool {
+    line.contains(" moves to the ") || line.ends_with(" swap places.")
+}
+
 /// How many sentences move something, or move nothing.
 fn sentences(test: &Test, moves: bool) -> f64 {
-    let moves_something = |line: &&str| line.contains(" moves to the ") || line.ends_with(" swap places.");
     story(test).filter(|line| moves_something(line) == moves).count() as f64
 }
 
 /// How many kinds of instruction there are.
 fn kinds(test: &Test) -> f64 {
-    let is_move = |line: &str| line.contains(" of lane ") && line.contains(" moves to the ");
-    let signs: [&dyn Fn(&str) -> bool; 5] = [
-        &|line| !line.starts_with("If") && is_move(line) && !line.ends_with("that lane."),
-        &|line| !line.starts_with("If") && line.ends_with(" swap places."),
-        &|line| !line.starts_with("If") && line.contains("directly"),
-        &|line| !line.starts_with("If") && line.ends_with("that lane."),
-        &|line| line.starts_with("If"),
-    ];
-    signs.iter().filter(|sign| story(test).any(|line| sign(line))).count() as f64
+    let signs = ["If ", " of that lane.", " directly ", " swap places.", " moves to the "];
+    let kind = |line: &str| signs.into_iter().find(|sign| line.contains(sign));
+    let told = story(test).filter(|line| moves_something(line)).filter_map(kind);
+    told.collect::<HashSet<_>>().len() as f64
 }

@@ -58,15 +58,15 @@ impl Street {
             let (condition, rest) = rest.split_once(", ").unwrap();
             let (then, otherwise) = rest.split_once("; otherwise, ").unwrap();
             self.obey(if self.is_true(condition) { then } else { otherwise });
-        } else if let Some(rest) = sentence.strip_prefix("twice in a row, ") {
+        } else if let Some(rest) = sentence.strip_prefix("this is done twice: ") {
             (0..2).for_each(|_| self.obey(rest));
-        } else if let Some(rest) = sentence.strip_prefix("three times in a row, ") {
+        } else if let Some(rest) = sentence.strip_prefix("this is done three times: ") {
             (0..3).for_each(|_| self.obey(rest));
         } else if let Some(pair) = sentence.strip_suffix(" swap places") {
             let (first, second) = pair.strip_prefix("the ").unwrap().split_once(" and the ").unwrap();
             let (one, two) = (self.index(first), self.index(second));
-            self.queue[one].1 = second.to_owned();
-            self.queue[two].1 = first.to_owned();
+            second.clone_into(&mut self.queue[one].1);
+            first.clone_into(&mut self.queue[two].1);
         } else {
             let (who, goal) = sentence.split_once(" moves to the ").unwrap();
             self.go(&self.who(who), goal);
@@ -101,7 +101,7 @@ impl Street {
         if let Some(lane) = text.strip_prefix("the vehicle at the front of lane ") {
             in_lane(lane).next().unwrap()
         } else if let Some(lane) = text.strip_prefix("the vehicle at the back of lane ") {
-            in_lane(lane).last().unwrap()
+            in_lane(lane).next_back().unwrap()
         } else {
             text.strip_prefix("the ").unwrap().to_owned()
         }

@@ -60,7 +60,7 @@ impl Stroke {
         let chord = length([c - a, d - b]);
         let off =
             (1.0 - chord * chord / 4.0).max(0.0).sqrt() / chord * if arc.clockwise { 1.0 } else { -1.0 };
-        let found = [(a + c) / 2.0 - off * (d - b), (b + d) / 2.0 + off * (c - a)];
+        let found = [a.midpoint(c) - off * (d - b), b.midpoint(d) + off * (c - a)];
         length(between_points(found, wanted)) < 0.15
     }
 }
@@ -68,7 +68,7 @@ impl Stroke {
 /// The middle of the circle or ellipse that the arcs should be parts of.
 fn middle(strokes: &[Stroke], corners: &[Point]) -> Point {
     let straight: Vec<&Stroke> = strokes.iter().filter(|stroke| stroke.arc.is_none()).collect();
-    let of_two = |[a, b]: Point, [c, d]: Point| [(a + c) / 2.0, (b + d) / 2.0];
+    let of_two = |[a, b]: Point, [c, d]: Point| [a.midpoint(c), b.midpoint(d)];
     match straight[..] {
         [] => of_two(corners[0], corners[2]),
         [diameter] => of_two(diameter.from, diameter.to),
