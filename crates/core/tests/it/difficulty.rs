@@ -3,6 +3,9 @@
 use reasonscape_core::{Json, Params, Test, Tests, tasks};
 
 mod cars;
+mod dates;
+mod letters;
+mod objects;
 mod shapes;
 mod shuffle;
 

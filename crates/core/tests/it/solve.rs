@@ -2,6 +2,9 @@
 
 mod arithmetic;
 mod cars;
+mod dates;
+mod letters;
+pub(crate) mod objects;
 mod shapes;
 mod shuffle;
 
@@ -10,6 +13,9 @@ pub(crate) fn solve(task: &str, prompt: &str) -> String {
     match task {
         "arithmetic" => arithmetic::solve(prompt),
         "cars" => cars::solve(prompt),
+        "dates" => dates::solve(prompt),
+        "letters" => letters::solve(prompt),
+        "objects" => objects::solve(prompt),
         "shapes" => shapes::solve(prompt),
         "shuffle" => shuffle::solve(prompt),
         other => panic!("no solver for `{other}`"),

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::PyRandom;
+use crate::tasks::text::and_list;
 
 const PEOPLE: &[&str] = &[
     "Ada", "Ben", "Clara", "David", "Emma", "Felix", "Grace", "Hugo", "Iris", "Jonas", "Karla", "Leo", "Mia",
@@ -73,21 +74,13 @@ impl Scene {
             Style::Cups => write!(text, "Each of {count} cups hides one thing: "),
             Style::Seats => write!(text, "A row has {count} seats with one person in each: "),
         };
-        for (place, thing) in start.iter().enumerate() {
-            text.push_str(if place == 0 {
-                ""
-            } else if place + 1 == count {
-                " and "
-            } else {
-                ", "
-            });
-            let (place, thing) = (&self.places[place], self.things[*thing]);
-            let _ = match self.style {
-                Style::People => write!(text, "{place} has the {thing}"),
-                Style::Cups => write!(text, "the {thing} is under the {place} cup"),
-                Style::Seats => write!(text, "{thing} is in seat {place}"),
-            };
-        }
+        let clause = |(place, thing): (&String, &usize)| match (self.style, self.things[*thing]) {
+            (Style::People, thing) => format!("{place} has the {thing}"),
+            (Style::Cups, thing) => format!("the {thing} is under the {place} cup"),
+            (Style::Seats, person) => format!("{person} is in seat {place}"),
+        };
+        let clauses: Vec<String> = self.places.iter().zip(start).map(clause).collect();
+        text.push_str(&and_list(&clauses));
         text.push_str(".\n\nThen this happens, in this order:\n");
         text
     }
