@@ -104,12 +104,17 @@ impl Story {
         let mut start: Vec<usize> = (0..entities).collect();
         rng.shuffle(&mut start);
         let mut end = start.clone();
-        let mut swaps = Vec::with_capacity(depth);
+        let mut swaps: Vec<[usize; 2]> = Vec::with_capacity(depth);
         for _ in 0..depth {
             let first = rng.index(entities);
-            let second = (first + 1 + rng.index(entities - 1)) % entities;
-            swaps.push([first, second]);
-            end.swap(first, second);
+            let mut gap = 1 + rng.index(entities - 1);
+            let second = |gap: usize| (first + gap) % entities;
+            // A swap that undoes the one before would leave nothing to follow.
+            if swaps.last().is_some_and(|last| last.contains(&first) && last.contains(&second(gap))) {
+                gap = gap % (entities - 1) + 1;
+            }
+            swaps.push([first, second(gap)]);
+            end.swap(first, second(gap));
         }
         let asked = asked(&start, &end, rng);
         let mut place = place_of(asked, &start);
