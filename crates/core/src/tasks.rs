@@ -3,14 +3,24 @@
 use crate::Task;
 
 mod arithmetic;
+mod cars;
 mod dates;
 mod letters;
 mod objects;
+mod shapes;
+mod shuffle;
 mod text;
 
 /// Every built-in task, by name. A new task is a file beside these and a line here.
-pub static ALL: &[&dyn Task] =
-    &[&arithmetic::Arithmetic, &dates::Dates, &letters::Letters, &objects::Objects];
+pub static ALL: &[&dyn Task] = &[
+    &arithmetic::Arithmetic,
+    &cars::Cars,
+    &dates::Dates,
+    &letters::Letters,
+    &objects::Objects,
+    &shapes::Shapes,
+    &shuffle::Shuffle,
+];
 
 /// The built-in task of this name.
 ///

@@ -38,6 +38,17 @@ pub(super) fn number_in_words(number: u64) -> String {
     if rest == 0 { head } else { format!("{head} {}", number_in_words(rest)) }
 }
 
+/// Ends a question with what there is to choose from, a letter before each.
+pub(super) fn write_options(options: &[String], prompt: &mut String) {
+    prompt.push_str(" The answer is one of these:");
+    for (letter, option) in ('A'..='Z').zip(options) {
+        prompt.push('\n');
+        prompt.push(letter);
+        prompt.push_str(") ");
+        prompt.push_str(option);
+    }
+}
+
 /// Items joined as in a sentence: `a`, `a and b`, `a, b and c`.
 pub(super) fn and_list<T: AsRef<str>>(items: &[T]) -> String {
     let mut text = String::new();

@@ -2,9 +2,12 @@
 
 use reasonscape_core::{Json, Params, Test, Tests, tasks};
 
+mod cars;
 mod dates;
 mod letters;
 mod objects;
+mod shapes;
+mod shuffle;
 
 /// The mean of `measure` over 100 tests of a task, the other parameters at their defaults.
 pub(crate) fn mean(task: &str, params: &str, measure: impl Fn(&Test) -> f64) -> f64 {

@@ -1,17 +1,23 @@
 //! Solvers that read nothing but the prompt. They share no code with the generators.
 
 mod arithmetic;
+mod cars;
 mod dates;
 mod letters;
 pub(crate) mod objects;
+mod shapes;
+mod shuffle;
 
 /// The answer that a careful reader of the prompt of this task would give.
 pub(crate) fn solve(task: &str, prompt: &str) -> String {
     match task {
         "arithmetic" => arithmetic::solve(prompt),
+        "cars" => cars::solve(prompt),
         "dates" => dates::solve(prompt),
         "letters" => letters::solve(prompt),
         "objects" => objects::solve(prompt),
+        "shapes" => shapes::solve(prompt),
+        "shuffle" => shuffle::solve(prompt),
         other => panic!("no solver for `{other}`"),
     }
 }

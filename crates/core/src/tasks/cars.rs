@@ -1,0 +1,126 @@
+//! Vehicles in lanes, moved by instructions.
+
+use std::fmt::Write;
+
+use super::text::write_options;
+use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+use street::{Kind, Street};
+use wording::{VEHICLES, Wording};
+
+mod street;
+mod wording;
+
+/// The task.
+pub(super) struct Cars;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::int("entities", Dimension::Length, [3, 12, 6], "how many vehicles there are"),
+    Parameter::int("lanes", Dimension::Depth, [1, 6, 2], "how many lanes they stand in"),
+    Parameter::int("moves", Dimension::MultiStep, [1, 40, 8], "how many instructions move them"),
+    Parameter::word(
+        "complexity",
+        Dimension::Depth,
+        &["move", "swap", "insert", "rotate", "conditional"],
+        "the hardest kind of instruction; each comes with all before it",
+    ),
+    Parameter::int("distractors", Dimension::Interference, [0, 20, 2], "how many sentences move nothing"),
+];
+
+/// A place can be guessed by who knows the number of vehicles, so it is asked for only where there are many.
+const ENTITIES_FOR_PLACES: usize = 6;
+
+impl Task for Cars {
+    fn name(&self) -> &'static str {
+        "cars"
+    }
+
+    fn description(&self) -> &'static str {
+        "Follow vehicles that change places in lanes, and tell which one is at a place (a choice among all of \
+         them) or, in half of the tests with six vehicles or more, at which place one is (written in). Harder \
+         with more vehicles, lanes and instructions, with swaps, insertions, rotations and conditions, and with \
+         sentences that move nothing."
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn answer_type(&self) -> AnswerType {
+        AnswerType::Integer
+    }
+
+    fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
+        let entities = params.size("entities");
+        let lanes = params.size("lanes");
+        let kinds = kinds(params.word("complexity"));
+        let names = rng.sample(VEHICLES, entities);
+        let mut street = Street::new(entities, lanes, rng);
+        let start = street.clone();
+
+        let wording = Wording { names: &names, lanes };
+        let mut prompt = wording.opening(&start);
+        let moves = params.size("moves");
+        // The hardest kind comes at least once, or the name of the point would promise too much.
+        let hardest_at = rng.index(moves);
+        let mut step = 0;
+        for moves_something in order(moves, params.size("distractors"), rng) {
+            if moves_something {
+                let kind = if step == hardest_at { kinds[kinds.len() - 1] } else { *rng.choice(kinds) };
+                let operation = street.draw(kind, rng);
+                step += 1;
+                wording.instruction(&operation, &mut prompt);
+                street.apply(&operation);
+            } else {
+                wording.distractor(rng, &mut prompt);
+            }
+        }
+
+        let asked = asked(&start, &street, entities, rng);
+        let place = street.place(asked);
+        if entities >= ENTITIES_FOR_PLACES && rng.random() < 0.5 {
+            let _ = write!(
+                prompt,
+                "\nAt which place is the {} in the end? The answer is one integer.",
+                names[asked]
+            );
+            return Test::write_in(prompt, place.number().to_string());
+        }
+        let _ = write!(prompt, "\nWhich vehicle is at place {} in the end?", place.number());
+        let mut options: Vec<usize> = (0..entities).collect();
+        rng.shuffle(&mut options);
+        let right = options.iter().position(|option| *option == asked).expect("every vehicle is an option");
+        let options: Vec<String> = options.into_iter().map(|option| names[option].to_owned()).collect();
+        write_options(&options, &mut prompt);
+        Test::choice(prompt, options, right)
+    }
+}
+
+/// The kinds of instruction up to the hardest.
+fn kinds(hardest: &str) -> &'static [Kind] {
+    const KINDS: [Kind; 5] = [Kind::Move, Kind::Swap, Kind::Insert, Kind::Rotate, Kind::Conditional];
+    match hardest {
+        "move" => &KINDS[..1],
+        "swap" => &KINDS[..2],
+        "insert" => &KINDS[..3],
+        "rotate" => &KINDS[..4],
+        _ => &KINDS,
+    }
+}
+
+/// The order of the sentences: true for an instruction, false for a distractor.
+fn order(moves: usize, distractors: usize, rng: &mut PyRandom) -> Vec<bool> {
+    let mut order = vec![true; moves];
+    order.resize(moves + distractors, false);
+    rng.shuffle(&mut order);
+    order
+}
+
+/// The vehicle in question. One that is where it was at first comes up as often as chance would have it, so that
+/// neither "nothing has changed" nor "something has changed" is a good guess.
+fn asked(start: &Street, end: &Street, entities: usize, rng: &mut PyRandom) -> usize {
+    let (stayed, moved): (Vec<usize>, Vec<usize>) =
+        (0..entities).partition(|vehicle| start.place(*vehicle) == end.place(*vehicle));
+    let by_chance = rng.index(entities) == 0;
+    let group = if moved.is_empty() || (by_chance && !stayed.is_empty()) { stayed } else { moved };
+    *rng.choice(&group)
+}

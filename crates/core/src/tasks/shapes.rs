@@ -1,0 +1,131 @@
+//! Shapes drawn by SVG paths.
+
+use std::fmt::Write;
+
+use super::text::write_options;
+use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+use outline::{Outline, QUADRILATERALS, REST, Shape};
+use path::{Frame, Reorder};
+
+mod outline;
+mod path;
+
+/// The task.
+pub(super) struct Shapes;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::int("options", Dimension::Length, [4, 10, 6], "how many names there are to choose from"),
+    Parameter::int("rotation", Dimension::Depth, [0, 360, 90], "the largest turn of the shape, in degrees"),
+    Parameter::int(
+        "scale",
+        Dimension::Format,
+        [1, 100, 4],
+        "the largest factor by which the shape is enlarged",
+    ),
+    Parameter::int(
+        "offset",
+        Dimension::Format,
+        [0, 10_000, 100],
+        "the largest shift of the shape along each axis",
+    ),
+    Parameter::int("precision", Dimension::Format, [0, 6, 1], "how many decimal places coordinates have"),
+    Parameter::word(
+        "reorder",
+        Dimension::Interference,
+        &["none", "start", "direction", "sides"],
+        "whether the outline starts anywhere, runs either way, or comes side by side in any order",
+    ),
+    Parameter::int("extra_paths", Dimension::Interference, [0, 8, 1], "how many other paths are drawn"),
+];
+
+/// What a shape measures from its middle to its ends before it is enlarged. Rounded to whole numbers, the smallest
+/// still shows which sides are equal, parallel or at right angles.
+const SMALLEST_RADIUS: f64 = 40.0;
+const LARGEST_RADIUS: f64 = 60.0;
+
+/// Other paths are smaller than the shape by this factor.
+const EXTRA_SIZE: f64 = 0.25;
+
+impl Task for Shapes {
+    fn name(&self) -> &'static str {
+        "shapes"
+    }
+
+    fn description(&self) -> &'static str {
+        "Name the shape that an SVG path draws. Half of the names are quadrilaterals, which counting corners does \
+         not tell apart. Harder with more names, turned and shifted shapes, larger and longer numbers, outlines \
+         that start anywhere or come in pieces, and other paths around."
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn answer_type(&self) -> AnswerType {
+        AnswerType::Choice
+    }
+
+    fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
+        let count = params.size("options");
+        let mut shapes = rng.sample(QUADRILATERALS, count / 2);
+        shapes.extend(rng.sample(REST, count - count / 2));
+        rng.shuffle(&mut shapes);
+        let right = rng.index(count);
+
+        let limit = |name: &str| params.int(name) as f64;
+        let canvas = Canvas {
+            rotation: limit("rotation"),
+            scale: limit("scale"),
+            offset: limit("offset"),
+            precision: params.size("precision"),
+            reorder: Reorder::named(params.word("reorder")),
+        };
+        let extra_paths = params.size("extra_paths");
+        let mut prompt = String::with_capacity(2048);
+        prompt.push_str("Which shape does the path with id=\"shape\" draw?");
+        prompt.push_str(if extra_paths > 0 { " Other paths do not count.\n\n" } else { "\n\n" });
+        let shape_at = rng.index(extra_paths + 1);
+        for line in 0..=extra_paths {
+            if line == shape_at {
+                prompt.push_str("<path id=\"shape\" d=\"");
+                canvas.draw(shapes[right], 1.0, rng, &mut prompt);
+            } else {
+                let number = if line < shape_at { line + 1 } else { line };
+                let _ = write!(prompt, "<path id=\"extra-{number}\" d=\"");
+                let shapes = if rng.random() < 0.5 { QUADRILATERALS } else { REST };
+                canvas.draw(*rng.choice(shapes), EXTRA_SIZE, rng, &mut prompt);
+            }
+            prompt.push_str("\"/>\n");
+        }
+        prompt.push_str(
+            "\nCoordinates are rounded. Where several names fit, the most specific one is right: a square is not \
+             called a rectangle here.",
+        );
+        let options: Vec<String> = shapes.iter().map(|shape| shape.name().to_owned()).collect();
+        write_options(&options, &mut prompt);
+        Test::choice(prompt, options, right)
+    }
+}
+
+/// How shapes come to stand where they are.
+struct Canvas {
+    rotation: f64,
+    scale: f64,
+    offset: f64,
+    precision: usize,
+    reorder: Reorder,
+}
+
+impl Canvas {
+    fn draw(&self, shape: Shape, size: f64, rng: &mut PyRandom, text: &mut String) {
+        let outline = Outline::new(shape, rng);
+        let radius = size * rng.uniform(SMALLEST_RADIUS, LARGEST_RADIUS) * rng.uniform(1.0, self.scale);
+        let frame = Frame {
+            radius,
+            degrees: rng.uniform(0.0, self.rotation),
+            shift: [rng.uniform(-self.offset, self.offset), rng.uniform(-self.offset, self.offset)],
+            precision: self.precision,
+        };
+        frame.draw(&outline, self.reorder, rng, text);
+    }
+}

@@ -1,0 +1,172 @@
+//! Things that change hands by swaps.
+
+use super::text::write_options;
+use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+use scene::Scene;
+
+mod scene;
+
+/// The task.
+pub(super) struct Shuffle;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::int("entities", Dimension::Length, [3, 12, 5], "how many things are followed"),
+    Parameter::int("depth", Dimension::MultiStep, [1, 64, 8], "how many swaps there are"),
+    Parameter::int("confounders", Dimension::Interference, [0, 32, 2], "how many sentences change nothing"),
+    Parameter::int(
+        "anchors",
+        Dimension::Interference,
+        [0, 16, 1],
+        "how many sentences say where something is at that moment",
+    ),
+    Parameter::word(
+        "style",
+        Dimension::Format,
+        &["people", "cups", "seats"],
+        "who swaps: people what they have, cups what they hide, or people their seats, by name or by seat",
+    ),
+];
+
+impl Task for Shuffle {
+    fn name(&self) -> &'static str {
+        "shuffle"
+    }
+
+    fn description(&self) -> &'static str {
+        "Follow one of several things through a series of swaps and tell where it ends up. Harder with more \
+         things, more swaps, sentences that change nothing, and sentences that say where something is for the \
+         moment only."
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn answer_type(&self) -> AnswerType {
+        AnswerType::Choice
+    }
+
+    fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
+        let entities = params.size("entities");
+        let scene = Scene::new(params.word("style"), entities, rng);
+        let story = Story::new(entities, params.size("depth"), rng);
+        let events = story.events(params.size("anchors"), params.size("confounders"), rng);
+
+        let mut prompt = scene.opening(&story.start);
+        let mut things = story.start.clone();
+        let mut events = events.into_iter().peekable();
+        for step in 0..=story.swaps.len() {
+            while let Some((_, event)) = events.next_if(|(at, _)| *at == step) {
+                match event {
+                    Event::Anchor(thing) => scene.anchor(place_of(thing, &things), thing, rng, &mut prompt),
+                    Event::Confounder => scene.confounder(rng, &mut prompt),
+                }
+            }
+            if let Some(swap) = story.swaps.get(step) {
+                scene.swap(*swap, &things, rng, &mut prompt);
+                things.swap(swap[0], swap[1]);
+            }
+        }
+        scene.question(story.asked, &mut prompt);
+        let options = scene.options();
+        write_options(&options, &mut prompt);
+        Test::choice(prompt, options, story.answer)
+    }
+}
+
+fn place_of(thing: usize, things: &[usize]) -> usize {
+    things.iter().position(|other| *other == thing).expect("nothing is lost in a swap")
+}
+
+/// A sentence between swaps.
+#[derive(PartialEq)]
+enum Event {
+    Anchor(usize),
+    Confounder,
+}
+
+/// What happens, in numbers: places and things both count from 0.
+struct Story {
+    /// The thing at each place.
+    start: Vec<usize>,
+    /// The two places of each swap.
+    swaps: Vec<[usize; 2]>,
+    /// The thing in question.
+    asked: usize,
+    /// The place where it ends up.
+    answer: usize,
+    /// Which of the swaps move it.
+    own_swaps: Vec<usize>,
+}
+
+impl Story {
+    fn new(entities: usize, depth: usize, rng: &mut PyRandom) -> Self {
+        let mut start: Vec<usize> = (0..entities).collect();
+        rng.shuffle(&mut start);
+        let mut end = start.clone();
+        let mut swaps: Vec<[usize; 2]> = Vec::with_capacity(depth);
+        for _ in 0..depth {
+            let first = rng.index(entities);
+            let mut gap = 1 + rng.index(entities - 1);
+            let second = |gap: usize| (first + gap) % entities;
+            // A swap that undoes the one before would leave nothing to follow.
+            if swaps.last().is_some_and(|last| last.contains(&first) && last.contains(&second(gap))) {
+                gap = gap % (entities - 1) + 1;
+            }
+            swaps.push([first, second(gap)]);
+            end.swap(first, second(gap));
+        }
+        let asked = asked(&start, &end, rng);
+        let mut place = place_of(asked, &start);
+        let mut own_swaps = Vec::new();
+        for (step, [first, second]) in swaps.iter().enumerate() {
+            if place == *first || place == *second {
+                place = first + second - place;
+                own_swaps.push(step);
+            }
+        }
+        Self { start, swaps, asked, answer: place, own_swaps }
+    }
+
+    /// The sentences between the swaps, in order, each with the swap before which it stands.
+    fn events(&self, anchors: usize, confounders: usize, rng: &mut PyRandom) -> Vec<(usize, Event)> {
+        let mut events = Vec::with_capacity(anchors + confounders);
+        // All that an anchor says is out of date for the thing in question: its last swap is still to come.
+        let latest = self.own_swaps.last().copied().unwrap_or(self.swaps.len());
+        for _ in 0..anchors {
+            let step = latest.min(1) + rng.index(latest - latest.min(1) + 1);
+            let first = rng.index(self.start.len());
+            let is_news = |thing: &usize| {
+                let told = |(at, event): &(usize, Event)| *at == step && *event == Event::Anchor(*thing);
+                (*thing != self.asked || self.may_tell(step)) && !events.iter().any(told)
+            };
+            let mut things = (first..first + self.start.len()).map(|thing| thing % self.start.len());
+            // Where all has been told, something else than the thing in question is told again.
+            let thing = things.find(is_news).unwrap_or((self.asked + 1) % self.start.len());
+            events.push((step, Event::Anchor(thing)));
+        }
+        for _ in 0..confounders {
+            events.push((rng.index(self.swaps.len() + 1), Event::Confounder));
+        }
+        rng.shuffle(&mut events);
+        events.sort_by_key(|(step, _)| *step);
+        events
+    }
+
+    /// Whether it may be told where the thing in question is: only while half of its own swaps are still to come,
+    /// or the way to the answer would become short.
+    fn may_tell(&self, step: usize) -> bool {
+        let to_come = self.own_swaps.iter().filter(|swap| **swap >= step).count();
+        2 * to_come >= self.own_swaps.len()
+    }
+}
+
+/// The thing in question. One that is where it was at first comes up as often as chance would have it, so that
+/// neither "nothing has changed" nor "something has changed" is a good guess.
+fn asked(start: &[usize], end: &[usize], rng: &mut PyRandom) -> usize {
+    let (stayed, moved): (Vec<usize>, Vec<usize>) =
+        (0..start.len()).partition(|place| start[*place] == end[*place]);
+    let by_chance = rng.index(start.len()) == 0;
+    let group = if moved.is_empty() || (by_chance && !stayed.is_empty()) { stayed } else { moved };
+    end[*rng.choice(&group)]
+}
