@@ -54,8 +54,13 @@ pub enum Range {
         /// Value when none is given.
         default: f64,
     },
-    /// One of several words; the first is the default.
-    Word(&'static [&'static str]),
+    /// One of several words.
+    Word {
+        /// The words, the easiest first where they have an order.
+        words: &'static [&'static str],
+        /// Value when none is given.
+        default: &'static str,
+    },
 }
 
 impl Range {
@@ -64,7 +69,7 @@ impl Range {
         match *self {
             Self::Int { default, .. } => ParamValue::Int(default),
             Self::Real { default, .. } => ParamValue::Real(default),
-            Self::Word(words) => ParamValue::Word(words[0]),
+            Self::Word { default, .. } => ParamValue::Word(default),
         }
     }
 
@@ -78,7 +83,7 @@ impl Range {
                 (low..=high).contains(&number).then_some(ParamValue::Real(*number))
             }
             (Self::Real { .. }, Json::Int(whole)) => self.read(&Json::Float(*whole as f64)),
-            (Self::Word(words), Json::String(text)) => {
+            (Self::Word { words, .. }, Json::String(text)) => {
                 words.iter().find(|word| *word == text).map(|word| ParamValue::Word(word))
             }
             _ => None,
@@ -98,8 +103,8 @@ impl Range {
                 ParamValue::Int((number.round() as i64).clamp(*low, *high))
             }
             (Self::Real { low, high, .. }, Some(number), _) => ParamValue::Real(number.clamp(*low, *high)),
-            (Self::Word(words), _, Json::String(text)) => {
-                ParamValue::Word(closest(text, words).unwrap_or(words[0]))
+            (Self::Word { words, default }, _, Json::String(text)) => {
+                ParamValue::Word(closest(text, words).unwrap_or(default))
             }
             _ => self.default_value(),
         }
@@ -111,7 +116,7 @@ impl fmt::Display for Range {
         match self {
             Self::Int { low, high, .. } => write!(f, "a whole number from {low} to {high}"),
             Self::Real { low, high, .. } => write!(f, "a number from {low} to {high}"),
-            Self::Word(words) => write!(f, "one of {}", words.join(", ")),
+            Self::Word { words, .. } => write!(f, "one of {}", words.join(", ")),
         }
     }
 }
@@ -150,14 +155,23 @@ impl Parameter {
         Self { name, dimension, range: Range::Real { low: 0.0, high: 1.0, default }, description }
     }
 
-    /// One of several words, the first by default.
+    /// One of several words, the first unless [`or`](Self::or) names another.
     pub const fn word(
         name: &'static str,
         dimension: Dimension,
         words: &'static [&'static str],
         description: &'static str,
     ) -> Self {
-        Self { name, dimension, range: Range::Word(words), description }
+        Self { name, dimension, range: Range::Word { words, default: words[0] }, description }
+    }
+
+    /// The same, with another default than the first word.
+    #[must_use]
+    pub const fn or(self, place: usize) -> Self {
+        match self.range {
+            Range::Word { words, .. } => Self { range: Range::Word { words, default: words[place] }, ..self },
+            _ => panic!("only words are chosen by their place"),
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub fn json_schema(task: &dyn Task) -> Value {
         let mut property = match parameter.range {
             Range::Int { low, high, .. } => json!({ "type": "integer", "minimum": low, "maximum": high }),
             Range::Real { low, high, .. } => json!({ "type": "number", "minimum": low, "maximum": high }),
-            Range::Word(words) => json!({ "type": "string", "enum": words }),
+            Range::Word { words, .. } => json!({ "type": "string", "enum": words }),
         };
         property["default"] = match parameter.range.default_value() {
             ParamValue::Int(whole) => json!(whole),

@@ -18,7 +18,7 @@ fn random_params(task: &dyn Task, rng: &mut PyRandom) -> Params {
                 Range::Real { low, high, .. } => {
                     Json::Float(low + (high - low) * rng.randint(0, 4) as f64 / 4.0)
                 }
-                Range::Word(words) => Json::from(*rng.choice(words)),
+                Range::Word { words, .. } => Json::from(*rng.choice(words)),
             };
             given.insert(parameter.name.to_owned(), value);
         }

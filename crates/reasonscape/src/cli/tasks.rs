@@ -62,7 +62,7 @@ fn describe(task: &dyn Task, global: Global) -> Result<(), Failure> {
         let values = match parameter.range {
             Range::Int { low, high, .. } => format!("{low} to {high}"),
             Range::Real { low, high, .. } => format!("{low:.1} to {high:.1}"),
-            Range::Word(words) => words.join(", "),
+            Range::Word { words, .. } => words.join(", "),
         };
         table.push(vec![
             Cell::text(parameter.name),
