@@ -3,10 +3,13 @@
 use crate::Task;
 
 mod arithmetic;
+mod sequence;
+mod sort;
 mod text;
+mod words;
 
 /// Every built-in task, by name. A new task is a file beside these and a line here.
-pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic];
+pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic, &sequence::Sequence, &sort::Sort];
 
 /// The built-in task of this name.
 ///

@@ -1,11 +1,15 @@
 //! Solvers that read nothing but the prompt. They share no code with the generators.
 
 mod arithmetic;
+mod sequence;
+mod sort;
 
 /// The answer that a careful reader of the prompt of this task would give.
 pub(crate) fn solve(task: &str, prompt: &str) -> String {
     match task {
         "arithmetic" => arithmetic::solve(prompt),
+        "sequence" => sequence::solve(prompt),
+        "sort" => sort::solve(prompt),
         other => panic!("no solver for `{other}`"),
     }
 }
