@@ -5,11 +5,12 @@ use crate::Task;
 mod arithmetic;
 mod sequence;
 mod sort;
+mod tables;
 mod text;
 mod words;
 
 /// Every built-in task, by name. A new task is a file beside these and a line here.
-pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic, &sequence::Sequence, &sort::Sort];
+pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic, &sequence::Sequence, &sort::Sort, &tables::Tables];
 
 /// The built-in task of this name.
 ///

@@ -182,7 +182,7 @@ impl Recipe {
                     Step::Add(rng.randint(2, modulus - 1)),
                     Step::Multiply(rng.randint(2, 9)),
                     Step::AddDigitSum,
-                    Step::AddEarlier(rng.randint(2, shown as i64 - 1) as usize),
+                    Step::AddEarlier(2 + rng.index(shown - 2)),
                 ];
                 let steps = rng.sample(&kinds, depth);
                 for step in &steps {

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod sequence;
 mod sort;
+mod tables;
 
 /// The answer that a careful reader of the prompt of this task would give.
 pub(crate) fn solve(task: &str, prompt: &str) -> String {
@@ -10,6 +11,7 @@ pub(crate) fn solve(task: &str, prompt: &str) -> String {
         "arithmetic" => arithmetic::solve(prompt),
         "sequence" => sequence::solve(prompt),
         "sort" => sort::solve(prompt),
+        "tables" => tables::solve(prompt),
         other => panic!("no solver for `{other}`"),
     }
 }
