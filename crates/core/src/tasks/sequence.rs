@@ -27,6 +27,9 @@ const PARAMETERS: &[Parameter] = &[
     ),
 ];
 
+/// How often a sequence that stands still is drawn again.
+const REDRAWS: usize = 8;
+
 impl Task for Sequence {
     fn name(&self) -> &'static str {
         "sequence"
@@ -48,9 +51,25 @@ impl Task for Sequence {
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let (shown, wanted) = (params.size("shown"), params.size("answer_length"));
-        let recipe =
-            Recipe::draw(params.size("rules"), params.size("depth"), shown, params.int("max_number"), rng);
-        let terms = recipe.terms(shown + wanted, rng);
+        let draw = |rng: &mut PyRandom| {
+            let recipe = Recipe::draw(
+                params.size("rules"),
+                params.size("depth"),
+                shown,
+                params.int("max_number"),
+                rng,
+            );
+            let terms = recipe.terms(shown + wanted, rng);
+            (recipe, terms)
+        };
+        let (mut recipe, mut terms) = draw(rng);
+        for _ in 0..REDRAWS {
+            // Remainders now and then run into a number that makes itself again; nothing is left to work out then.
+            if terms[shown - 1..].windows(2).any(|pair| pair[0] != pair[1]) {
+                break;
+            }
+            (recipe, terms) = draw(rng);
+        }
 
         let mut prompt = format!("The first {shown} terms of a sequence of integers are:\n\n");
         write_terms(&terms[..shown], params.word("format"), &mut prompt, rng);

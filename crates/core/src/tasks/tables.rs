@@ -163,12 +163,15 @@ impl Operation {
                 }
             }
             Self::Max => {
+                let rows = if filtered {
+                    format!("Of the rows in which {conditions}, find the one")
+                } else {
+                    "Find the row".to_owned()
+                };
                 let measure = name(Role::Measure);
-                let rows = if filtered { format!(" of those in which {conditions}") } else { String::new() };
                 Question {
                     text: format!(
-                        "What is the id of the row with the largest {measure}{rows}? If several of these rows share \
-                         the largest {measure}, take the first of them."
+                        "{rows} with the largest {measure}; if several share it, the first of them. What is its id?"
                     ),
                     answer: largest(grid)[grid.place(Role::Key)],
                 }
@@ -200,8 +203,8 @@ impl Operation {
                 let and = if filtered { format!(" and in which {conditions}") } else { String::new() };
                 Question {
                     text: format!(
-                        "A customer in the first table is the one with the same code in the second. What is the sum \
-                         of the {} over the rows of the first table whose customer has the country \"{country}\"{and}?",
+                        "Rows with the same customer code in both tables belong together. What is the sum of \
+                         the {} over the rows of the first table whose customer has the country \"{country}\"{and}?",
                         name(Role::Measure)
                     ),
                     answer: Cell::Number(sum(grid)),
@@ -319,6 +322,11 @@ impl Plan {
             }
         }
         let key = (columns.len() < self.columns).then(Column::key);
+        let has_text = columns.iter().any(|column| matches!(column.values, Values::Texts(_)));
+        if !has_text && columns.len() + usize::from(key.is_some()) < self.columns {
+            // Without text there would be no look-alikes.
+            columns.push(Column::some_text(Role::Other, rng));
+        }
         for other in Column::others(rng) {
             if columns.len() + usize::from(key.is_some()) < self.columns
                 && columns.iter().all(|column| column.name != other.name)

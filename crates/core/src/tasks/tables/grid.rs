@@ -159,11 +159,11 @@ impl Grid {
                         _ => {}
                     }
                 }
-                let fail = match requirement {
-                    Requirement::AtLeast(bound) => [*low, bound - 1],
-                    _ => [pass[1] + 1, *high],
+                let (fail, nearest) = match requirement {
+                    Requirement::AtLeast(bound) => ([*low, bound - 1], bound - 1),
+                    _ => ([pass[1] + 1, *high], pass[1] + 1),
                 };
-                Choices::Number { pass, fail }
+                Choices::Number { pass, fail, nearest, noise }
             }
             (requirement, values) => unreachable!("{requirement:?} does not apply to {values:?}"),
         }
@@ -193,7 +193,7 @@ impl Grid {
 /// What can be put in a cell to make a condition hold or fail.
 enum Choices {
     Text { wanted: &'static str, texts: Vec<LookAlikes>, noise: f64 },
-    Number { pass: [i64; 2], fail: [i64; 2] },
+    Number { pass: [i64; 2], fail: [i64; 2], nearest: i64, noise: f64 },
     Code { pass: Vec<i64>, fail: Vec<i64> },
 }
 
@@ -209,6 +209,8 @@ impl Choices {
     fn fail(&self, rng: &mut PyRandom) -> Cell {
         match self {
             Self::Text { wanted, texts, noise } => Cell::Text(other_text(texts, wanted, *noise, rng)),
+            // The look-alike of a number that passes is the one that just does not.
+            Self::Number { nearest, noise, .. } if rng.random() < *noise => Cell::Number(*nearest),
             Self::Number { fail: [low, high], .. } => Cell::Number(rng.randint(*low, *high)),
             Self::Code { fail, .. } => Cell::Code(*rng.choice(fail)),
         }

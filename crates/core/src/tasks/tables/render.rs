@@ -91,7 +91,12 @@ fn line<T>(
 }
 
 fn push(text: &mut String, cell: &Cell) {
-    let _ = write!(text, "{cell}");
+    match cell {
+        Cell::Text(content) => text.push_str(content),
+        _ => {
+            let _ = write!(text, "{cell}");
+        }
+    }
 }
 
 /// A field with a comma is quoted, as RFC 4180 asks; no text holds a quote or a line break.

@@ -15,7 +15,9 @@ pub(crate) fn solve(prompt: &str) -> String {
     let rows = read(format, parts[1]);
     let question = *parts.last().unwrap();
 
-    if let Some(rest) = question.strip_prefix("A customer in the first table is the one") {
+    if let Some(rest) =
+        question.strip_prefix("Rows with the same customer code in both tables belong together.")
+    {
         let homes: BTreeMap<String, String> = read(format, parts[3])
             .into_iter()
             .map(|row| (row["customer"].clone(), row["country"].clone()))
@@ -41,8 +43,8 @@ pub(crate) fn solve(prompt: &str) -> String {
         row[between(question, "What is the ", " in the row")].clone()
     } else if question.starts_with("What is the sum") {
         sum(kept.into_iter(), between(question, "sum of the ", " over")).to_string()
-    } else if question.starts_with("What is the id") {
-        let measure = between(question, "share the largest ", ",");
+    } else if question.contains(" with the largest ") {
+        let measure = between(question, "with the largest ", ";");
         let largest = kept.iter().map(|row| number(&row[measure])).max().unwrap();
         kept.iter().find(|row| number(&row[measure]) == largest).unwrap()["id"].clone()
     } else {
@@ -67,7 +69,7 @@ fn sum<'a>(rows: impl Iterator<Item = &'a Row>, measure: &str) -> i64 {
 fn filter<'a>(rows: &'a [Row], question: &str) -> Vec<&'a Row> {
     let start = ["in which ", "In exactly one row "].iter().find_map(|mark| question.split_once(mark));
     let Some((_, rest)) = start else { return rows.iter().collect() };
-    let end = rest.find(['?', '.']).unwrap();
+    let end = rest.find(", find the one").or_else(|| rest.find(['?', '.'])).unwrap();
     let conditions: Vec<(&str, &str)> = rest[..end]
         .split("the ")
         .skip(1)
