@@ -3,14 +3,24 @@
 use crate::Task;
 
 mod arithmetic;
+mod dates;
+mod letters;
+mod objects;
 mod sequence;
 mod sort;
 mod tables;
 mod text;
-mod words;
 
 /// Every built-in task, by name. A new task is a file beside these and a line here.
-pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic, &sequence::Sequence, &sort::Sort, &tables::Tables];
+pub static ALL: &[&dyn Task] = &[
+    &arithmetic::Arithmetic,
+    &dates::Dates,
+    &letters::Letters,
+    &objects::Objects,
+    &sequence::Sequence,
+    &sort::Sort,
+    &tables::Tables,
+];
 
 /// The built-in task of this name.
 ///

@@ -23,7 +23,11 @@ mod counters;
 mod error;
 mod estimators;
 mod interval;
+pub mod multiple;
 mod normal;
+pub mod paired;
+pub mod paired_bootstrap;
+pub mod power;
 pub mod random;
 pub mod score;
 

@@ -4,8 +4,10 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use super::words::{PREFIX_WORDS, SORT_WORDS};
+use self::words::{PREFIX_WORDS, WORDS};
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+
+mod words;
 
 /// The task.
 pub(super) struct Sort;
@@ -233,7 +235,7 @@ fn items(key: Key, length: usize, shared_prefix: usize, rng: &mut PyRandom) -> V
 /// Different words that begin with the same letters.
 fn stems(count: usize, shared_prefix: usize, rng: &mut PyRandom) -> Vec<String> {
     let prefix = &rng.choice(PREFIX_WORDS)[..shared_prefix];
-    rng.sample(SORT_WORDS, count).into_iter().map(|word| [prefix, word].concat()).collect()
+    rng.sample(WORDS, count).into_iter().map(|word| [prefix, word].concat()).collect()
 }
 
 /// The first number from `start` on, round the range, that its group has not used yet; ranges hold more numbers than

@@ -38,6 +38,18 @@ pub(super) fn number_in_words(number: u64) -> String {
     if rest == 0 { head } else { format!("{head} {}", number_in_words(rest)) }
 }
 
+/// Items joined as in a sentence: `a`, `a and b`, `a, b and c`.
+pub(super) fn and_list<T: AsRef<str>>(items: &[T]) -> String {
+    let mut text = String::new();
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            text.push_str(if i + 1 == items.len() { " and " } else { ", " });
+        }
+        text.push_str(item.as_ref());
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,5 +67,12 @@ mod tests {
         ] {
             assert_eq!(number_in_words(number), words);
         }
+    }
+
+    #[test]
+    fn lists_read_as_in_a_sentence() {
+        assert_eq!(and_list(&["a"]), "a");
+        assert_eq!(and_list(&["a", "b"]), "a and b");
+        assert_eq!(and_list(&["a", "b", "c"]), "a, b and c");
     }
 }

@@ -2,6 +2,9 @@
 
 use reasonscape_core::{Json, Params, Test, Tests, tasks};
 
+mod dates;
+mod letters;
+mod objects;
 mod sequence;
 mod sort;
 mod tables;

@@ -1,6 +1,9 @@
 //! Solvers that read nothing but the prompt. They share no code with the generators.
 
 mod arithmetic;
+mod dates;
+mod letters;
+pub(crate) mod objects;
 mod sequence;
 mod sort;
 mod tables;
@@ -9,6 +12,9 @@ mod tables;
 pub(crate) fn solve(task: &str, prompt: &str) -> String {
     match task {
         "arithmetic" => arithmetic::solve(prompt),
+        "dates" => dates::solve(prompt),
+        "letters" => letters::solve(prompt),
+        "objects" => objects::solve(prompt),
         "sequence" => sequence::solve(prompt),
         "sort" => sort::solve(prompt),
         "tables" => tables::solve(prompt),

@@ -1,6 +1,7 @@
 //! What holds for every task: one right answer, the same for everybody, and nothing to be had by guessing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write;
 
 use reasonscape_core::{AnswerType, Json, Params, PyRandom, Range, Task, Test, Tests, tasks};
 
@@ -175,13 +176,15 @@ fn generated_text_is_frozen() {
                 random_params(*task, &mut rng)
             };
             for test in tests(*task, &params, 0, 2) {
-                text += &format!(
-                    "# {}\n{}\n-> {}\noptions: {:?}\n\n",
+                writeln!(
+                    text,
+                    "# {}\n{}\n-> {}\noptions: {:?}\n",
                     reasonscape_core::canonical_json(&params.to_json()),
                     test.prompt,
                     test.target,
                     test.options
-                );
+                )
+                .unwrap();
             }
         }
         insta::assert_snapshot!(format!("{}@{}", task.name(), task.version()), text);

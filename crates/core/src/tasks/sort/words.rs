@@ -1,8 +1,7 @@
 //! Word lists of our own: common, inoffensive words.
 
-/// Words to be put in order, of three to eight letters. None begins so that a few letters before it would spell
-/// something else that is worth a smile.
-pub(super) const SORT_WORDS: &[&str] = &[
+/// Words to be put in order, of three to eight letters; none reads badly behind the beginnings below.
+pub(super) const WORDS: &[&str] = &[
     "acorn", "address", "almond", "anchor", "animal", "answer", "apple", "apron", "arch", "arrow", "autumn",
     "avenue", "bacon", "badge", "bag", "balcony", "ball", "bamboo", "banana", "band", "barn", "barrel",
     "basket", "battery", "beach", "bean", "bear", "bell", "bench", "berry", "bicycle", "bird", "biscuit",
