@@ -7,8 +7,11 @@ mod cars;
 mod dates;
 mod letters;
 mod objects;
+mod sequence;
 mod shapes;
 mod shuffle;
+mod sort;
+mod tables;
 mod text;
 
 /// Every built-in task, by name. A new task is a file beside these and a line here.
@@ -18,8 +21,11 @@ pub static ALL: &[&dyn Task] = &[
     &dates::Dates,
     &letters::Letters,
     &objects::Objects,
+    &sequence::Sequence,
     &shapes::Shapes,
     &shuffle::Shuffle,
+    &sort::Sort,
+    &tables::Tables,
 ];
 
 /// The built-in task of this name.

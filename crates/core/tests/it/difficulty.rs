@@ -6,8 +6,11 @@ mod cars;
 mod dates;
 mod letters;
 mod objects;
+mod sequence;
 mod shapes;
 mod shuffle;
+mod sort;
+mod tables;
 
 /// The mean of `measure` over 100 tests of a task, the other parameters at their defaults.
 pub(crate) fn mean(task: &str, params: &str, measure: impl Fn(&Test) -> f64) -> f64 {

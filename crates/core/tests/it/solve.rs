@@ -5,8 +5,11 @@ mod cars;
 mod dates;
 mod letters;
 pub(crate) mod objects;
+mod sequence;
 mod shapes;
 mod shuffle;
+mod sort;
+mod tables;
 
 /// The answer that a careful reader of the prompt of this task would give.
 pub(crate) fn solve(task: &str, prompt: &str) -> String {
@@ -16,8 +19,11 @@ pub(crate) fn solve(task: &str, prompt: &str) -> String {
         "dates" => dates::solve(prompt),
         "letters" => letters::solve(prompt),
         "objects" => objects::solve(prompt),
+        "sequence" => sequence::solve(prompt),
         "shapes" => shapes::solve(prompt),
         "shuffle" => shuffle::solve(prompt),
+        "sort" => sort::solve(prompt),
+        "tables" => tables::solve(prompt),
         other => panic!("no solver for `{other}`"),
     }
 }

@@ -1,0 +1,249 @@
+//! Words, labels and file names to be put in order.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use self::words::{PREFIX_WORDS, WORDS};
+use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+
+mod words;
+
+/// The task.
+pub(super) struct Sort;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::int("length", Dimension::Length, [2, 64, 12], "how many items there are"),
+    Parameter::word(
+        "key",
+        Dimension::MultiStep,
+        &["alphabetic", "reverse", "length", "numeric", "natural"],
+        "the order: alphabetic, its reverse, by length and then alphabetic, by the number in a label, or natural \
+         (file2 before file10)",
+    ),
+    Parameter::share(
+        "case_mutation",
+        Dimension::Format,
+        0.0,
+        "the probability that an item has capital letters, which never count",
+    ),
+    Parameter::int(
+        "shared_prefix",
+        Dimension::Interference,
+        [0, 6, 0],
+        "how many letters (digits, by number) all items begin with",
+    ),
+    Parameter::word(
+        "separator",
+        Dimension::Format,
+        &["comma", "semicolon", "pipe", "newline", "space"],
+        "what stands between the items",
+    ),
+];
+
+impl Task for Sort {
+    fn name(&self) -> &'static str {
+        "sort"
+    }
+
+    fn description(&self) -> &'static str {
+        "Put a list of words or numbered labels in a stated order. Harder with more items, orders that look at more than \
+         the alphabet, mixed case, items that begin alike, and weaker separators."
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn answer_type(&self) -> AnswerType {
+        AnswerType::List
+    }
+
+    fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
+        let key = Key::named(params.word("key"));
+        let items = items(key, params.size("length"), params.size("shared_prefix"), rng);
+        let shown: Vec<String> =
+            items.iter().map(|item| item.show(params.real("case_mutation"), rng)).collect();
+
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_by(|a, b| key.compare(&items[*a], &items[*b]));
+        let sorted: Vec<&str> = order.iter().map(|index| shown[*index].as_str()).collect();
+
+        let separator = match params.word("separator") {
+            "semicolon" => "; ",
+            "pipe" => " | ",
+            "newline" => "\n",
+            "space" => " ",
+            _ => ", ",
+        };
+        let prompt = format!(
+            "{}\n\n{}\n\n{} The answer is all {} {} in that order, each exactly as written above, separated by \
+             commas.",
+            key.question(),
+            shown.join(separator),
+            key.rules(),
+            shown.len(),
+            if key.is_numbered() { "labels" } else { "words" },
+        );
+        Test::write_in(prompt, sorted.join(", "))
+    }
+}
+
+/// Letters, all lower case, and the number that follows them in a label.
+struct Item {
+    letters: String,
+    number: Option<i64>,
+}
+
+impl Item {
+    /// The item as it is shown, some of it in capitals with the probability given.
+    fn show(&self, case_mutation: f64, rng: &mut PyRandom) -> String {
+        let mut text = if rng.random() < case_mutation {
+            match rng.index(3) {
+                0 => self.letters.to_ascii_uppercase(),
+                1 => self.letters[..1].to_ascii_uppercase() + &self.letters[1..],
+                _ => {
+                    let mut capitals = rng.getrandbits(32);
+                    let mixed = self.letters.chars().map(|letter| {
+                        capitals = capitals.rotate_right(1);
+                        if capitals & 1 == 1 { letter.to_ascii_uppercase() } else { letter }
+                    });
+                    mixed.collect()
+                }
+            }
+        } else {
+            self.letters.clone()
+        };
+        if let Some(number) = self.number {
+            let _ = write!(text, "{number}");
+        }
+        text
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Key {
+    Alphabetic,
+    Reverse,
+    Length,
+    Numeric,
+    Natural,
+}
+
+impl Key {
+    fn named(name: &str) -> Self {
+        match name {
+            "reverse" => Self::Reverse,
+            "length" => Self::Length,
+            "numeric" => Self::Numeric,
+            "natural" => Self::Natural,
+            _ => Self::Alphabetic,
+        }
+    }
+
+    fn is_numbered(self) -> bool {
+        matches!(self, Self::Numeric | Self::Natural)
+    }
+
+    fn compare(self, a: &Item, b: &Item) -> Ordering {
+        let letters = a.letters.cmp(&b.letters);
+        match self {
+            Self::Alphabetic => letters,
+            Self::Reverse => letters.reverse(),
+            Self::Length => a.letters.len().cmp(&b.letters.len()).then(letters),
+            Self::Numeric => a.number.cmp(&b.number),
+            Self::Natural => letters.then(a.number.cmp(&b.number)),
+        }
+    }
+
+    fn question(self) -> &'static str {
+        match self {
+            Self::Alphabetic => "Put these words in alphabetical order.",
+            Self::Reverse => "Put these words in reverse alphabetical order, from Z to A.",
+            Self::Length => "Put these words in order of length, shortest first.",
+            Self::Numeric => "Put these labels in order of the number at their end, smallest first.",
+            Self::Natural => "Put these labels in natural order.",
+        }
+    }
+
+    fn rules(self) -> &'static str {
+        match self {
+            Self::Alphabetic => {
+                "Capital and small letters count as the same letter, and a word comes before any longer word that \
+                 begins with it."
+            }
+            Self::Reverse => {
+                "Capital and small letters count as the same letter, and a word comes after any longer word that \
+                 begins with it."
+            }
+            Self::Length => {
+                "Words of the same length are in alphabetical order, in which capital and small letters count as the \
+                 same letter."
+            }
+            Self::Numeric => "The letters do not count.",
+            Self::Natural => {
+                "Natural order is alphabetical order of the letters, in which capital and small letters count as the \
+                 same letter and a group of letters comes before any longer group that begins with it; labels with \
+                 the same letters are in order of their numbers, smallest first."
+            }
+        }
+    }
+}
+
+/// Items of which no two are equal in the order of `key`.
+fn items(key: Key, length: usize, shared_prefix: usize, rng: &mut PyRandom) -> Vec<Item> {
+    let mut used = HashSet::new();
+    match key {
+        Key::Alphabetic | Key::Reverse | Key::Length => stems(length, shared_prefix, rng)
+            .into_iter()
+            .map(|letters| Item { letters, number: None })
+            .collect(),
+        Key::Numeric => {
+            // The shared digits begin with a digit other than 0, as numbers do.
+            let head =
+                (0..shared_prefix).fold(0, |head, place| head * 10 + rng.randint(i64::from(place == 0), 9));
+            stems(length, 0, rng)
+                .into_iter()
+                .map(|letters| {
+                    let scale = 10_i64.pow(rng.randint(2, 4) as u32);
+                    let range =
+                        if shared_prefix == 0 { scale / 10..scale } else { head * scale..(head + 1) * scale };
+                    let start = rng.randrange(range.start, range.end);
+                    Item { letters, number: Some(unused(0, start, range, &mut used)) }
+                })
+                .collect()
+        }
+        Key::Natural => {
+            // Few enough groups of letters that most are shared and the numbers matter.
+            let stems = stems(1 + length / 6, shared_prefix, rng);
+            (0..length)
+                .map(|_| {
+                    let stem = rng.index(stems.len());
+                    // Numbers of one, two and three digits side by side are what natural order is about.
+                    let digits = rng.randint(1, 3) as u32;
+                    let start = rng.randrange(1, 10_i64.pow(digits));
+                    Item {
+                        letters: stems[stem].clone(),
+                        number: Some(unused(stem, start, 1..1000, &mut used)),
+                    }
+                })
+                .collect()
+        }
+    }
+}
+
+/// Different words that begin with the same letters.
+fn stems(count: usize, shared_prefix: usize, rng: &mut PyRandom) -> Vec<String> {
+    let prefix = &rng.choice(PREFIX_WORDS)[..shared_prefix];
+    rng.sample(WORDS, count).into_iter().map(|word| [prefix, word].concat()).collect()
+}
+
+/// The first number from `start` on, round the range, that its group has not used yet; ranges hold more numbers than
+/// there are items.
+fn unused(group: usize, start: i64, range: std::ops::Range<i64>, used: &mut HashSet<(usize, i64)>) -> i64 {
+    let mut number = start;
+    while !used.insert((group, number)) {
+        number = if number + 1 == range.end { range.start } else { number + 1 };
+    }
+    number
+}

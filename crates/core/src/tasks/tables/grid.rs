@@ -1,0 +1,230 @@
+//! A table's cells, filled so that the rows which meet the conditions are as many as wanted.
+
+use std::fmt::Write as _;
+
+use super::columns::{COUNTRIES, Cell, Column, LookAlikes, Role, Values, draw_text};
+use crate::PyRandom;
+
+/// What a condition asks of a cell.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Requirement {
+    Is(&'static str),
+    AtLeast(i64),
+    AtMost(i64),
+    /// The customer whom the cell names is from this country.
+    From(&'static str),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Condition {
+    pub(super) column: usize,
+    pub(super) requirement: Requirement,
+}
+
+/// The second table: who is from where.
+pub(super) struct Customers {
+    pub(super) codes: Vec<i64>,
+    pub(super) countries: Vec<&'static str>,
+}
+
+impl Customers {
+    /// Two customers or more, of whom at least one is from `country` and one is not.
+    pub(super) fn draw(count: usize, country: &'static str, noise: f64, rng: &mut PyRandom) -> Self {
+        let mut codes: Vec<i64> = (10..100).collect();
+        rng.shuffle(&mut codes);
+        codes.truncate(count);
+        let mut countries: Vec<&'static str> = (0..count).map(|_| draw_text(COUNTRIES, noise, rng)).collect();
+        countries[0] = country;
+        countries[1] = other_text(COUNTRIES, country, noise, rng);
+        rng.shuffle(&mut countries);
+        Self { codes, countries }
+    }
+
+    /// The codes of those who are from a country, or of those who are not.
+    fn codes_where(&self, country: &str, from_there: bool) -> Vec<i64> {
+        let of = self.codes.iter().zip(&self.countries);
+        of.filter(|(_, home)| (**home == country) == from_there).map(|(code, _)| *code).collect()
+    }
+
+    /// The cells of the table, row after row.
+    pub(super) fn cells(&self) -> Vec<Cell> {
+        let rows = self.codes.iter().zip(&self.countries);
+        rows.flat_map(|(code, country)| [Cell::Code(*code), Cell::Text(country)]).collect()
+    }
+}
+
+/// A table, and which of its rows are asked about.
+pub(super) struct Grid {
+    pub(super) columns: Vec<Column>,
+    pub(super) conditions: Vec<Condition>,
+    pub(super) customers: Option<Customers>,
+    /// Row after row.
+    pub(super) cells: Vec<Cell>,
+}
+
+impl Grid {
+    /// The place of the column in a role that the table is known to have.
+    pub(super) fn place(&self, role: Role) -> usize {
+        self.columns
+            .iter()
+            .position(|column| column.role == role)
+            .expect("the operation asked for this column")
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[Cell]> {
+        self.cells.chunks(self.columns.len())
+    }
+
+    /// The rows that meet every condition.
+    pub(super) fn matching(&self) -> impl Iterator<Item = &[Cell]> {
+        self.rows().filter(|row| self.conditions.iter().all(|condition| self.holds(*condition, row)))
+    }
+
+    fn holds(&self, Condition { column, requirement }: Condition, row: &[Cell]) -> bool {
+        match (requirement, row[column]) {
+            (Requirement::Is(wanted), Cell::Text(text)) => text == wanted,
+            (Requirement::AtLeast(bound), Cell::Number(number)) => number >= bound,
+            (Requirement::AtMost(bound), Cell::Number(number)) => number <= bound,
+            (Requirement::From(country), Cell::Code(code)) => {
+                let customers = self.customers.as_ref().expect("codes come with a second table");
+                let place = customers.codes.iter().position(|other| *other == code);
+                place.is_some_and(|place| customers.countries[place] == country)
+            }
+            (requirement, cell) => unreachable!("{requirement:?} does not apply to {cell:?}"),
+        }
+    }
+
+    /// Draws the cells so that exactly `matching` of the rows meet the conditions, if there are any.
+    ///
+    /// Half of the other rows fail in one condition only, so that none of them can be left unread.
+    pub(super) fn fill(&mut self, rows: usize, matching: usize, noise: f64, rng: &mut PyRandom) {
+        let mut meets = vec![false; rows];
+        meets[..matching.min(rows)].fill(true);
+        rng.shuffle(&mut meets);
+        let choices: Vec<Choices> =
+            self.conditions.iter().map(|condition| self.choices(*condition, noise)).collect();
+
+        let mut key = rng.randint(1000, 4999);
+        self.cells.reserve(rows * self.columns.len());
+        for meets in meets {
+            let start = self.cells.len();
+            for column in &self.columns {
+                self.cells.push(match &column.values {
+                    Values::Rising => {
+                        key += rng.randint(1, 9);
+                        Cell::Number(key)
+                    }
+                    Values::Codes(codes) => Cell::Code(*rng.choice(codes)),
+                    Values::Texts(texts) => Cell::Text(draw_text(texts, noise, rng)),
+                    Values::Numbers { low, high } => Cell::Number(rng.randint(*low, *high)),
+                });
+            }
+            if choices.is_empty() {
+                continue;
+            }
+            let near_miss = !meets && rng.random() < 0.5;
+            if meets || near_miss {
+                for (condition, choices) in self.conditions.iter().zip(&choices) {
+                    self.cells[start + condition.column] = choices.pass(rng);
+                }
+            }
+            let row = &self.cells[start..];
+            if !meets && self.conditions.iter().all(|condition| self.holds(*condition, row)) {
+                let failed = rng.index(choices.len());
+                self.cells[start + self.conditions[failed].column] = choices[failed].fail(rng);
+            }
+        }
+    }
+
+    /// The cells that meet a condition and those that do not.
+    fn choices(&self, Condition { column, requirement }: Condition, noise: f64) -> Choices {
+        match (requirement, &self.columns[column].values) {
+            (Requirement::Is(wanted), Values::Texts(texts)) => {
+                Choices::Text { wanted, texts: texts.to_vec(), noise }
+            }
+            (Requirement::From(country), _) => {
+                let customers = self.customers.as_ref().expect("codes come with a second table");
+                Choices::Code {
+                    pass: customers.codes_where(country, true),
+                    fail: customers.codes_where(country, false),
+                }
+            }
+            (requirement, Values::Numbers { low, high }) => {
+                // Another condition may bound the same column from the other side.
+                let mut pass = [*low, *high];
+                for other in self.conditions.iter().filter(|other| other.column == column) {
+                    match other.requirement {
+                        Requirement::AtLeast(bound) => pass[0] = bound,
+                        Requirement::AtMost(bound) => pass[1] = bound,
+                        _ => {}
+                    }
+                }
+                let (fail, nearest) = match requirement {
+                    Requirement::AtLeast(bound) => ([*low, bound - 1], bound - 1),
+                    _ => ([pass[1] + 1, *high], pass[1] + 1),
+                };
+                Choices::Number { pass, fail, nearest, noise }
+            }
+            (requirement, values) => unreachable!("{requirement:?} does not apply to {values:?}"),
+        }
+    }
+
+    /// The conditions on the first table, as in `the city is "Milton" and the price is at least 20`.
+    pub(super) fn write_conditions(&self, text: &mut String) {
+        let own: Vec<&Condition> =
+            self.conditions.iter().filter(|c| !matches!(c.requirement, Requirement::From(_))).collect();
+        for (index, Condition { column, requirement }) in own.iter().enumerate() {
+            text.push_str(match index {
+                0 => "",
+                _ if index + 1 == own.len() => " and ",
+                _ => ", ",
+            });
+            let name = self.columns[*column].name;
+            let _ = match requirement {
+                Requirement::Is(wanted) => write!(text, "the {name} is \"{wanted}\""),
+                Requirement::AtLeast(bound) => write!(text, "the {name} is at least {bound}"),
+                Requirement::AtMost(bound) => write!(text, "the {name} is at most {bound}"),
+                Requirement::From(_) => unreachable!("countries are in the second table"),
+            };
+        }
+    }
+}
+
+/// What can be put in a cell to make a condition hold or fail.
+enum Choices {
+    Text { wanted: &'static str, texts: Vec<LookAlikes>, noise: f64 },
+    Number { pass: [i64; 2], fail: [i64; 2], nearest: i64, noise: f64 },
+    Code { pass: Vec<i64>, fail: Vec<i64> },
+}
+
+impl Choices {
+    fn pass(&self, rng: &mut PyRandom) -> Cell {
+        match self {
+            Self::Text { wanted, .. } => Cell::Text(wanted),
+            Self::Number { pass: [low, high], .. } => Cell::Number(rng.randint(*low, *high)),
+            Self::Code { pass, .. } => Cell::Code(*rng.choice(pass)),
+        }
+    }
+
+    fn fail(&self, rng: &mut PyRandom) -> Cell {
+        match self {
+            Self::Text { wanted, texts, noise } => Cell::Text(other_text(texts, wanted, *noise, rng)),
+            // The look-alike of a number that passes is the one that just does not.
+            Self::Number { nearest, noise, .. } if rng.random() < *noise => Cell::Number(*nearest),
+            Self::Number { fail: [low, high], .. } => Cell::Number(rng.randint(*low, *high)),
+            Self::Code { fail, .. } => Cell::Code(*rng.choice(fail)),
+        }
+    }
+}
+
+/// A text other than `wanted`: with probability `noise` its look-alike.
+fn other_text(texts: &[LookAlikes], wanted: &str, noise: f64, rng: &mut PyRandom) -> &'static str {
+    let place = texts.iter().position(|pair| pair.contains(&wanted)).expect("the list has the text wanted");
+    let [first, second] = texts[place];
+    if rng.random() < noise {
+        return if first == wanted { second } else { first };
+    }
+    // One of the other pairs, which every list has.
+    let shift = 1 + rng.index(texts.len() - 1);
+    texts[(place + shift) % texts.len()][0]
+}
