@@ -3,10 +3,11 @@
 use crate::Task;
 
 mod arithmetic;
+mod boolean;
 mod text;
 
 /// Every built-in task, by name. A new task is a file beside these and a line here.
-pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic];
+pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic, &boolean::Boolean];
 
 /// The built-in task of this name.
 ///

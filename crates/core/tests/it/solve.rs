@@ -1,11 +1,13 @@
 //! Solvers that read nothing but the prompt. They share no code with the generators.
 
 mod arithmetic;
+mod boolean;
 
 /// The answer that a careful reader of the prompt of this task would give.
 pub(crate) fn solve(task: &str, prompt: &str) -> String {
     match task {
         "arithmetic" => arithmetic::solve(prompt),
+        "boolean" => boolean::solve(prompt),
         other => panic!("no solver for `{other}`"),
     }
 }
