@@ -4,10 +4,11 @@ use crate::Task;
 
 mod arithmetic;
 mod boolean;
+mod brackets;
 mod text;
 
 /// Every built-in task, by name. A new task is a file beside these and a line here.
-pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic, &boolean::Boolean];
+pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic, &boolean::Boolean, &brackets::Brackets];
 
 /// The built-in task of this name.
 ///

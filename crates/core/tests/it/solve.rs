@@ -2,12 +2,14 @@
 
 mod arithmetic;
 mod boolean;
+mod brackets;
 
 /// The answer that a careful reader of the prompt of this task would give.
 pub(crate) fn solve(task: &str, prompt: &str) -> String {
     match task {
         "arithmetic" => arithmetic::solve(prompt),
         "boolean" => boolean::solve(prompt),
+        "brackets" => brackets::solve(prompt),
         other => panic!("no solver for `{other}`"),
     }
 }
