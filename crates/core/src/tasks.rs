@@ -5,10 +5,12 @@ use crate::Task;
 mod arithmetic;
 mod boolean;
 mod brackets;
+mod jsonpath;
 mod text;
 
 /// Every built-in task, by name. A new task is a file beside these and a line here.
-pub static ALL: &[&dyn Task] = &[&arithmetic::Arithmetic, &boolean::Boolean, &brackets::Brackets];
+pub static ALL: &[&dyn Task] =
+    &[&arithmetic::Arithmetic, &boolean::Boolean, &brackets::Brackets, &jsonpath::JsonPath];
 
 /// The built-in task of this name.
 ///

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod boolean;
 mod brackets;
+mod jsonpath;
 
 /// The answer that a careful reader of the prompt of this task would give.
 pub(crate) fn solve(task: &str, prompt: &str) -> String {
@@ -10,6 +11,7 @@ pub(crate) fn solve(task: &str, prompt: &str) -> String {
         "arithmetic" => arithmetic::solve(prompt),
         "boolean" => boolean::solve(prompt),
         "brackets" => brackets::solve(prompt),
+        "jsonpath" => jsonpath::solve(prompt),
         other => panic!("no solver for `{other}`"),
     }
 }
