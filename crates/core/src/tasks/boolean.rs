@@ -75,7 +75,7 @@ impl Task for Boolean {
         let mut prompt = String::from("What is the value of this expression?\n\n");
         style.write(&group, &mut prompt, rng);
         prompt.push_str("\n\n");
-        style.write_rules(operators, &mut prompt);
+        prompt.push_str(&style.rules(operators));
         Test::choice(prompt, style.words.map(str::to_owned).to_vec(), usize::from(!value))
     }
 }
@@ -146,14 +146,14 @@ impl World<'_> {
         let mut left = length;
         if depth > 0 {
             // One nested group carries the depth; it leaves at least one truth value beside it.
-            let size = rng.randint(depth as i64 + 1, length as i64 - 1) as usize;
+            let size = depth + 1 + rng.index(length - 1 - depth);
             items.push(self.nested(size, depth - 1, rng));
             left -= size;
         }
         while left > 0 {
             if depth > 0 && left >= 2 && rng.random() < 0.3 {
-                let size = rng.randint(2, left.min(6) as i64) as usize;
-                let shallow = rng.randint(0, (depth - 1).min(size - 2) as i64) as usize;
+                let size = 2 + rng.index(left.min(6) - 1);
+                let shallow = rng.index(depth.min(size - 1));
                 items.push(self.nested(size, shallow, rng));
                 left -= size;
             } else {
@@ -188,24 +188,21 @@ fn settle(items: &mut [Item], operators: &[Operator], wanted: bool, rng: &mut Py
     };
     let ends = operators.iter().enumerate().filter(|(_, operator)| **operator == weakest);
     let ends: Vec<usize> = ends.map(|(place, _)| place + 1).chain([items.len()]).collect();
-    let values = match weakest {
-        Operator::Xor => parities(ends.len(), wanted, rng),
-        _ => {
-            let mut start = 0;
-            let lengths = ends.iter().map(|&end| {
-                let length = items[start..end].iter().map(|item| item.length).sum();
-                start = end;
-                length
-            });
-            let lengths: Vec<usize> = lengths.collect();
-            let mut values = operands(&lengths, weakest == Operator::And, wanted, rng);
-            if weakest == Operator::Implies {
-                // "a implies b implies c" is "not a or not b or c".
-                let (_, premises) = values.split_last_mut().expect("two operands or more");
-                premises.iter_mut().for_each(|value| *value = !*value);
+    let values = if weakest == Operator::Xor {
+        parities(ends.len(), wanted, rng)
+    } else {
+        let starts = [0].into_iter().chain(ends.iter().copied());
+        let parts = starts.zip(&ends).map(|(start, end)| &items[start..*end]);
+        let lengths: Vec<usize> = parts.map(|part| part.iter().map(|item| item.length).sum()).collect();
+        let mut values = operands(&lengths, weakest == Operator::And, wanted, rng);
+        if weakest == Operator::Implies {
+            // "a implies b implies c" is "not a or not b or c".
+            let (_, premises) = values.split_last_mut().expect("two operands or more");
+            for value in premises {
+                *value = !*value;
             }
-            values
         }
+        values
     };
     let mut start = 0;
     for (end, value) in ends.into_iter().zip(values) {
@@ -280,32 +277,29 @@ impl Style {
     }
 
     /// What a reader cannot know: the notation, the precedence, and the operators that people define differently.
-    fn write_rules(&self, operators: &[Operator], text: &mut String) {
+    fn rules(&self, operators: &[Operator]) -> String {
         let [yes, no] = self.words;
-        if yes != "TRUE" {
-            text.push_str(&format!("Here {yes} means true and {no} means false. "));
-        }
-        if self.prob_dewhitespace > 0.0 {
-            text.push_str("Spaces between words may be missing. ");
-        }
-        text.push_str("Parentheses come first, then not, then and, ");
-        if operators.contains(&Operator::Xor) {
-            text.push_str("then xor, ");
-        }
-        text.push_str("then or");
-        if operators.contains(&Operator::Implies) {
-            text.push_str(", then implies");
-        }
-        text.push_str(". ");
-        if operators.contains(&Operator::Xor) {
-            text.push_str(&format!("xor gives {yes} when its two sides differ. "));
-        }
-        if operators.contains(&Operator::Implies) {
-            text.push_str(&format!(
+        let when = |condition: bool, rule: String| if condition { rule } else { String::new() };
+        let notation = when(yes != "TRUE", format!("Here {yes} means true and {no} means false. "));
+        let spaces = if self.prob_dewhitespace > 0.0 { "Spaces between words may be missing. " } else { "" };
+        let has_xor = operators.contains(&Operator::Xor);
+        let has_implies = operators.contains(&Operator::Implies);
+        let order = match (has_xor, has_implies) {
+            (false, _) => "then or",
+            (true, false) => "then xor, then or",
+            (true, true) => "then xor, then or, then implies",
+        };
+        let xor = when(has_xor, format!("xor gives {yes} when its two sides differ. "));
+        let implies = when(
+            has_implies,
+            format!(
                 "implies gives {no} only when its left side is {yes} and its right side is {no}, and \
                  a implies b implies c means a implies (b implies c). "
-            ));
-        }
-        text.push_str(&format!("The answer is {yes} or {no}."));
+            ),
+        );
+        format!(
+            "{notation}{spaces}Parentheses come first, then not, then and, {order}. {xor}{implies}The answer is \
+             {yes} or {no}."
+        )
     }
 }

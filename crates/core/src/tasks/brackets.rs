@@ -87,7 +87,7 @@ impl Task for Brackets {
 fn walk(length: usize, max_depth: usize, rng: &mut PyRandom) -> Vec<bool> {
     let deepest = max_depth.min(length / 2 + 1);
     let fewest = (2 * deepest).saturating_sub(length).max(1);
-    let left_open = rng.randint(fewest as i64, deepest as i64) as usize;
+    let left_open = fewest + rng.index(deepest - fewest + 1);
     let shown = length - (length - left_open) % 2;
 
     // The deepest place comes after as many steps as it takes and any number of pairs that the length can spare.
@@ -184,14 +184,13 @@ mod tests {
         for length in 2..=128 {
             for max_depth in 1..=16 {
                 let steps = walk(length, max_depth, &mut rng);
-                let (mut height, mut deepest) = (0_i64, 0);
+                let (mut height, mut deepest) = (0_usize, 0);
                 for up in &steps {
-                    height += if *up { 1 } else { -1 };
-                    assert!(height >= 0);
+                    height = if *up { height + 1 } else { height.checked_sub(1).unwrap() };
                     deepest = deepest.max(height);
                 }
                 assert!(height >= 1, "length {length}, depth {max_depth}");
-                assert_eq!(deepest, max_depth.min(length / 2 + 1) as i64);
+                assert_eq!(deepest, max_depth.min(length / 2 + 1));
                 assert!((length - 1..=length).contains(&steps.len()));
             }
         }

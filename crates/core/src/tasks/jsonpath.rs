@@ -1,4 +1,4 @@
-//! What a JSONPath query selects from a JSON document.
+//! What a query selects from a JSON document.
 
 mod document;
 mod words;
@@ -75,7 +75,9 @@ impl Task for JsonPath {
             _ => document.write_compact(&mut prompt),
         }
         prompt.push_str("\n\nWhat does the JSONPath query $");
-        query.iter().for_each(|step| step.write(&mut prompt));
+        for step in &query {
+            step.write(&mut prompt);
+        }
         prompt.push_str(" select from it?\n\n");
         write_rules(&query, &mut prompt);
         prompt.push_str(
@@ -85,7 +87,7 @@ impl Task for JsonPath {
     }
 }
 
-/// The meaning of the steps that the query has, since dialects of JSONPath differ in it.
+/// The meaning of the steps that the query has, since dialects of the language differ in it.
 fn write_rules(query: &[Step], text: &mut String) {
     if query.iter().any(|step| matches!(step, Step::Index(_) | Step::Slice { .. })) {
         text.push_str("Positions in a list count from 0, negative ones from its end: [-1] is the last. ");
@@ -94,14 +96,18 @@ fn write_rules(query: &[Step], text: &mut String) {
         match step {
             Step::Child(_) | Step::Index(_) => {}
             Step::Slice { .. } => text.push_str(
-                "[a:b] selects the positions from a up to but not including b; without a it starts at the first, \
-                 without b it runs to the last. ",
+                "[a:b] selects the positions from a up to but not including b; without a it begins with the first, \
+                 without b it ends with the last. ",
             ),
             Step::EveryMember => text.push_str(".* selects the value of every member of an object. "),
             Step::EveryElement => text.push_str("[*] selects every element of a list. "),
-            Step::Descend(key) => {
-                text.push_str(&format!("..{key} selects the value of every member named {key}, at any depth. "));
-            }
+            Step::Descend(key) => text.extend([
+                "..",
+                key,
+                " selects the value of every member named ",
+                key,
+                ", at any depth inside the value that the query has reached. ",
+            ]),
             Step::Filter { .. } => text.push_str(
                 "[?condition] selects the elements of a list for which the condition holds; @ is the element. ",
             ),

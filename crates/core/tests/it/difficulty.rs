@@ -4,6 +4,7 @@ use reasonscape_core::{Json, Params, Test, Tests, tasks};
 
 mod boolean;
 mod brackets;
+mod jsonpath;
 
 /// The mean of `measure` over 100 tests of a task, the other parameters at their defaults.
 pub(crate) fn mean(task: &str, params: &str, measure: impl Fn(&Test) -> f64) -> f64 {

@@ -1,6 +1,6 @@
 //! Documents whose members keep their order, and what a query selects from them.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 /// A JSON value; members stand in the order in which they are written.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,15 +126,43 @@ impl Comparison {
     }
 }
 
+/// A place in a list.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Position {
+    /// 0 is the first.
+    FromStart(usize),
+    /// 1 is the last, written -1.
+    FromEnd(usize),
+}
+
+impl Position {
+    /// The place counted from the start, which may lie behind the end; none where it lies before the start.
+    pub(super) fn within(self, length: usize) -> Option<usize> {
+        match self {
+            Self::FromStart(place) => Some(place),
+            Self::FromEnd(back) => length.checked_sub(back),
+        }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FromStart(place) => write!(f, "{place}"),
+            Self::FromEnd(back) => write!(f, "-{back}"),
+        }
+    }
+}
+
 /// One step of a query, in the sense of RFC 9535.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Step {
     /// `.key`
     Child(&'static str),
     /// `[2]`, or `[-1]` from the end
-    Index(i64),
+    Index(Position),
     /// `[1:3]`, either end of which may be missing
-    Slice { start: Option<i64>, end: Option<i64> },
+    Slice { start: Option<Position>, end: Option<Position> },
     /// `.*`, of an object
     EveryMember,
     /// `[*]`, of a list
@@ -152,7 +180,7 @@ impl Step {
             Step::Index(index) => write!(text, "[{index}]"),
             Step::Slice { start, end } => {
                 let written =
-                    |end: Option<i64>| end.map_or_else(String::new, |position| position.to_string());
+                    |end: Option<Position>| end.map_or_else(String::new, |position| position.to_string());
                 write!(text, "[{}:{}]", written(start), written(end))
             }
             Step::EveryMember => write!(text, ".*"),
@@ -169,15 +197,14 @@ impl Step {
     /// Adds what this step selects from one value.
     fn apply<'a>(&self, value: &'a Value, selected: &mut Vec<&'a Value>) {
         let elements = value.elements();
-        let position = |index: i64| if index < 0 { elements.len() as i64 + index } else { index };
         match *self {
             Step::Child(key) => selected.extend(value.member(key)),
             Step::Index(index) => {
-                selected.extend(usize::try_from(position(index)).ok().and_then(|place| elements.get(place)));
+                selected.extend(index.within(elements.len()).and_then(|place| elements.get(place)));
             }
             Step::Slice { start, end } => {
-                let clamped = |end: i64| position(end).clamp(0, elements.len() as i64) as usize;
-                let (start, end) = (start.map_or(0, clamped), end.map_or(elements.len(), clamped));
+                let place = |end: Position| end.within(elements.len()).unwrap_or(0);
+                let (start, end) = (start.map_or(0, place), end.map_or(elements.len(), place));
                 selected.extend(elements.iter().take(end).skip(start));
             }
             Step::EveryMember => {
@@ -190,9 +217,15 @@ impl Step {
                 selected.extend(value.member(key));
                 match value {
                     Value::Object(members) => {
-                        members.iter().for_each(|(_, value)| self.apply(value, selected));
+                        for (_, value) in members {
+                            self.apply(value, selected);
+                        }
                     }
-                    _ => elements.iter().for_each(|value| self.apply(value, selected)),
+                    _ => {
+                        for value in elements {
+                            self.apply(value, selected);
+                        }
+                    }
                 }
             }
             Step::Filter { key, comparison, bound } => {
@@ -213,7 +246,9 @@ pub(super) fn select<'a>(document: &'a Value, query: &[Step]) -> Vec<&'a Value> 
     let mut values = vec![document];
     for step in query {
         let mut selected = Vec::new();
-        values.into_iter().for_each(|value| step.apply(value, &mut selected));
+        for value in values {
+            step.apply(value, &mut selected);
+        }
         values = selected;
     }
     values
@@ -221,6 +256,7 @@ pub(super) fn select<'a>(document: &'a Value, query: &[Step]) -> Vec<&'a Value> 
 
 #[cfg(test)]
 mod tests {
+    use super::Position::{FromEnd, FromStart};
     use super::*;
 
     #[test]
@@ -236,13 +272,13 @@ mod tests {
                 })
                 .collect()
         };
-        assert_eq!(chosen(Step::Index(-1)), [4]);
-        assert!(chosen(Step::Index(5)).is_empty());
-        assert!(chosen(Step::Index(-6)).is_empty());
-        assert_eq!(chosen(Step::Slice { start: Some(1), end: Some(3) }), [1, 2]);
-        assert_eq!(chosen(Step::Slice { start: Some(-2), end: None }), [3, 4]);
-        assert_eq!(chosen(Step::Slice { start: None, end: Some(-3) }), [0, 1]);
-        assert_eq!(chosen(Step::Slice { start: Some(3), end: Some(9) }), [3, 4]);
+        assert_eq!(chosen(Step::Index(FromEnd(1))), [4]);
+        assert!(chosen(Step::Index(FromStart(5))).is_empty());
+        assert!(chosen(Step::Index(FromEnd(6))).is_empty());
+        assert_eq!(chosen(Step::Slice { start: Some(FromStart(1)), end: Some(FromStart(3)) }), [1, 2]);
+        assert_eq!(chosen(Step::Slice { start: Some(FromEnd(2)), end: None }), [3, 4]);
+        assert_eq!(chosen(Step::Slice { start: None, end: Some(FromEnd(3)) }), [0, 1]);
+        assert_eq!(chosen(Step::Slice { start: Some(FromStart(3)), end: Some(FromStart(9)) }), [3, 4]);
         let at_least = Step::Filter { key: None, comparison: Comparison::AtLeast, bound: 3 };
         assert_eq!(chosen(at_least), [3, 4]);
     }
@@ -256,7 +292,9 @@ mod tests {
             ("rest", leaf(4)),
         ]);
         let mut text = String::new();
-        select(&document, &[Step::Descend("size")]).iter().for_each(|value| value.write_compact(&mut text));
+        for value in select(&document, &[Step::Descend("size")]) {
+            value.write_compact(&mut text);
+        }
         assert_eq!(text, "1234");
     }
 }

@@ -1,8 +1,12 @@
 //! A query first, then a document in which it finds something.
 
+use super::document::Position::{FromEnd, FromStart};
 use super::document::{Comparison, Step, Value};
 use super::words::{KEYS, VALUES};
 use crate::PyRandom;
+
+/// How many names a document has beside those of its query: a prime, so that steps of any length visit them all.
+const FILLERS: usize = 53;
 
 /// What documents and queries are made of.
 pub(super) struct World {
@@ -21,6 +25,7 @@ impl World {
         let mut keys = KEYS;
         rng.shuffle(&mut keys);
         let (names, fillers) = keys.split_at(self.depth + 2);
+        let fillers = &fillers[..FILLERS];
         let ranks = ranks(self.width, rng);
         let query = self.query(names, &ranks, rng);
         let look_alikes = self.look_alikes(&query, rng);
@@ -65,24 +70,25 @@ impl World {
     }
 
     fn index(&self, rng: &mut PyRandom) -> Step {
-        let index = rng.index(self.width) as i64;
-        Step::Index(if rng.random() < 0.25 { index - self.width as i64 } else { index })
+        let place = rng.index(self.width);
+        let from_end = rng.random() < 0.25;
+        Step::Index(if from_end { FromEnd(self.width - place) } else { FromStart(place) })
     }
 
     /// Some but not all of the elements, unless there is only one.
     fn slice(&self, rng: &mut PyRandom) -> Step {
-        let width = self.width as i64;
-        let count = rng.randint(1, (width - 1).max(1));
-        let start = rng.randint(0, width - count);
+        let count = 1 + rng.index((self.width - 1).max(1));
+        let start = rng.index(self.width - count + 1);
         let end = start + count;
-        let (at_start, at_end) = (start == 0, end == width);
-        match rng.index(3) {
-            0 if at_start => Step::Slice { start: None, end: Some(end) },
-            0 if at_end => Step::Slice { start: Some(start), end: None },
-            1 if at_end => Step::Slice { start: Some(-count), end: None },
-            1 if at_start => Step::Slice { start: None, end: Some(end - width) },
-            _ => Step::Slice { start: Some(start), end: Some(end) },
-        }
+        let (at_start, at_end) = (start == 0, end == self.width);
+        let (start, end) = match rng.index(3) {
+            0 if at_start => (None, Some(FromStart(end))),
+            0 if at_end => (Some(FromStart(start)), None),
+            1 if at_end => (Some(FromEnd(count)), None),
+            1 if at_start => (None, Some(FromEnd(self.width - end))),
+            _ => (Some(FromStart(start)), Some(FromStart(end))),
+        };
+        Step::Slice { start, end }
     }
 
     /// How many look-alikes stand beside the way at each level: where one thing is selected, and more lies below.
@@ -132,10 +138,13 @@ struct Extent {
 }
 
 impl Extent {
-    const LOOK_ALIKE: Self = Self { width: 2, levels: 3, on_the_way: false };
-
     fn below(self) -> Self {
         Self { levels: self.levels - 1, ..self }
+    }
+
+    /// As deep as what it looks like, but narrow: the document grows with the number of look-alikes alone.
+    fn look_alike(self) -> Self {
+        Self { width: self.width.min(2), on_the_way: false, ..self.below() }
     }
 }
 
@@ -166,10 +175,12 @@ impl Builder<'_> {
             }
             Step::Index(index) => {
                 let mut elements = self.others(level, extent);
+                if extent.on_the_way {
+                    self.disguise(&mut elements, level, extent);
+                }
                 let wanted = self.value(level + 1, extent.below());
-                let from_end = elements.len() as i64 + 1 + index;
-                let place = if index < 0 { from_end.max(0) } else { index };
-                elements.insert(elements.len().min(place as usize), wanted);
+                let place = index.within(elements.len() + 1).unwrap_or(0);
+                elements.insert(place.min(elements.len()), wanted);
                 Value::List(elements)
             }
             Step::EveryMember => {
@@ -187,11 +198,23 @@ impl Builder<'_> {
         let mut others: Vec<Value> = (1..extent.width).map(|_| self.scalar()).collect();
         if extent.on_the_way {
             for _ in 0..std::mem::take(&mut self.look_alikes[level]) {
-                others.push(self.value(level + 1, Extent::LOOK_ALIKE));
+                others.push(self.value(level + 1, extent.look_alike()));
             }
             self.rng.shuffle(&mut others);
         }
         others
+    }
+
+    /// Makes the elements of a list resemble the one that the query selects, or its position need not be counted:
+    /// one in full, the others at first sight.
+    fn disguise(&mut self, elements: &mut [Value], level: usize, extent: Extent) {
+        let full = if elements.is_empty() { 0 } else { self.rng.index(elements.len()) };
+        for (place, element) in elements.iter_mut().enumerate() {
+            if !element.is_container() {
+                let levels = if place == full { extent.levels - 1 } else { 1 };
+                *element = self.value(level + 1, Extent { levels, ..extent.look_alike() });
+            }
+        }
     }
 
     /// Values of which a step selects several.
@@ -260,9 +283,13 @@ impl Builder<'_> {
 
     /// Gives each value a different name that the query does not mention.
     fn name(&mut self, values: Vec<Value>) -> Vec<(&'static str, Value)> {
-        let start = self.rng.index(self.fillers.len());
-        let names = self.fillers.iter().cycle().skip(start);
-        names.zip(values).map(|(name, value)| (*name, value)).collect()
+        let mut place = self.rng.index(FILLERS);
+        let stride = 1 + self.rng.index(FILLERS - 1);
+        let mut next = || {
+            place = (place + stride) % FILLERS;
+            self.fillers[place]
+        };
+        values.into_iter().map(|value| (next(), value)).collect()
     }
 
     fn scalar(&mut self) -> Value {

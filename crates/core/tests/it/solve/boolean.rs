@@ -4,9 +4,9 @@ use super::between;
 
 pub(crate) fn solve(prompt: &str) -> String {
     let expression: String = between(prompt, "\n\n", "\n\n").split_whitespace().collect();
-    let last_line = prompt.lines().last().unwrap();
-    let (_, answers) = last_line.rsplit_once("The answer is ").unwrap();
-    let (yes, no) = answers.trim_end_matches('.').split_once(" or ").unwrap();
+    let last_line = prompt.lines().last().expect("a line of rules");
+    let (_, answers) = last_line.rsplit_once("The answer is ").expect("the form of the answer");
+    let (yes, no) = answers.trim_end_matches('.').split_once(" or ").expect("two answers");
     let mut reader = Reader { rest: &expression, yes, no };
     let value = reader.implication();
     assert!(reader.rest.is_empty(), "unread: {}", reader.rest);

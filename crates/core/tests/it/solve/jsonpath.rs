@@ -135,7 +135,8 @@ impl Step<'_> {
         if let Some(condition) = inside.strip_prefix("?@") {
             return children.filter(|child| holds(condition, child)).collect();
         }
-        let count = node.children.len() as i64;
+        let positions: Vec<i64> = (0..).take(node.children.len()).collect();
+        let count = positions.last().map_or(0, |last| last + 1);
         let position = |text: &str, missing: i64| match text.parse::<i64>() {
             Ok(negative) if negative < 0 => count + negative,
             Ok(position) => position,
@@ -145,9 +146,10 @@ impl Step<'_> {
             Some((from, to)) => (position(from, 0), position(to, count)),
             None => (position(inside, -1), position(inside, -1) + 1),
         };
-        children
-            .enumerate()
-            .filter(|(place, _)| (from..to).contains(&(*place as i64)))
+        positions
+            .iter()
+            .zip(children)
+            .filter(|(place, _)| (from..to).contains(place))
             .map(|(_, c)| c)
             .collect()
     }
@@ -173,7 +175,8 @@ fn holds(condition: &str, node: &Node) -> bool {
         }
         None => Some(node),
     };
-    let (number, bound) = (compared.and_then(|node| node.number).expect("a number"), bound.parse().unwrap());
+    let (number, bound) =
+        (compared.and_then(|node| node.number).expect("a number"), bound.parse().expect("a bound"));
     match sign {
         "<" => number < bound,
         "<=" => number <= bound,
