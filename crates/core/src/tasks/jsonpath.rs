@@ -5,7 +5,7 @@ mod words;
 mod world;
 
 use document::{Step, select};
-use world::World;
+use world::{Question, World};
 
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
@@ -60,7 +60,7 @@ impl Task for JsonPath {
             operators: params.word("operators"),
             noise: params.size("noise"),
         };
-        let (document, query) = world.document_and_query(rng);
+        let Question { document, query } = world.question(rng);
 
         let mut target = String::from("[");
         for (place, value) in select(&document, &query).into_iter().enumerate() {

@@ -16,24 +16,29 @@ pub(super) struct World {
     pub(super) noise: usize,
 }
 
+/// What is asked.
+pub(super) struct Question {
+    pub(super) document: Value,
+    pub(super) query: Vec<Step>,
+}
+
 impl World {
     /// A document and a query that selects numbers and words from it, one at least.
     ///
     /// Every document begins with an object one of whose members the query enters by name, so that there is always
     /// a place outside for what it must not select.
-    pub(super) fn document_and_query(&self, rng: &mut PyRandom) -> (Value, Vec<Step>) {
+    pub(super) fn question(&self, rng: &mut PyRandom) -> Question {
         let mut keys = KEYS;
         rng.shuffle(&mut keys);
         let (names, fillers) = keys.split_at(self.depth + 2);
         let fillers = &fillers[..FILLERS];
-        let ranks = ranks(self.width, rng);
+        let mut ranks = ranks(self.width, rng);
         let query = self.query(names, &ranks, rng);
         let look_alikes = self.look_alikes(&query, rng);
-        let mut ranks = ranks;
         rng.shuffle(&mut ranks);
         let extent = Extent { width: self.width, levels: self.depth + 1, on_the_way: true };
         let document = Builder { query: &query, fillers, look_alikes, ranks, rng }.value(0, extent);
-        (document, query)
+        Question { document, query }
     }
 
     /// `names` has one more name than there are levels, for the filter.
