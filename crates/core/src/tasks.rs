@@ -3,8 +3,11 @@
 use crate::Task;
 
 mod arithmetic;
+mod boolean;
+mod brackets;
 mod cars;
 mod dates;
+mod jsonpath;
 mod letters;
 mod objects;
 mod sequence;
@@ -17,8 +20,11 @@ mod text;
 /// Every built-in task, by name. A new task is a file beside these and a line here.
 pub static ALL: &[&dyn Task] = &[
     &arithmetic::Arithmetic,
+    &boolean::Boolean,
+    &brackets::Brackets,
     &cars::Cars,
     &dates::Dates,
+    &jsonpath::JsonPath,
     &letters::Letters,
     &objects::Objects,
     &sequence::Sequence,

@@ -2,8 +2,11 @@
 
 use reasonscape_core::{Json, Params, Test, Tests, tasks};
 
+mod boolean;
+mod brackets;
 mod cars;
 mod dates;
+mod jsonpath;
 mod letters;
 mod objects;
 mod sequence;

@@ -1,8 +1,11 @@
 //! Solvers that read nothing but the prompt. They share no code with the generators.
 
 mod arithmetic;
+mod boolean;
+mod brackets;
 mod cars;
 mod dates;
+mod jsonpath;
 mod letters;
 pub(crate) mod objects;
 mod sequence;
@@ -15,8 +18,11 @@ mod tables;
 pub(crate) fn solve(task: &str, prompt: &str) -> String {
     match task {
         "arithmetic" => arithmetic::solve(prompt),
+        "boolean" => boolean::solve(prompt),
+        "brackets" => brackets::solve(prompt),
         "cars" => cars::solve(prompt),
         "dates" => dates::solve(prompt),
+        "jsonpath" => jsonpath::solve(prompt),
         "letters" => letters::solve(prompt),
         "objects" => objects::solve(prompt),
         "sequence" => sequence::solve(prompt),

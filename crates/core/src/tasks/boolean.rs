@@ -1,0 +1,305 @@
+//! Logical expressions with precedence and parentheses, in five notations.
+
+use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+
+/// The task.
+pub(super) struct Boolean;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::int("length", Dimension::Length, [2, 64, 8], "how many truth values the expression has"),
+    Parameter::int(
+        "max_depth",
+        Dimension::Depth,
+        [0, 8, 2],
+        "how deep parentheses nest, as far as the length allows",
+    ),
+    Parameter::share(
+        "prob_negate",
+        Dimension::Interference,
+        0.25,
+        "the probability that a truth value or a parenthesis is negated",
+    ),
+    Parameter::word(
+        "operators",
+        Dimension::MultiStep,
+        &["and_or", "and_or_xor", "and_or_xor_implies"],
+        "the operators used beside not",
+    ),
+    Parameter::word(
+        "notation",
+        Dimension::Format,
+        &["true_false", "t_f", "on_off", "binary", "yes_no"],
+        "how true and false are written",
+    ),
+    Parameter::share(
+        "prob_dewhitespace",
+        Dimension::Format,
+        0.0,
+        "the probability that an operator stands without spaces",
+    ),
+];
+
+impl Task for Boolean {
+    fn name(&self) -> &'static str {
+        "boolean"
+    }
+
+    fn description(&self) -> &'static str {
+        "Work out whether a logical expression is true, given the precedence of its operators. Harder with more \
+         truth values, deeper nesting, more negations, more kinds of operators, unusual notations and missing spaces."
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn answer_type(&self) -> AnswerType {
+        AnswerType::Boolean
+    }
+
+    fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
+        let length = params.size("length");
+        let operators = match params.word("operators") {
+            "and_or" => &Operator::ALL[..2],
+            "and_or_xor" => &Operator::ALL[..3],
+            _ => &Operator::ALL[..],
+        };
+        let world = World { prob_negate: params.real("prob_negate"), operators };
+        // The answer comes first and the truth values are made to give it: were they drawn freely, the outermost
+        // operator would betray the answer, since most conjunctions are false.
+        let value = rng.getrandbits(1) == 1;
+        let mut group = world.group(length, params.size("max_depth").min(length - 2), rng);
+        settle(&mut group.items, &group.operators, value, rng);
+
+        let style = Style { words: notation(params), prob_dewhitespace: params.real("prob_dewhitespace") };
+        let mut prompt = String::from("What is the value of this expression?\n\n");
+        style.write(&group, &mut prompt, rng);
+        prompt.push_str("\n\n");
+        prompt.push_str(&style.rules(operators));
+        Test::choice(prompt, style.words.map(str::to_owned).to_vec(), usize::from(!value))
+    }
+}
+
+/// The words for true and false.
+fn notation(params: &Params) -> [&'static str; 2] {
+    match params.word("notation") {
+        "true_false" => ["TRUE", "FALSE"],
+        "t_f" => ["T", "F"],
+        "on_off" => ["on", "off"],
+        "binary" => ["1", "0"],
+        _ => ["yes", "no"],
+    }
+}
+
+/// What joins two operands; the order is that of precedence, the tightest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Operator {
+    And,
+    Xor,
+    Or,
+    Implies,
+}
+
+impl Operator {
+    /// In the order in which the parameter `operators` adds them.
+    const ALL: [Self; 4] = [Self::And, Self::Or, Self::Xor, Self::Implies];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::And => "and",
+            Self::Xor => "xor",
+            Self::Or => "or",
+            Self::Implies => "implies",
+        }
+    }
+}
+
+/// Items with an operator between each two.
+struct Group {
+    items: Vec<Item>,
+    operators: Vec<Operator>,
+}
+
+struct Item {
+    negated: bool,
+    /// How many truth values it holds.
+    length: usize,
+    body: Body,
+}
+
+enum Body {
+    Literal(bool),
+    Nested(Group),
+}
+
+/// What expressions are made of.
+struct World<'a> {
+    prob_negate: f64,
+    operators: &'a [Operator],
+}
+
+impl World<'_> {
+    /// An expression of `length` truth values, all false so far, in which parentheses nest exactly `depth` deep;
+    /// needs `length >= depth + 2`.
+    fn group(&self, length: usize, depth: usize, rng: &mut PyRandom) -> Group {
+        let mut items = Vec::with_capacity(length);
+        let mut left = length;
+        if depth > 0 {
+            // One nested group carries the depth; it leaves at least one truth value beside it.
+            let size = depth + 1 + rng.index(length - 1 - depth);
+            items.push(self.nested(size, depth - 1, rng));
+            left -= size;
+        }
+        while left > 0 {
+            if depth > 0 && left >= 2 && rng.random() < 0.3 {
+                let size = 2 + rng.index(left.min(6) - 1);
+                let shallow = rng.index(depth.min(size - 1));
+                items.push(self.nested(size, shallow, rng));
+                left -= size;
+            } else {
+                items.push(self.item(1, Body::Literal(false), rng));
+                left -= 1;
+            }
+        }
+        rng.shuffle(&mut items);
+        let operators = (1..items.len()).map(|_| *rng.choice(self.operators)).collect();
+        Group { items, operators }
+    }
+
+    fn nested(&self, length: usize, depth: usize, rng: &mut PyRandom) -> Item {
+        let group = self.group(length, depth, rng);
+        self.item(length, Body::Nested(group), rng)
+    }
+
+    fn item(&self, length: usize, body: Body, rng: &mut PyRandom) -> Item {
+        Item { negated: rng.random() < self.prob_negate, length, body }
+    }
+}
+
+/// Chooses the truth values of a run of items so that it has the wanted value.
+fn settle(items: &mut [Item], operators: &[Operator], wanted: bool, rng: &mut PyRandom) {
+    let Some(&weakest) = operators.iter().max() else {
+        let wanted = wanted != items[0].negated;
+        match &mut items[0].body {
+            Body::Literal(value) => *value = wanted,
+            Body::Nested(group) => settle(&mut group.items, &group.operators, wanted, rng),
+        }
+        return;
+    };
+    let ends = operators.iter().enumerate().filter(|(_, operator)| **operator == weakest);
+    let ends: Vec<usize> = ends.map(|(place, _)| place + 1).chain([items.len()]).collect();
+    let values = if weakest == Operator::Xor {
+        parities(ends.len(), wanted, rng)
+    } else {
+        let starts = [0].into_iter().chain(ends.iter().copied());
+        let parts = starts.zip(&ends).map(|(start, end)| &items[start..*end]);
+        let lengths: Vec<usize> = parts.map(|part| part.iter().map(|item| item.length).sum()).collect();
+        let mut values = operands(&lengths, weakest == Operator::And, wanted, rng);
+        if weakest == Operator::Implies {
+            // "a implies b implies c" is "not a or not b or c".
+            let (_, premises) = values.split_last_mut().expect("two operands or more");
+            for value in premises {
+                *value = !*value;
+            }
+        }
+        values
+    };
+    let mut start = 0;
+    for (end, value) in ends.into_iter().zip(values) {
+        settle(&mut items[start..end], &operators[start..end - 1], value, rng);
+        start = end;
+    }
+}
+
+/// Values of which an odd number is true if `wanted`, else an even number.
+fn parities(count: usize, wanted: bool, rng: &mut PyRandom) -> Vec<bool> {
+    let mut values: Vec<bool> = (1..count).map(|_| rng.getrandbits(1) == 1).collect();
+    let odd = values.iter().fold(false, |odd, value| odd != *value);
+    values.push(odd != wanted);
+    values
+}
+
+/// Values whose conjunction (where `neutral` is true) or disjunction (where it is false) is `wanted`.
+///
+/// One operand decides, and long ones do so more often: if all were alike, a lone truth value at the end of an
+/// expression would agree with the answer most of the time, and the rest need not be read.
+fn operands(lengths: &[usize], neutral: bool, wanted: bool, rng: &mut PyRandom) -> Vec<bool> {
+    if wanted == neutral {
+        return vec![neutral; lengths.len()];
+    }
+    let mut draw = rng.index(lengths.iter().sum());
+    let decides = lengths.iter().position(|&length| {
+        let found = draw < length;
+        draw = draw.saturating_sub(length);
+        found
+    });
+    let decides = decides.expect("the draw is below the sum of the lengths");
+    (0..lengths.len())
+        .map(|place| if place == decides || rng.random() < 0.25 { wanted } else { neutral })
+        .collect()
+}
+
+/// How an expression is written down.
+struct Style {
+    words: [&'static str; 2],
+    prob_dewhitespace: f64,
+}
+
+impl Style {
+    fn write(&self, group: &Group, text: &mut String, rng: &mut PyRandom) {
+        self.write_item(&group.items[0], text, rng);
+        for (operator, item) in group.operators.iter().zip(&group.items[1..]) {
+            let space = self.space(rng);
+            text.push_str(space);
+            text.push_str(operator.word());
+            text.push_str(space);
+            self.write_item(item, text, rng);
+        }
+    }
+
+    fn write_item(&self, item: &Item, text: &mut String, rng: &mut PyRandom) {
+        if item.negated {
+            text.push_str("not");
+            text.push_str(self.space(rng));
+        }
+        match &item.body {
+            Body::Literal(value) => text.push_str(self.words[usize::from(!value)]),
+            Body::Nested(group) => {
+                text.push('(');
+                self.write(group, text, rng);
+                text.push(')');
+            }
+        }
+    }
+
+    fn space(&self, rng: &mut PyRandom) -> &'static str {
+        if rng.random() < self.prob_dewhitespace { "" } else { " " }
+    }
+
+    /// What a reader cannot know: the notation, the precedence, and the operators that people define differently.
+    fn rules(&self, operators: &[Operator]) -> String {
+        let [yes, no] = self.words;
+        let when = |condition: bool, rule: String| if condition { rule } else { String::new() };
+        let notation = when(yes != "TRUE", format!("Here {yes} means true and {no} means false. "));
+        let spaces = if self.prob_dewhitespace > 0.0 { "Spaces between words may be missing. " } else { "" };
+        let has_xor = operators.contains(&Operator::Xor);
+        let has_implies = operators.contains(&Operator::Implies);
+        let order = match (has_xor, has_implies) {
+            (false, _) => "then or",
+            (true, false) => "then xor, then or",
+            (true, true) => "then xor, then or, then implies",
+        };
+        let xor = when(has_xor, format!("xor gives {yes} when its two sides differ. "));
+        let implies = when(
+            has_implies,
+            format!(
+                "implies gives {no} only when its left side is {yes} and its right side is {no}, and \
+                 a implies b implies c means a implies (b implies c). "
+            ),
+        );
+        format!(
+            "{notation}{spaces}Parentheses come first, then not, then and, {order}. {xor}{implies}The answer is \
+             {yes} or {no}."
+        )
+    }
+}

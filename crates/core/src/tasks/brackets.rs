@@ -1,0 +1,198 @@
+//! Closing the brackets that are still open.
+
+use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+
+/// The task.
+pub(super) struct Brackets;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::int(
+        "length",
+        Dimension::Length,
+        [2, 128, 16],
+        "how many brackets are shown, or one fewer, so that any number of them can be left open",
+    ),
+    Parameter::int(
+        "max_depth",
+        Dimension::Depth,
+        [1, 16, 4],
+        "how many brackets are open at the deepest place, as far as half the length allows",
+    ),
+    Parameter::int("kinds", Dimension::MultiStep, [1, 4, 3], "how many kinds of brackets there are"),
+    Parameter::share(
+        "prob_noise",
+        Dimension::Interference,
+        0.0,
+        "the probability that letters or digits follow a bracket",
+    ),
+    Parameter::share(
+        "prob_spaced",
+        Dimension::Format,
+        0.0,
+        "the probability that a space follows a character",
+    ),
+];
+
+/// The pairs, opening first.
+const PAIRS: [[char; 2]; 4] = [['(', ')'], ['[', ']'], ['{', '}'], ['<', '>']];
+
+/// No letter or digit that could be taken for a bracket or for another one of them.
+const NOISE: &[u8] = b"abcdefghkmnpqrstuvwxyz23456789";
+
+impl Task for Brackets {
+    fn name(&self) -> &'static str {
+        "brackets"
+    }
+
+    fn description(&self) -> &'static str {
+        "Write the closing brackets that a sequence of nested brackets still needs, in order. Harder with longer \
+         sequences, deeper nesting, more kinds of brackets, characters in between and spaces."
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn answer_type(&self) -> AnswerType {
+        AnswerType::Symbols
+    }
+
+    fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
+        let mut kinds = rng.sample(&[0, 1, 2, 3], params.size("kinds"));
+        kinds.sort_unstable();
+        let kinds: Vec<[char; 2]> = kinds.into_iter().map(|kind| PAIRS[kind]).collect();
+        let steps = walk(params.size("length"), params.size("max_depth"), rng);
+
+        let mut open: Vec<char> = Vec::new();
+        let mut brackets = Vec::with_capacity(steps.len());
+        for opens in steps {
+            if opens {
+                let [opening, closing] = *rng.choice(&kinds);
+                brackets.push(opening);
+                open.push(closing);
+            } else {
+                brackets.push(open.pop().expect("the walk never closes more than it opened"));
+            }
+        }
+        let missing: String = open.into_iter().rev().collect();
+
+        let style = Style { prob_noise: params.real("prob_noise"), prob_spaced: params.real("prob_spaced") };
+        Test::write_in(style.prompt(&brackets, &kinds, rng), missing)
+    }
+}
+
+/// Whether each bracket opens, such that the deepest place and the number left open are as wanted.
+///
+/// The number left open is uniform over what the length allows, and at least one.
+fn walk(length: usize, max_depth: usize, rng: &mut PyRandom) -> Vec<bool> {
+    let deepest = max_depth.min(length / 2 + 1);
+    let fewest = (2 * deepest).saturating_sub(length).max(1);
+    let left_open = fewest + rng.index(deepest - fewest + 1);
+    let shown = length - (length - left_open) % 2;
+
+    // The deepest place comes after as many steps as it takes and any number of pairs that the length can spare.
+    let spare_pairs = (shown - (2 * deepest - left_open)) / 2;
+    let ascent = deepest + 2 * rng.index(spare_pairs + 1);
+    let mut walk = Walk { opens: Vec::with_capacity(shown), depth: 0, deepest };
+    walk.stroll(deepest, ascent, rng);
+    walk.stroll(left_open, shown - ascent, rng);
+    walk.opens
+}
+
+struct Walk {
+    /// Whether each bracket so far opens.
+    opens: Vec<bool>,
+    /// How many are open.
+    depth: usize,
+    deepest: usize,
+}
+
+impl Walk {
+    /// A random way to another depth in so many steps.
+    fn stroll(&mut self, to: usize, steps: usize, rng: &mut PyRandom) {
+        for left in (1..=steps).rev() {
+            // So many of the steps left open a bracket; drawing one of them favours no way over another.
+            let opening = (left + to - self.depth) / 2;
+            let opens = self.depth == 0 || (self.depth < self.deepest && rng.index(left) < opening);
+            self.depth = if opens { self.depth + 1 } else { self.depth - 1 };
+            self.opens.push(opens);
+        }
+    }
+}
+
+/// How a sequence is written down.
+struct Style {
+    prob_noise: f64,
+    prob_spaced: f64,
+}
+
+impl Style {
+    fn prompt(&self, brackets: &[char], kinds: &[[char; 2]], rng: &mut PyRandom) -> String {
+        let mut text = String::from("The end of this sequence of brackets is missing:\n\n");
+        for bracket in brackets {
+            self.push(*bracket, &mut text, rng);
+            if rng.random() < self.prob_noise {
+                for _ in 0..rng.randint(1, 3) {
+                    self.push(char::from(*rng.choice(NOISE)), &mut text, rng);
+                }
+            }
+        }
+        text.truncate(text.trim_end().len());
+        text.push_str("\n\nWhich closing brackets complete it? ");
+        match kinds.len() {
+            1 => text.push_str("The only pair is "),
+            _ => text.push_str("The pairs are "),
+        }
+        for (place, [opening, closing]) in kinds.iter().enumerate() {
+            match place {
+                0 => {}
+                _ if place + 1 == kinds.len() => text.push_str(" and "),
+                _ => text.push_str(", "),
+            }
+            text.push(*opening);
+            text.push(' ');
+            text.push(*closing);
+        }
+        text.push_str("; a closing bracket always closes the last one still open. ");
+        match (self.prob_noise > 0.0, self.prob_spaced > 0.0) {
+            (true, true) => text.push_str("Letters, digits and spaces between brackets do not count. "),
+            (true, false) => text.push_str("Letters and digits between brackets do not count. "),
+            (false, true) => text.push_str("Spaces do not count. "),
+            (false, false) => {}
+        }
+        text.push_str(
+            "The answer is the missing closing brackets in order, without spaces, and nothing else.",
+        );
+        text
+    }
+
+    fn push(&self, character: char, text: &mut String, rng: &mut PyRandom) {
+        text.push(character);
+        if rng.random() < self.prob_spaced {
+            text.push(' ');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_walk_reaches_its_depth_and_leaves_something_open() {
+        let mut rng = PyRandom::new(1);
+        for length in 2..=128 {
+            for max_depth in 1..=16 {
+                let steps = walk(length, max_depth, &mut rng);
+                let (mut height, mut deepest) = (0_usize, 0);
+                for up in &steps {
+                    height = if *up { height + 1 } else { height.checked_sub(1).unwrap() };
+                    deepest = deepest.max(height);
+                }
+                assert!(height >= 1, "length {length}, depth {max_depth}");
+                assert_eq!(deepest, max_depth.min(length / 2 + 1));
+                assert!((length - 1..=length).contains(&steps.len()));
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What a query selects from a JSON document.
+
+mod document;
+mod words;
+mod world;
+
+use document::{Step, select};
+use world::{Question, World};
+
+use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+
+/// The task.
+pub(super) struct JsonPath;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::int("depth", Dimension::Depth, [1, 8, 3], "how deep below its first name the query reaches"),
+    Parameter::int(
+        "width",
+        Dimension::Length,
+        [1, 8, 4],
+        "how many members each object or list on the way has, noise apart",
+    ),
+    Parameter::word(
+        "operators",
+        Dimension::MultiStep,
+        &["child", "index", "slice", "wildcard", "recursive", "filter"],
+        "names alone, names and positions, or these and one step of the kind named",
+    ),
+    Parameter::int(
+        "noise",
+        Dimension::Interference,
+        [0, 16, 2],
+        "how many look-alikes of what the query looks for stand beside its way",
+    ),
+    Parameter::word("layout", Dimension::Format, &["indented", "compact"], "how the document is laid out"),
+];
+
+impl Task for JsonPath {
+    fn name(&self) -> &'static str {
+        "jsonpath"
+    }
+
+    fn description(&self) -> &'static str {
+        "List the values that a JSONPath query selects from a JSON document. Harder with deeper documents, more \
+         members, steps that select several values, look-alikes beside the way and a layout without line breaks."
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn answer_type(&self) -> AnswerType {
+        AnswerType::Json
+    }
+
+    fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
+        let world = World {
+            depth: params.size("depth"),
+            width: params.size("width"),
+            operators: params.word("operators"),
+            noise: params.size("noise"),
+        };
+        let Question { document, query } = world.question(rng);
+
+        let mut target = String::from("[");
+        for (place, value) in select(&document, &query).into_iter().enumerate() {
+            target.push_str(if place == 0 { "" } else { ", " });
+            value.write_compact(&mut target);
+        }
+        target.push(']');
+
+        let mut prompt = String::from("Here is a JSON document:\n\n");
+        match params.word("layout") {
+            "indented" => document.write_indented(0, &mut prompt),
+            _ => document.write_compact(&mut prompt),
+        }
+        prompt.push_str("\n\nWhat does the JSONPath query $");
+        for step in &query {
+            step.write(&mut prompt);
+        }
+        prompt.push_str(" select from it?\n\n");
+        write_rules(&query, &mut prompt);
+        prompt.push_str(
+            "The answer is a JSON list of the selected values, in the order in which they stand in the document.",
+        );
+        Test::write_in(prompt, target)
+    }
+}
+
+/// The meaning of the steps that the query has, since dialects of the language differ in it.
+fn write_rules(query: &[Step], text: &mut String) {
+    if query.iter().any(|step| matches!(step, Step::Index(_) | Step::Slice { .. })) {
+        text.push_str("Positions in a list count from 0, negative ones from its end: [-1] is the last. ");
+    }
+    for step in query {
+        match step {
+            Step::Child(_) | Step::Index(_) => {}
+            Step::Slice { .. } => text.push_str(
+                "[a:b] selects the positions from a up to but not including b; without a it begins with the first, \
+                 without b it ends with the last. ",
+            ),
+            Step::EveryMember => text.push_str(".* selects the value of every member of an object. "),
+            Step::EveryElement => text.push_str("[*] selects every element of a list. "),
+            Step::Descend(key) => text.extend([
+                "..",
+                key,
+                " selects the value of every member named ",
+                key,
+                ", at any depth inside the value that the query has reached. ",
+            ]),
+            Step::Filter { .. } => text.push_str(
+                "[?condition] selects the elements of a list for which the condition holds; @ is the element. ",
+            ),
+        }
+    }
+}
