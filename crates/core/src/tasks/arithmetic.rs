@@ -15,7 +15,7 @@ const PARAMETERS: &[Parameter] = &[
         "how deep parentheses nest, as far as the length allows",
     ),
     Parameter::int("max_number", Dimension::Length, [9, 9999, 9], "the largest number written"),
-    Parameter::word("operators", Dimension::MultiStep, &["+-", "+-*", "+-*%"], "the operators used"),
+    Parameter::word("operators", Dimension::MultiStep, &["+-", "+-*", "+-*%"], "the operators used").or(1),
     Parameter::share(
         "prob_dewhitespace",
         Dimension::Format,

@@ -24,7 +24,8 @@ const PARAMETERS: &[Parameter] = &[
         Dimension::MultiStep,
         &["and_or", "and_or_xor", "and_or_xor_implies"],
         "the operators used beside not",
-    ),
+    )
+    .or(1),
     Parameter::word(
         "notation",
         Dimension::Format,

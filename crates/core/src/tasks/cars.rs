@@ -22,7 +22,8 @@ const PARAMETERS: &[Parameter] = &[
         Dimension::Depth,
         &["move", "swap", "insert", "rotate", "conditional"],
         "the hardest kind of instruction; each comes with all before it",
-    ),
+    )
+    .or(2),
     Parameter::int("distractors", Dimension::Interference, [0, 20, 2], "how many sentences move nothing"),
 ];
 

@@ -21,7 +21,8 @@ const PARAMETERS: &[Parameter] = &[
         Dimension::Depth,
         KINDS,
         "the hardest kind of step, met at least once; the kinds before it are met as well",
-    ),
+    )
+    .or(2),
     Parameter::int(
         "span_years",
         Dimension::Length,

@@ -25,7 +25,8 @@ const PARAMETERS: &[Parameter] = &[
         Dimension::MultiStep,
         &["child", "index", "slice", "wildcard", "recursive", "filter"],
         "names alone, names and positions, or these and one step of the kind named",
-    ),
+    )
+    .or(3),
     Parameter::int(
         "noise",
         Dimension::Interference,

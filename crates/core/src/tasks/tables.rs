@@ -30,7 +30,7 @@ const PARAMETERS: &[Parameter] = &[
         &["lookup", "count", "sum", "max", "group", "join"],
         "what is asked: one cell, how many rows, a sum, the row with the largest number, the largest sum of a group, or \
          a sum over a join with a second table",
-    ),
+    ).or(2),
     Parameter::int(
         "filters",
         Dimension::Depth,

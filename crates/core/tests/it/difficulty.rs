@@ -2,6 +2,7 @@
 
 use reasonscape_core::{Json, Params, Test, Tests, tasks};
 
+mod arithmetic;
 mod boolean;
 mod brackets;
 mod cars;
