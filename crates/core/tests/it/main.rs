@@ -5,4 +5,5 @@
 mod difficulty;
 mod python;
 mod solve;
+mod suites;
 mod tasks;

@@ -1,0 +1,178 @@
+//! The built-in suites hold what they promise, and a wrong one is refused by line.
+
+use std::collections::HashMap;
+
+use reasonscape_core::{Suite, Tests, tasks};
+
+fn built_in(name: &str) -> Suite {
+    Suite::parse(Suite::built_in(name).expect("a built-in suite"))
+        .unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[test]
+fn r12_asks_the_twelve_at_about_1070_points() {
+    let suite = built_in("r12");
+    let points = suite.points();
+    assert!((1050..=1090).contains(&points.len()), "{} points", points.len());
+    let mut by_task: HashMap<&str, usize> = HashMap::new();
+    for point in &points {
+        *by_task.entry(point.task.name()).or_default() += 1;
+    }
+    assert_eq!(by_task.len(), 12);
+    for task in tasks::ALL.iter().filter(|task| task.name() != "jsonpath") {
+        let count = by_task[task.name()];
+        assert!((80..=95).contains(&count), "{} has {count} points", task.name());
+        // Every dimension of the task is walked along somewhere.
+        for parameter in task.parameters() {
+            let mut values: Vec<String> = points
+                .iter()
+                .filter(|point| point.task.name() == task.name())
+                .map(|point| format!("{:?}", point.params.to_json().get(parameter.name)))
+                .collect();
+            values.sort();
+            values.dedup();
+            assert!(values.len() > 1, "{} never varies `{}`", task.name(), parameter.name);
+        }
+    }
+}
+
+#[test]
+fn quick_asks_the_twelve_at_a_few_points() {
+    let suite = built_in("quick");
+    let points = suite.points();
+    assert_eq!(points.len(), 36);
+    assert!(points.iter().map(|point| point.count).sum::<usize>() <= 300);
+}
+
+/// Points of r12 are different tests, not the same ones under another name, and a point hardly repeats itself.
+#[test]
+fn the_points_of_r12_share_next_to_no_prompts() {
+    let suite = built_in("r12");
+    let (mut tests, mut repeated, mut shared) = (0, 0, 0);
+    let mut first_seen: HashMap<String, usize> = HashMap::new();
+    let mut worst: HashMap<(usize, usize), usize> = HashMap::new();
+    for (place, point) in suite.points().iter().enumerate() {
+        for test in Tests::new(point.task, point.params, suite.seed).take(point.count) {
+            tests += 1;
+            match first_seen.get(&test.prompt) {
+                None => {
+                    first_seen.insert(test.prompt, place);
+                }
+                Some(&other) if other == place => repeated += 1,
+                Some(&other) => {
+                    shared += 1;
+                    *worst.entry((other, place)).or_default() += 1;
+                }
+            }
+        }
+    }
+    assert!(shared * 1000 < tests, "{shared} of {tests} prompts are shared between points");
+    let points = suite.points();
+    let name = |place: usize| format!("{} {:?}", points[place].task.name(), points[place].params.to_json());
+    for ((a, b), count) in worst.iter().filter(|(_, count)| **count > 2) {
+        panic!("{count} prompts of 64 are shared by {} and {}", name(*a), name(*b));
+    }
+    assert_eq!(repeated, 0, "prompts are repeated inside a point");
+}
+
+fn refusal(text: &str) -> String {
+    Suite::parse(text).unwrap_err().to_string()
+}
+
+/// A suite of one manifold; the manifold starts on line 3.
+fn with(manifold: &str) -> String {
+    format!("name = \"mine\"\ncount = 8\n[[manifold]]\n{manifold}")
+}
+
+#[test]
+fn a_wrong_suite_is_refused_with_its_line() {
+    let cases = [
+        (
+            "id = \"a\"\ntask = \"arithmetics\"",
+            "line 5: unknown task `arithmetics` (did you mean `arithmetic`?)",
+        ),
+        (
+            "id = \"a\"\ntask = \"sort\"\nparams = { lenght = [1] }",
+            "line 6: `sort` has no parameter `lenght` (did you mean `length`?)",
+        ),
+        (
+            "id = \"a\"\ntask = \"sort\"\n[manifold.params]\nlength = [4, 99]",
+            "line 7: `length` of `sort` is 99, but must be a whole number from 2 to 64; the nearest is 64",
+        ),
+        (
+            "id = \"a\"\ntask = \"sort\"\nparams = { key = \"alphabetical\" }",
+            "line 6: `key` of `sort` is \"alphabetical\", but must be one of",
+        ),
+        (
+            "id = \"a\"\ntask = \"sort\"\nparams = { length = { from = 8, to = 4 } }",
+            "line 6: `length` runs from 8 to 4 by 1",
+        ),
+        (
+            "id = \"a\"\ntask = \"sort\"\nparams = { length = { from = 4, upto = 8 } }",
+            "line 6: `length` has the unknown key `upto`",
+        ),
+        ("id = \"a\"\ntask = \"sort\"\nparams = { length = [] }", "line 6: `length` is an empty list"),
+        ("id = \"a\"\ntask = \"sort\"\nparams = { length = [true] }", "line 6: `length` has boolean"),
+        ("id = \"a\"\ntask = \"sort\"\ncount = 0", "line 6: `count` is 0, but must be from 1"),
+        (
+            "id = \"a\"\ntask = \"sort\"\nview = [{ x = \"length\" }]",
+            "line 6: a view along `length`, which has a single value",
+        ),
+        (
+            "id = \"a\"\ntask = \"sort\"\nparams = { length = [4, 8] }\nview = [{ x = \"size\" }]",
+            "line 7: a view along `size`, which is no parameter",
+        ),
+        (
+            "id = \"a\"\ntask = \"sort\"\nparams = { length = [4, 8] }\nview = [{ x = \"length\", y = \"length\" }]",
+            "line 7: a surface over `length` twice",
+        ),
+        (
+            "id = \"a\"\ntask = \"sort\"\npoints = [{ length = 4 }]\nparams = { length = [4, 8] }",
+            "line 6: `length` is both an axis and in a base point",
+        ),
+        ("id = \"a\"\ntask = \"sort\"\ncolour = \"red\"", "line 6: unknown field `colour`"),
+        ("id = \"a\"", "line 3: missing field `task`"),
+        (
+            "id = \"a\"\ntask = \"sort\"\n[[manifold]]\nid = \"a\"\ntask = \"sort\"",
+            "line 7: manifold id `a` is empty or used twice",
+        ),
+        (
+            "id = \"a\"\ntask = \"sort\"\nparams = { case_mutation = { from = 0, to = 1, step = 0.0000001 } }",
+            "line 6: `case_mutation` has more than 1000000 values",
+        ),
+        ("id = \"a\"\ntask = ", "line 5:"),
+    ];
+    for (manifold, expected) in cases {
+        let found = refusal(&with(manifold));
+        assert!(found.contains(expected), "{manifold}\n  says: {found}\n  not:  {expected}");
+    }
+    assert!(refusal("name = \"mine\"\ncount = 8").contains("no [[manifold]]"));
+    assert!(refusal("count = 8").contains("missing field `name`"));
+}
+
+#[test]
+fn ranges_lists_and_base_points_span_what_they_say() {
+    let suite = Suite::parse(&with(
+        "id = \"a\"\ntask = \"sort\"\npoints = [{ key = \"natural\" }, { key = \"numeric\" }]\n\
+         params = { length = { from = 4, to = 12, step = 4 }, case_mutation = { from = 0.1, to = 0.3, step = 0.1 } }",
+    ))
+    .unwrap();
+    assert_eq!(suite.points().len(), 2 * 3 * 3);
+    let shares: Vec<f64> =
+        suite.manifolds[0].points[..3].iter().map(|point| point.real("case_mutation")).collect();
+    let lengths: Vec<i64> = suite.manifolds[0].points[..9].iter().map(|point| point.int("length")).collect();
+    assert!(shares.iter().chain([&0.3]).all(|share| [0.1, 0.2, 0.3].contains(share)), "{shares:?}");
+    assert!(lengths.iter().all(|length| [4, 8, 12].contains(length)));
+}
+
+#[test]
+fn a_point_in_two_manifolds_is_asked_once_with_the_larger_count() {
+    let suite = Suite::parse(&with(
+        "id = \"a\"\ntask = \"sort\"\nparams = { length = [4, 8] }\n[[manifold]]\nid = \"b\"\ntask = \"sort\"\ncount = 32\n\
+         params = { length = [8, 16] }",
+    ))
+    .unwrap();
+    let points = suite.points();
+    assert_eq!(points.len(), 3);
+    assert_eq!((points[1].count, points[1].manifolds.as_slice()), (32, &["a", "b"][..]));
+}
