@@ -19,11 +19,13 @@
 //! # Ok::<(), reasonscape_stats::StatsError>(())
 //! ```
 
+pub mod bradley_terry;
 mod counters;
 mod error;
 mod estimators;
 mod interval;
 mod normal;
+pub mod pairwise;
 pub mod random;
 pub mod score;
 
