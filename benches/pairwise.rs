@@ -25,7 +25,8 @@ fn all_pairs(criterion: &mut Criterion) {
 }
 
 fn ratings(criterion: &mut Criterion) {
-    let rates = win_rates(&complete(100, 12), Confidence::P95, Method::Exact).expect("a complete leaderboard");
+    let rates =
+        win_rates(&complete(100, 12), Confidence::P95, Method::Exact).expect("a complete leaderboard");
     let wins: Vec<Vec<f64>> =
         (0..100).map(|a| rates.row(a).iter().map(|rate| rate.unwrap_or(0.0)).collect()).collect();
     criterion.bench_function("bradley_terry/100", |bencher| bencher.iter(|| fit(&wins)));

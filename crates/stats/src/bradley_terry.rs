@@ -11,11 +11,14 @@ use crate::{StatsError, in_range};
 /// Sweeps over all models before the fit is given up.
 pub const MOST_ITERATIONS: usize = 10_000;
 
-/// A fit has converged when every model's wins are those that the ratings expect, to this relative difference.
+/// A fit has converged when a sweep changes no rating by more than this share of itself.
 pub const TOLERANCE: f64 = 1e-11;
 
 /// A share of wins below this is the rounding of a win rate of 0, not evidence that the weaker ever wins.
 pub const LEAST_SHARE: f64 = 1e-12;
+
+/// Fewer games than this are none: their products with far ratings would underflow.
+const LEAST_GAMES: f64 = 1e-30;
 
 /// The tie, in games, that is added to each pair when there is no finite maximum without it.
 pub const ADDED_TIE: f64 = 1e-3;
@@ -75,13 +78,16 @@ impl BradleyTerry {
 /// r_a <- sum_b (w_ab r_b / (r_a + r_b)) / sum_b (w_ba / (r_a + r_b))
 /// ```
 ///
-/// instead, one model after the other: the same fixed point, the same guarantee, and far fewer sweeps. It has
-/// a finite maximum if and only if no group of models is unbeaten by the rest, which is checked first.
-/// The diagonal is not read.
+/// instead, one model after the other: the same fixed point, the same guarantee, and a tenth of the sweeps. Each two
+/// sweeps are extrapolated on the logarithms (SQUAREM), and the extrapolation is kept only when the next sweep moves
+/// less than before it. There is a finite maximum if and only if no group of models is unbeaten by the rest, which
+/// is checked first. The diagonal is not read.
 ///
 /// Sources: D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", Annals of Statistics 32 (2004);
-/// M. E. J. Newman, "Efficient computation of rankings from pairwise comparisons", JMLR 24 (2023); L. R. Ford,
-/// "Solution of a ranking problem from binary comparisons", American Mathematical Monthly 64 (1957).
+/// M. E. J. Newman, "Efficient computation of rankings from pairwise comparisons", JMLR 24 (2023); R. Varadhan and
+/// C. Roland, "Simple and globally convergent methods for accelerating the convergence of any EM algorithm",
+/// Scandinavian Journal of Statistics 35 (2008); L. R. Ford, "Solution of a ranking problem from binary
+/// comparisons", American Mathematical Monthly 64 (1957).
 ///
 /// ```
 /// use reasonscape_stats::bradley_terry::fit;
@@ -155,6 +161,7 @@ impl Games {
     }
 
     fn record(&mut self, winner: usize, loser: usize, count: f64) {
+        let count = if count < LEAST_GAMES { 0.0 } else { count };
         self.wins[winner * self.models + loser] = count;
         self.losses[loser * self.models + winner] = count;
     }
@@ -169,48 +176,27 @@ impl Games {
                 }
             }
         }
-        let mut ratings = vec![1.0; self.models];
-        let mut iterations = 0;
-        let mut moved = if self.models == 1 { 0.0 } else { f64::INFINITY };
-        while moved > TOLERANCE && iterations < MOST_ITERATIONS {
-            moved = self.sweep(&mut ratings);
-            iterations += 1;
-        }
+        let mut climb = Climb::new(self.models);
+        let converged = climb.run(&self);
         let outcome = match unbeaten {
             Some(unbeaten) => Outcome::Unbounded { unbeaten },
-            None if moved > TOLERANCE => Outcome::IterationLimit,
-            None => Outcome::Converged,
+            None if converged => Outcome::Converged,
+            None => Outcome::IterationLimit,
         };
+        let Climb { ratings, iterations, .. } = climb;
         let elo = ratings.iter().map(|rating| 1500.0 + 400.0 * rating.log10()).collect();
         BradleyTerry { ratings, elo, iterations, outcome }
     }
 
-    /// Rates each model anew against the others as they stand, and gives the largest relative change.
-    fn sweep(&self, ratings: &mut [f64]) -> f64 {
-        let mut moved = 0.0_f64;
-        for a in 0..self.models {
-            let row = a * self.models..(a + 1) * self.models;
-            let rated = rate(ratings[a], ratings, &self.wins[row.clone()], &self.losses[row]);
-            moved = moved.max((rated / ratings[a] - 1.0).abs());
-            ratings[a] = rated;
-        }
-        // The likelihood knows ratios only; without this they would all drift together.
-        let mean = ratings.iter().map(|rating| rating.ln()).sum::<f64>() / self.models as f64;
-        let scale = (-mean).exp();
-        ratings.iter_mut().for_each(|rating| *rating *= scale);
-        moved
-    }
-
     /// A group of models that never loses to the rest, if there is one: Ford's condition fails.
     ///
-    /// The models from which everybody is reached along wins are one such group's members or nobody. It is enough
-    /// to ask about one model: if all reach it and it reaches all, any reaches any through it.
+    /// It is enough to ask about one model: if all reach it along wins and it reaches all, any reaches any.
     fn unbeaten(&self) -> Option<Vec<usize>> {
         let counts = |a: usize, b: usize| {
             let (won, lost) = (self.wins[a * self.models + b], self.losses[a * self.models + b]);
             won > LEAST_SHARE * (won + lost)
         };
-        // Whoever is not among those that reach model 0 along wins never beats one of them.
+        // Who does not reach model 0 along wins has never beaten one of those who do.
         let above = self.reached(|from, to| counts(to, from));
         if above.contains(&false) {
             return Some(members(&above, true));
@@ -241,6 +227,101 @@ fn members(set: &[bool], inside: bool) -> Vec<usize> {
     set.iter().enumerate().filter(|&(_, &is_in)| is_in == inside).map(|(model, _)| model).collect()
 }
 
+/// Where the iteration stands; made once, so that a sweep allocates nothing.
+struct Climb {
+    ratings: Vec<f64>,
+    /// The logarithms of the ratings.
+    logs: Vec<f64>,
+    /// The logarithms before the last two sweeps, oldest first.
+    before: [Vec<f64>; 2],
+    iterations: usize,
+}
+
+impl Climb {
+    fn new(models: usize) -> Self {
+        let logs = vec![0.0; models];
+        Self { ratings: vec![1.0; models], before: [logs.clone(), logs.clone()], logs, iterations: 0 }
+    }
+
+    /// Sweeps until nothing moves, and tells whether it came to that.
+    fn run(&mut self, games: &Games) -> bool {
+        while self.iterations < MOST_ITERATIONS {
+            self.before[0].copy_from_slice(&self.logs);
+            let moved_first = self.sweep(games);
+            self.before[1].copy_from_slice(&self.logs);
+            if moved_first <= TOLERANCE || self.sweep(games) <= TOLERANCE {
+                return true;
+            }
+            if self.extrapolate() && self.sweep(games) > moved_first {
+                // Too far: back to where the two sweeps had led.
+                let [_, plain] = &self.before;
+                self.logs.copy_from_slice(plain);
+                self.take_logs();
+            }
+        }
+        false
+    }
+
+    /// Rates each model anew against the others as they stand, and gives the largest relative change.
+    fn sweep(&mut self, games: &Games) -> f64 {
+        /// No rating leaves the numbers whose products are still finite; one that would is no maximum.
+        const RANGE: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
+        let mut moved = 0.0_f64;
+        for a in 0..games.models {
+            let row = a * games.models..(a + 1) * games.models;
+            let rated = if games.models == 1 {
+                1.0
+            } else {
+                rate(self.ratings[a], &self.ratings, &games.wins[row.clone()], &games.losses[row])
+            };
+            let kept = rated.clamp(*RANGE.start(), *RANGE.end());
+            moved =
+                if kept == rated { moved.max((rated / self.ratings[a] - 1.0).abs()) } else { f64::INFINITY };
+            self.ratings[a] = kept;
+        }
+        // The likelihood knows ratios only; without this they would all drift together.
+        let mean = self.ratings.iter().map(|rating| rating.ln()).sum::<f64>() / games.models as f64;
+        let scale = (-mean).exp();
+        for (rating, log) in self.ratings.iter_mut().zip(&mut self.logs) {
+            *rating *= scale;
+            *log = rating.ln();
+        }
+        self.iterations += 1;
+        moved
+    }
+
+    /// Goes on in the direction of the last two sweeps as far as their shrinking says, if it says so.
+    ///
+    /// With `r` the first move and `v` the second less the first, SQUAREM's third scheme: to
+    /// `x + 2 s r + s^2 v` with `s = |r| / |v|`. The place it starts from is left in `before[1]`.
+    fn extrapolate(&mut self) -> bool {
+        let [start, first] = &mut self.before;
+        let (mut moves, mut bends) = (0.0, 0.0);
+        for ((start, first), second) in start.iter().zip(&*first).zip(&self.logs) {
+            moves += (first - start).powi(2);
+            bends += (second - 2.0 * first + start).powi(2);
+        }
+        let stretch = (moves / bends).sqrt();
+        // Two equal moves have no bend to extrapolate, and less than one would go back.
+        if !(stretch > 1.0 && stretch < 1e3) {
+            return false;
+        }
+        for ((start, first), log) in start.iter().zip(first).zip(&mut self.logs) {
+            let (step, bend) = (*first - start, *log - 2.0 * *first + start);
+            *first = *log;
+            *log = (start + 2.0 * stretch * step + stretch * stretch * bend).clamp(-250.0, 250.0);
+        }
+        self.take_logs();
+        true
+    }
+
+    fn take_logs(&mut self) {
+        for (rating, log) in self.ratings.iter_mut().zip(&self.logs) {
+            *rating = log.exp();
+        }
+    }
+}
+
 /// Newman's update of one rating.
 fn rate(rating: f64, ratings: &[f64], wins: &[f64], losses: &[f64]) -> f64 {
     /// Running sums that the processor keeps side by side.
@@ -261,4 +342,136 @@ fn rate(rating: f64, ratings: &[f64], wins: &[f64], losses: &[f64]) -> f64 {
         lost += losses[i] * share;
     }
     won / lost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairwise::{Method, win_rates};
+    use crate::{Confidence, Interval};
+    use proptest::prelude::*;
+
+    /// Minorise-maximise as Hunter has it, with nothing to make it fast.
+    fn minorise_maximise(wins: &[Vec<f64>], sweeps: usize) -> Vec<f64> {
+        let mut ratings = vec![1.0_f64; wins.len()];
+        for _ in 0..sweeps {
+            let rate = |a: usize| {
+                let won: f64 = wins[a].iter().sum();
+                let met = |b: usize| (wins[a][b] + wins[b][a]) / (ratings[a] + ratings[b]);
+                won / (0..wins.len()).filter(|&b| b != a).map(met).sum::<f64>()
+            };
+            let next: Vec<f64> = (0..wins.len()).map(rate).collect();
+            let mean = next.iter().map(|rating| rating.ln()).sum::<f64>() / wins.len() as f64;
+            ratings = next.iter().map(|rating| rating / mean.exp()).collect();
+        }
+        ratings
+    }
+
+    /// Win rates of models whose every pair has met.
+    fn rates(models: usize) -> impl Strategy<Value = Vec<Vec<f64>>> {
+        prop::collection::vec(0.02..0.98_f64, models * models).prop_map(move |cells| {
+            let rate = |a: usize, b: usize| match a.cmp(&b) {
+                std::cmp::Ordering::Less => cells[a * models + b],
+                std::cmp::Ordering::Equal => 0.0,
+                std::cmp::Ordering::Greater => 1.0 - cells[b * models + a],
+            };
+            (0..models).map(|a| (0..models).map(|b| rate(a, b)).collect()).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn reaches_the_fixed_point_of_minorise_maximise(wins in rates(7)) {
+            let fitted = fit(&wins).unwrap();
+            prop_assert!(fitted.converged());
+            for (found, expected) in fitted.ratings.iter().zip(minorise_maximise(&wins, 3000)) {
+                prop_assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+            }
+            prop_assert!(fitted.ratings.iter().map(|rating| rating.ln()).sum::<f64>().abs() < 1e-12);
+        }
+
+        #[test]
+        fn the_order_of_the_models_does_not_matter(wins in rates(6)) {
+            let turned: Vec<Vec<f64>> = wins.iter().rev().map(|row| row.iter().rev().copied().collect()).collect();
+            let (one, other) = (fit(&wins).unwrap(), fit(&turned).unwrap());
+            for (one, other) in one.elo.iter().zip(other.elo.iter().rev()) {
+                prop_assert!((one - other).abs() < 1e-6);
+            }
+        }
+
+        #[test]
+        fn no_matrix_makes_it_panic_or_give_a_nan(
+            cells in prop::collection::vec(prop_oneof![Just(0.0), 0.0..1.0_f64, 0.0..1e15_f64, Just(1e-300)], 25),
+        ) {
+            let wins: Vec<&[f64]> = cells.chunks(5).collect();
+            let fitted = fit(&wins).unwrap();
+            prop_assert!(fitted.elo.iter().chain(&fitted.ratings).all(|number| number.is_finite()));
+        }
+    }
+
+    #[test]
+    fn ratings_that_made_the_wins_come_back() {
+        let truth: Vec<f64> = (0..100).map(|i| 1.05_f64.powi(i)).collect();
+        let wins: Vec<Vec<f64>> = truth.iter().map(|a| truth.iter().map(|b| a / (a + b)).collect()).collect();
+        let fitted = fit(&wins).unwrap();
+        assert!(fitted.converged() && fitted.iterations < 100, "{} sweeps", fitted.iterations);
+        for pair in fitted.ratings.windows(2) {
+            assert!((pair[1] / pair[0] - 1.05).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_model_that_never_loses_is_named() {
+        let fitted = fit(&[[0.0, 0.6, 0.0], [0.4, 0.0, 0.0], [1.0, 1.0, 0.0]]).unwrap();
+        assert_eq!(fitted.outcome, Outcome::Unbounded { unbeaten: vec![2] });
+        assert!(fitted.ratings[2] > 100.0 * fitted.ratings[0] && fitted.ratings[0] > fitted.ratings[1]);
+        let never_wins = fit(&[[0.0, 0.6, 1.0], [0.4, 0.0, 1.0], [0.0, 0.0, 0.0]]).unwrap();
+        assert_eq!(never_wins.outcome, Outcome::Unbounded { unbeaten: vec![0, 1] });
+        // Two groups that have not met are unbeaten by each other.
+        let apart =
+            fit(&[[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]);
+        assert_eq!(apart.unwrap().outcome, Outcome::Unbounded { unbeaten: vec![0, 1] });
+    }
+
+    #[test]
+    fn a_win_rate_that_is_only_rounding_is_no_win() {
+        let certain = |low, high| vec![Some(Interval { low, high, point: None })];
+        let models = [certain(0.1, 0.11), certain(0.5, 0.51), certain(0.95, 0.96)];
+        let rates = win_rates(&models, Confidence::P95, Method::Exact).unwrap();
+        assert_eq!(fit_win_rates(&rates).unwrap().outcome, Outcome::Unbounded { unbeaten: vec![1, 2] });
+        let nearly = fit(&[[0.0, 1.0], [2e-16, 0.0]]).unwrap();
+        assert_eq!(nearly.outcome, Outcome::Unbounded { unbeaten: vec![0] });
+    }
+
+    #[test]
+    fn a_model_alone_is_average() {
+        let fitted = fit(&[[0.0]]).unwrap();
+        assert!(fitted.converged());
+        assert_eq!((fitted.ratings, fitted.elo), (vec![1.0], vec![1500.0]));
+    }
+
+    #[test]
+    fn ratings_too_far_apart_to_compute_are_said_to_be() {
+        // Each beats the next all but once in ten billion games, and meets nobody else.
+        let count = 60;
+        let mut wins = vec![vec![0.0; count]; count];
+        for a in 1..count {
+            (wins[a - 1][a], wins[a][a - 1]) = (1.0, 1e-10);
+        }
+        let fitted = fit(&wins).unwrap();
+        assert_eq!(fitted.outcome, Outcome::IterationLimit);
+        assert!(fitted.elo.iter().all(|elo| elo.is_finite()));
+    }
+
+    #[test]
+    fn bad_matrices_are_named() {
+        let message = |wins: &[Vec<f64>]| fit(wins).unwrap_err().to_string();
+        assert_eq!(message(&[]), "`wins` is empty, but needs at least one entry");
+        assert_eq!(message(&[vec![0.0, 1.0], vec![1.0]]), "`wins` has 1 entries, but 2 are needed");
+        assert_eq!(
+            message(&[vec![0.0, f64::NAN], vec![1.0, 0.0]]),
+            "`wins` is NaN, but must be a finite number"
+        );
+        assert_eq!(message(&[vec![0.0, -1.0], vec![1.0, 0.0]]), "`wins` is -1, but must be from 0 to 1e15");
+    }
 }

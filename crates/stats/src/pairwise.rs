@@ -75,7 +75,12 @@ pub fn probability_greater(a: &Beta, b: &Beta) -> f64 {
 ///
 /// # Errors
 /// [`StatsError::OutOfRange`] when there is no draw, or there are more than 100,000,000.
-pub fn probability_greater_monte_carlo(a: &Beta, b: &Beta, draws: usize, seed: i64) -> Result<f64, StatsError> {
+pub fn probability_greater_monte_carlo(
+    a: &Beta,
+    b: &Beta,
+    draws: usize,
+    seed: i64,
+) -> Result<f64, StatsError> {
     check_draws(draws)?;
     let mut rng = PyRandom::new(seed);
     let of_a = draw(a, draws, &mut rng);
@@ -241,7 +246,10 @@ fn task_rates(entrants: &[Entrant], task: usize, method: Method) -> Vec<f64> {
             let grid = Grid::cover(&betas);
             let tables: Vec<_> = betas.par_iter().map(|beta| grid.tabulate(beta)).collect();
             // Equal Betas are exactly even, whatever the last bit of the quadrature says.
-            pairs(entrants.len(), |i, j| if betas[i] == betas[j] { 0.5 } else { tables[i].exceeds(&tables[j]) })
+            pairs(
+                entrants.len(),
+                |i, j| if betas[i] == betas[j] { 0.5 } else { tables[i].exceeds(&tables[j]) },
+            )
         }
         Method::MonteCarlo { draws, seed } => {
             let all: Vec<Vec<f64>> = entrants

@@ -151,7 +151,9 @@ mod tests {
 
     #[test]
     fn degenerate_intervals_become_the_documented_betas() {
-        let of = |low, high, level| Beta::from_interval(interval(low, high), Confidence::new(level).unwrap()).unwrap();
+        let of = |low, high, level| {
+            Beta::from_interval(interval(low, high), Confidence::new(level).unwrap()).unwrap()
+        };
         let (none, all) = (of(0.0, 0.0, 0.95), of(1.0, 1.0, 0.95));
         assert!((none.mean() / MEAN_FLOOR - 1.0).abs() < 1e-12);
         assert_eq!((none.alpha(), none.beta()), (all.beta(), all.alpha()));

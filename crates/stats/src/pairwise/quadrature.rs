@@ -221,8 +221,7 @@ fn densities(beta: &Beta, panel: Panel, rule: &Rule) -> [f64; NODES] {
             *density = beta.log_density(log_share, log_rest).exp() * stretch(t);
         }
     } else {
-        let from_mean =
-            if mean < 0.5 { panel.left - mean } else { rest - (panel.right_gap + panel.width) };
+        let from_mean = if mean < 0.5 { panel.left - mean } else { rest - (panel.right_gap + panel.width) };
         for (density, &t) in density.iter_mut().zip(&rule.node) {
             let step = from_mean + panel.width * t;
             let (log_share, log_rest) = ((step / mean).ln_1p(), (-step / rest).ln_1p());
@@ -317,14 +316,18 @@ mod tests {
     #[test]
     fn the_rule_integrates_polynomials_and_their_parts() {
         for degree in 0..2 * NODES as i32 {
-            let whole: f64 = RULE.node.iter().zip(&RULE.weight).map(|(t, weight)| weight * t.powi(degree)).sum();
+            let whole: f64 =
+                RULE.node.iter().zip(&RULE.weight).map(|(t, weight)| weight * t.powi(degree)).sum();
             assert!((whole - 1.0 / f64::from(degree + 1)).abs() < 1e-14, "degree {degree}");
         }
         for degree in 0..NODES as i32 {
             for (i, end) in RULE.node.iter().enumerate() {
                 let part: f64 =
                     RULE.node.iter().zip(&RULE.partial).map(|(t, partial)| partial[i] * t.powi(degree)).sum();
-                assert!((part - end.powi(degree + 1) / f64::from(degree + 1)).abs() < 1e-14, "degree {degree}");
+                assert!(
+                    (part - end.powi(degree + 1) / f64::from(degree + 1)).abs() < 1e-14,
+                    "degree {degree}"
+                );
             }
         }
     }
