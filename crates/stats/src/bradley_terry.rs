@@ -5,6 +5,8 @@
 //!
 //! [`expected_wins`]: crate::pairwise::expected_wins
 
+use std::ops::RangeInclusive;
+
 use crate::pairwise::WinRates;
 use crate::{StatsError, in_range};
 
@@ -24,6 +26,14 @@ const LEAST_GAMES: f64 = 1e-30;
 pub const ADDED_TIE: f64 = 1e-3;
 
 /// Whether the ratings are the maximum of the likelihood, and why not.
+///
+/// ```
+/// use reasonscape_stats::bradley_terry::{Outcome, fit};
+///
+/// let fitted = fit(&[[0.0, 3.0], [0.0, 0.0]])?;
+/// assert_eq!(fitted.outcome, Outcome::Unbounded { unbeaten: vec![0] });
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// They are, to [`TOLERANCE`].
@@ -42,6 +52,15 @@ pub enum Outcome {
 }
 
 /// Fitted ratings, in the order of the models.
+///
+/// ```
+/// use reasonscape_stats::bradley_terry::fit;
+///
+/// let fitted = fit(&[[0.0, 3.0, 2.0], [1.0, 0.0, 2.0], [2.0, 2.0, 0.0]])?;
+/// assert!((fitted.ratings.iter().product::<f64>() - 1.0).abs() < 1e-9);
+/// assert!(fitted.probability(0, 1) > 0.5);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct BradleyTerry {
     /// The ratings, their geometric mean 1.
@@ -245,6 +264,9 @@ impl Climb {
 
     /// Sweeps until nothing moves, and tells whether it came to that.
     fn run(&mut self, games: &Games) -> bool {
+        if games.models == 1 {
+            return true;
+        }
         while self.iterations < MOST_ITERATIONS {
             self.before[0].copy_from_slice(&self.logs);
             let moved_first = self.sweep(games);
@@ -264,20 +286,17 @@ impl Climb {
 
     /// Rates each model anew against the others as they stand, and gives the largest relative change.
     fn sweep(&mut self, games: &Games) -> f64 {
-        /// No rating leaves the numbers whose products are still finite; one that would is no maximum.
-        const RANGE: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
+        /// Ratings stay among the numbers whose products are still finite.
+        const RANGE: RangeInclusive<f64> = 1e-120..=1e120;
         let mut moved = 0.0_f64;
         for a in 0..games.models {
             let row = a * games.models..(a + 1) * games.models;
-            let rated = if games.models == 1 {
-                1.0
-            } else {
-                rate(self.ratings[a], &self.ratings, &games.wins[row.clone()], &games.losses[row])
-            };
-            let kept = rated.clamp(*RANGE.start(), *RANGE.end());
-            moved =
-                if kept == rated { moved.max((rated / self.ratings[a] - 1.0).abs()) } else { f64::INFINITY };
-            self.ratings[a] = kept;
+            let rated = rate(self.ratings[a], &self.ratings, &games.wins[row.clone()], &games.losses[row]);
+            // A rating held back at the edge is no maximum, however little it moves.
+            let change =
+                if RANGE.contains(&rated) { (rated / self.ratings[a] - 1.0).abs() } else { f64::INFINITY };
+            moved = moved.max(change);
+            self.ratings[a] = rated.clamp(*RANGE.start(), *RANGE.end());
         }
         // The likelihood knows ratios only; without this they would all drift together.
         let mean = self.ratings.iter().map(|rating| rating.ln()).sum::<f64>() / games.models as f64;

@@ -53,16 +53,16 @@ impl Rule {
         let mut rule = Self { node: [0.0; NODES], weight: [0.0; NODES], partial: [[0.0; NODES]; NODES] };
         let count = NODES as f64;
         let mut values = [[0.0; NODES + 1]; NODES];
-        for i in 0..NODES {
+        for (i, value) in values.iter_mut().enumerate() {
             let mut x = -(std::f64::consts::PI * (i as f64 + 0.75) / (count + 0.5)).cos();
             let slope = |x: f64, p: &[f64; NODES + 1]| count * (p[NODES - 1] - x * p[NODES]) / (1.0 - x * x);
             for _ in 0..6 {
                 let p = legendre(x);
                 x -= p[NODES] / slope(x, &p);
             }
-            values[i] = legendre(x);
+            *value = legendre(x);
             rule.node[i] = f64::midpoint(1.0, x);
-            rule.weight[i] = 1.0 / ((1.0 - x * x) * slope(x, &values[i]).powi(2));
+            rule.weight[i] = 1.0 / ((1.0 - x * x) * slope(x, value).powi(2));
         }
         for j in 0..NODES {
             for i in 0..NODES {
