@@ -16,9 +16,17 @@
 //! # Ok::<(), reasonscape_core::JsonError>(())
 //! ```
 
+mod answer;
 mod json;
 mod key;
+mod params;
+mod suite;
+mod task;
+pub mod tasks;
 
 pub use json::{Json, JsonError};
 pub use key::{base_seed, cache_key, canonical_json, seeded};
+pub use params::{Dimension, ParamError, ParamValue, Parameter, Params, Range, closest};
 pub use reasonscape_stats::random::PyRandom;
+pub use suite::{Manifold, Point, Suite, SuiteError, View};
+pub use task::{AnswerType, Task, Test, Tests};

@@ -1,1 +1,18 @@
-fn main() {}
+//! `reasonscape`: measures how well a language model reasons, and says what the numbers can and cannot support.
+//!
+//! # Promises
+//! Thin: it reads arguments, calls the rooms below, and says things to people. Data goes to standard output, talk to
+//! standard error. Exit codes are API: 0 done, 1 failed, 2 wrong input, 130 interrupted.
+
+mod cli;
+mod failure;
+mod output;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

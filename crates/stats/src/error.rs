@@ -72,6 +72,34 @@ pub enum StatsError {
         /// The length that fits the other arguments.
         expected: usize,
     },
+    /// More items on which two models differ than items.
+    #[error("`b` + `c` is {b} + {c}, more than the `n` = {n} items that both models answered")]
+    TooManyDiscordant {
+        /// All items.
+        n: u64,
+        /// Items that only the first model got right.
+        b: u64,
+        /// Items that only the second model got right.
+        c: u64,
+    },
+    /// A difference of shares that the share of differing items does not allow.
+    #[error("`difference` is {difference}, more than the `discordant_share` = {discordant_share} allows")]
+    DifferenceTooLarge {
+        /// The difference of the shares.
+        difference: f64,
+        /// The share of the items on which exactly one model is right.
+        discordant_share: f64,
+    },
+    /// A design that would not notice even the largest difference there can be.
+    #[error(
+        "`n` = {n} items at a `discordant_share` of {discordant_share} would miss every possible difference"
+    )]
+    TooFewTrials {
+        /// Items that both models answer.
+        n: u64,
+        /// The share of the items on which exactly one model is right.
+        discordant_share: f64,
+    },
     /// A mode name that is none of the nine.
     #[error("unknown mode `{found}`, expected one of E_I E_P E_O C_I C_P C_O K_I K_P K_O")]
     UnknownMode {

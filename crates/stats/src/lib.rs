@@ -24,8 +24,12 @@ mod counters;
 mod error;
 mod estimators;
 mod interval;
+pub mod multiple;
 mod normal;
+pub mod paired;
+pub mod paired_bootstrap;
 pub mod pairwise;
+pub mod power;
 pub mod random;
 pub mod score;
 

@@ -124,8 +124,11 @@ impl PyRandom {
         // CPython keeps a pool or a set, whichever it reckons smaller; the two draw different numbers.
         let mut set_size = 21;
         if k > 5 {
-            set_size +=
-                (0..).map(|e| 4_usize.pow(e)).find(|&size| size >= 3 * k).expect("a power of 4 is larger");
+            let mut table = 1;
+            while table < 3 * k {
+                table *= 4;
+            }
+            set_size += table;
         }
         if n <= set_size {
             let mut pool = items.to_vec();

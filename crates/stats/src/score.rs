@@ -132,7 +132,7 @@ pub fn reason_score(tasks: &[TaskBounds], bootstrap: Bootstrap) -> Result<Reason
     Ok(reason_scores(&[tasks], bootstrap)?[0])
 }
 
-/// The ReasonScores of many models. Each is what [`reason_score`] gives: every model's stream is the same
+/// The ReasonScore of each of many models. Each is what [`reason_score`] gives: every model's stream is the same
 /// `random.Random(seed)`, so it is drawn once.
 ///
 /// ```

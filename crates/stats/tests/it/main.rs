@@ -1,5 +1,9 @@
-//! The statistics against oracles: golden values with the scripts that made them, and python3 live.
+//! The integration tests of the statistics crate, one module a topic.
 
 mod bradley_terry;
+mod coverage;
+mod docs;
+mod estimators;
+mod paired;
 mod pairwise;
-mod python;
+mod score;

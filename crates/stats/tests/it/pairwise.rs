@@ -1,12 +1,11 @@
 //! Pairwise win rates against 40-digit integrals (`fixtures/make_pairwise.py`), Monte Carlo, and python3.
 
+use reasonscape_oracle::python;
 use reasonscape_stats::pairwise::{
     Beta, Method, probability_greater, probability_greater_monte_carlo, win_rates,
 };
 use reasonscape_stats::{Confidence, Interval, wilson};
 use serde_json::Value;
-
-use crate::python::python;
 
 fn interval(low: f64, high: f64) -> Interval {
     Interval { low, high, point: None }

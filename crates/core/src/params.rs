@@ -1,0 +1,385 @@
+//! Coordinates: the typed parameters of a task, their ranges, and a point's values.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::{Json, Task, canonical_json};
+
+/// What a parameter makes harder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dimension {
+    /// Working-memory load.
+    Length,
+    /// Structural complexity.
+    Depth,
+    /// Selective attention.
+    Interference,
+    /// Tokenisation and notation.
+    Format,
+    /// Sequential reasoning.
+    MultiStep,
+}
+
+impl Dimension {
+    /// The name, as in `multi-step`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::Depth => "depth",
+            Self::Interference => "interference",
+            Self::Format => "format",
+            Self::MultiStep => "multi-step",
+        }
+    }
+}
+
+/// The values that a parameter can take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Range {
+    /// A whole number from `low` to `high`.
+    Int {
+        /// Smallest value.
+        low: i64,
+        /// Largest value.
+        high: i64,
+        /// Value when none is given.
+        default: i64,
+    },
+    /// A real number from `low` to `high`.
+    Real {
+        /// Smallest value.
+        low: f64,
+        /// Largest value.
+        high: f64,
+        /// Value when none is given.
+        default: f64,
+    },
+    /// One of several words; the first is the default.
+    Word(&'static [&'static str]),
+}
+
+impl Range {
+    /// The value when none is given.
+    pub fn default_value(&self) -> ParamValue {
+        match *self {
+            Self::Int { default, .. } => ParamValue::Int(default),
+            Self::Real { default, .. } => ParamValue::Real(default),
+            Self::Word(words) => ParamValue::Word(words[0]),
+        }
+    }
+
+    /// The value that a JSON value stands for, if it is of the right kind and within the range.
+    fn read(&self, value: &Json) -> Option<ParamValue> {
+        match (self, value) {
+            (Self::Int { low, high, .. }, Json::Int(whole)) => {
+                (low..=high).contains(&whole).then_some(ParamValue::Int(*whole))
+            }
+            (Self::Real { low, high, .. }, Json::Float(number)) => {
+                (low..=high).contains(&number).then_some(ParamValue::Real(*number))
+            }
+            (Self::Real { .. }, Json::Int(whole)) => self.read(&Json::Float(*whole as f64)),
+            (Self::Word(words), Json::String(text)) => {
+                words.iter().find(|word| *word == text).map(|word| ParamValue::Word(word))
+            }
+            _ => None,
+        }
+    }
+
+    /// The legal value nearest to what was given, for the error that refuses it.
+    fn nearest(&self, value: &Json) -> ParamValue {
+        let number = match value {
+            Json::Int(whole) => Some(*whole as f64),
+            Json::Float(number) if !number.is_nan() => Some(*number),
+            Json::BigInt(digits) => Some(if digits.starts_with('-') { f64::MIN } else { f64::MAX }),
+            _ => None,
+        };
+        match (self, number, value) {
+            (Self::Int { low, high, .. }, Some(number), _) => {
+                ParamValue::Int((number.round() as i64).clamp(*low, *high))
+            }
+            (Self::Real { low, high, .. }, Some(number), _) => ParamValue::Real(number.clamp(*low, *high)),
+            (Self::Word(words), _, Json::String(text)) => {
+                ParamValue::Word(closest(text, words).unwrap_or(words[0]))
+            }
+            _ => self.default_value(),
+        }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int { low, high, .. } => write!(f, "a whole number from {low} to {high}"),
+            Self::Real { low, high, .. } => write!(f, "a number from {low} to {high}"),
+            Self::Word(words) => write!(f, "one of {}", words.join(", ")),
+        }
+    }
+}
+
+/// One dimension of a task.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameter {
+    /// Lower-case name.
+    pub name: &'static str,
+    /// What it makes harder.
+    pub dimension: Dimension,
+    /// Its values.
+    pub range: Range,
+    /// One line for a person.
+    pub description: &'static str,
+}
+
+impl Parameter {
+    /// A whole number from `low` to `high`.
+    pub const fn int(
+        name: &'static str,
+        dimension: Dimension,
+        [low, high, default]: [i64; 3],
+        description: &'static str,
+    ) -> Self {
+        Self { name, dimension, range: Range::Int { low, high, default }, description }
+    }
+
+    /// A share from 0 to 1.
+    pub const fn share(
+        name: &'static str,
+        dimension: Dimension,
+        default: f64,
+        description: &'static str,
+    ) -> Self {
+        Self { name, dimension, range: Range::Real { low: 0.0, high: 1.0, default }, description }
+    }
+
+    /// One of several words, the first by default.
+    pub const fn word(
+        name: &'static str,
+        dimension: Dimension,
+        words: &'static [&'static str],
+        description: &'static str,
+    ) -> Self {
+        Self { name, dimension, range: Range::Word(words), description }
+    }
+}
+
+/// The value of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ParamValue {
+    /// A whole number.
+    Int(i64),
+    /// A real number.
+    Real(f64),
+    /// A word.
+    Word(&'static str),
+}
+
+impl ParamValue {
+    /// The value as JSON.
+    pub fn to_json(self) -> Json {
+        match self {
+            Self::Int(whole) => Json::Int(whole),
+            Self::Real(number) => Json::Float(number),
+            Self::Word(word) => Json::from(word),
+        }
+    }
+}
+
+impl fmt::Display for ParamValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&canonical_json(&self.to_json()))
+    }
+}
+
+/// Why coordinates are refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParamError {
+    /// The coordinates are not a JSON object.
+    #[error("parameters of `{task}` are {found}, but must be an object such as {{\"{example}\": …}}")]
+    NotAnObject {
+        /// The task.
+        task: &'static str,
+        /// What was found.
+        found: &'static str,
+        /// A parameter of the task.
+        example: &'static str,
+    },
+    /// A name that the task does not have.
+    #[error("`{task}` has no parameter `{name}`{hint}; it has {known}", hint = did_you_mean(nearest.as_ref()))]
+    Unknown {
+        /// The task.
+        task: &'static str,
+        /// The stranger.
+        name: String,
+        /// The parameter it may have meant.
+        nearest: Option<&'static str>,
+        /// The names that there are.
+        known: String,
+    },
+    /// A value of the wrong kind or out of range.
+    #[error("`{name}` of `{task}` is {found}, but must be {range}; the nearest is {nearest}")]
+    Invalid {
+        /// The task.
+        task: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// What was given, as JSON.
+        found: String,
+        /// The values that there are, in words.
+        range: String,
+        /// The legal value nearest to it.
+        nearest: String,
+    },
+    /// Values that are each legal but cannot go together.
+    #[error("`{name}` of `{task}` is {found}, which cannot go with {conflict}; the nearest is {nearest}")]
+    Impossible {
+        /// The task.
+        task: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        found: String,
+        /// The other parameter and why it conflicts, in words.
+        conflict: String,
+        /// The value nearest to it that would do.
+        nearest: String,
+    },
+}
+
+fn did_you_mean(nearest: Option<&&'static str>) -> String {
+    nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
+}
+
+/// A point's coordinates: a legal value for every parameter of its task.
+///
+/// Parameters that are not given take their default, and a whole number given for a real one becomes real, so that
+/// a point has one name however it was written down. `count` is no coordinate and is left out.
+///
+/// ```
+/// use reasonscape_core::{Json, Params, tasks};
+///
+/// let task = tasks::by_name("arithmetic").expect("a built-in task");
+/// let params = Params::new(task, &Json::parse(r#"{"length": 16, "count": 32}"#)?)?;
+/// assert_eq!(params.int("length"), 16);
+///
+/// let error = Params::new(task, &Json::parse(r#"{"lenght": 16}"#)?).unwrap_err();
+/// assert!(error.to_string().contains("did you mean `length`?"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Params {
+    values: BTreeMap<&'static str, ParamValue>,
+}
+
+impl Params {
+    /// Reads coordinates against the schema of their task.
+    ///
+    /// # Errors
+    /// A [`ParamError`] that names the parameter, its range and the nearest legal value.
+    pub fn new(task: &dyn Task, given: &Json) -> Result<Self, ParamError> {
+        let parameters = task.parameters();
+        let Json::Object(given) = given else {
+            let example = parameters[0].name;
+            return Err(ParamError::NotAnObject { task: task.name(), found: given.kind(), example });
+        };
+        let known: Vec<&'static str> = parameters.iter().map(|parameter| parameter.name).collect();
+        if let Some(name) = given.keys().find(|name| *name != "count" && !known.contains(&name.as_str())) {
+            return Err(ParamError::Unknown {
+                task: task.name(),
+                name: name.clone(),
+                nearest: closest(name, &known),
+                known: known.join(", "),
+            });
+        }
+        let mut values = BTreeMap::new();
+        for parameter in parameters {
+            let value = match given.get(parameter.name) {
+                None => parameter.range.default_value(),
+                Some(value) => parameter.range.read(value).ok_or_else(|| ParamError::Invalid {
+                    task: task.name(),
+                    name: parameter.name,
+                    found: canonical_json(value),
+                    range: parameter.range.to_string(),
+                    nearest: parameter.range.nearest(value).to_string(),
+                })?,
+            };
+            values.insert(parameter.name, value);
+        }
+        let params = Self { values };
+        task.validate(&params)?;
+        Ok(params)
+    }
+
+    /// The value of a whole-number parameter.
+    ///
+    /// # Panics
+    /// When the task has no such parameter: a mistake in the task's own code.
+    pub fn int(&self, name: &str) -> i64 {
+        match self.values.get(name) {
+            Some(ParamValue::Int(whole)) => *whole,
+            other => panic!("`{name}` is not a whole-number parameter: {other:?}"),
+        }
+    }
+
+    /// A whole-number parameter as a size.
+    ///
+    /// # Panics
+    /// As [`int`](Self::int).
+    pub fn size(&self, name: &str) -> usize {
+        usize::try_from(self.int(name)).expect("a size is not negative in its schema")
+    }
+
+    /// The value of a real-number parameter.
+    ///
+    /// # Panics
+    /// When the task has no such parameter: a mistake in the task's own code.
+    pub fn real(&self, name: &str) -> f64 {
+        match self.values.get(name) {
+            Some(ParamValue::Real(number)) => *number,
+            other => panic!("`{name}` is not a real-number parameter: {other:?}"),
+        }
+    }
+
+    /// The value of a word parameter.
+    ///
+    /// # Panics
+    /// When the task has no such parameter: a mistake in the task's own code.
+    pub fn word(&self, name: &str) -> &'static str {
+        match self.values.get(name) {
+            Some(ParamValue::Word(word)) => word,
+            other => panic!("`{name}` is not a word parameter: {other:?}"),
+        }
+    }
+
+    /// The coordinates as a JSON object, the identity of the point within its task.
+    pub fn to_json(&self) -> Json {
+        Json::Object(self.values.iter().map(|(name, value)| ((*name).to_owned(), value.to_json())).collect())
+    }
+}
+
+/// The candidate within two edits of `text`, for "did you mean".
+pub fn closest(text: &str, candidates: &[&'static str]) -> Option<&'static str> {
+    candidates
+        .iter()
+        .map(|candidate| (edit_distance(text, candidate), *candidate))
+        .filter(|(distance, candidate)| *distance <= 2.min(candidate.len().saturating_sub(1)))
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's distance, counting a swap of neighbours as one edit.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(rows[i - 2][j - 2] + 1);
+            }
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}

@@ -1,0 +1,157 @@
+//! What a task is: a name, typed parameters, and a generator that turns coordinates into tests.
+
+use crate::params::{ParamError, Parameter, Params};
+use crate::{PyRandom, answer};
+
+/// One question with exactly one right answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Test {
+    /// The question, with every rule that a reader cannot know and the form of the answer; no advice on how to think.
+    pub prompt: String,
+    /// The right answer, in the form that the prompt asks for.
+    pub target: String,
+    /// What can be chosen from, in the order shown; empty for a write-in.
+    pub options: Vec<String>,
+}
+
+impl Test {
+    /// A write-in: nothing to choose from.
+    pub fn write_in(prompt: String, target: impl Into<String>) -> Self {
+        Self { prompt, target: target.into(), options: Vec::new() }
+    }
+
+    /// A choice among `options`, of which `options[right]` is the target.
+    pub fn choice(prompt: String, options: Vec<String>, right: usize) -> Self {
+        Self { prompt, target: options[right].clone(), options }
+    }
+
+    /// The probability that a blind guess is right: one over the number of options, 0 for a write-in.
+    pub fn guess(&self) -> f64 {
+        if self.options.is_empty() { 0.0 } else { 1.0 / self.options.len() as f64 }
+    }
+}
+
+/// What kind of answer a task asks for, which is also how an answer is compared with the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerType {
+    /// A whole number.
+    Integer,
+    /// A list of whole numbers or words, in order.
+    List,
+    /// A string of symbols in which white space does not count.
+    Symbols,
+    /// A calendar date.
+    Date,
+    /// A JSON value.
+    Json,
+    /// A word or a number, as a table cell holds.
+    Cell,
+    /// True or false, in any notation.
+    Boolean,
+    /// One of the options shown, by its text or its letter.
+    Choice,
+}
+
+impl AnswerType {
+    /// The kind as the seed counts them: `write-in`, `boolean` or `choice`.
+    pub fn family(self) -> &'static str {
+        match self {
+            Self::Boolean => "boolean",
+            Self::Choice => "choice",
+            _ => "write-in",
+        }
+    }
+}
+
+/// A family of tests spanned by parameters.
+///
+/// Adding one is a file in `tasks/` and a line in its registry; CONTRIBUTING.md walks through it.
+pub trait Task: Sync {
+    /// Lower-case name, unique.
+    fn name(&self) -> &'static str;
+
+    /// Raised whenever the text that some coordinates give would change.
+    fn version(&self) -> u32 {
+        1
+    }
+
+    /// One paragraph for a person who wonders what is asked.
+    fn description(&self) -> &'static str;
+
+    /// The dimensions, in the order in which tables show them.
+    fn parameters(&self) -> &'static [Parameter];
+
+    /// The kind of answer where nothing is to choose from.
+    fn answer_type(&self) -> AnswerType;
+
+    /// Refuses combinations of values that are each legal but cannot go together.
+    ///
+    /// # Errors
+    /// A [`ParamError`] that names a parameter and the nearest value that would do.
+    fn validate(&self, _params: &Params) -> Result<(), ParamError> {
+        Ok(())
+    }
+
+    /// The next test of the stream. Draws from `rng` alone, and never a number that depends on how many tests are
+    /// wanted.
+    fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test;
+
+    /// Whether an extracted answer is right.
+    fn check(&self, answer: &str, test: &Test) -> bool {
+        let kind = if test.options.is_empty() || self.answer_type() == AnswerType::Boolean {
+            self.answer_type()
+        } else {
+            AnswerType::Choice
+        };
+        answer::matches(kind, answer, test)
+    }
+}
+
+/// The tests of a point, one after the other, without end: the same for everybody, whatever number is taken.
+///
+/// Where the coordinates span a small world, chance repeats itself. A prompt that the point has shown already is
+/// drawn again, up to [`Tests::REDRAWS`] times; only a world that is nearly used up then shows it twice.
+///
+/// ```
+/// use reasonscape_core::{Json, tasks, Tests, Params};
+///
+/// let task = tasks::by_name("arithmetic").expect("a built-in task");
+/// let params = Params::new(task, &Json::parse(r#"{"length": 4}"#)?)?;
+/// let few: Vec<_> = Tests::new(task, &params, 0).take(2).collect();
+/// let many: Vec<_> = Tests::new(task, &params, 0).take(8).collect();
+/// assert_eq!(few, many[..2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Tests<'a> {
+    task: &'a dyn Task,
+    params: &'a Params,
+    rng: PyRandom,
+    seen: std::collections::HashSet<String>,
+}
+
+impl<'a> Tests<'a> {
+    /// How often a repeated prompt is drawn again.
+    pub const REDRAWS: usize = 20;
+
+    /// The stream of a point under a global seed.
+    pub fn new(task: &'a dyn Task, params: &'a Params, global_seed: i64) -> Self {
+        let rng = crate::seeded(&params.to_json(), global_seed);
+        Self { task, params, rng, seen: std::collections::HashSet::new() }
+    }
+}
+
+impl Iterator for Tests<'_> {
+    type Item = Test;
+
+    fn next(&mut self) -> Option<Test> {
+        let mut test = self.task.generate(self.params, &mut self.rng);
+        for _ in 0..Self::REDRAWS {
+            if !self.seen.contains(&test.prompt) {
+                break;
+            }
+            test = self.task.generate(self.params, &mut self.rng);
+        }
+        self.seen.insert(test.prompt.clone());
+        Some(test)
+    }
+}

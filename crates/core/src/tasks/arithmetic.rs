@@ -1,0 +1,191 @@
+//! Integer expressions with precedence and parentheses.
+
+use super::text::number_in_words;
+use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+
+/// The task.
+pub(super) struct Arithmetic;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::int("length", Dimension::Length, [2, 64, 8], "how many numbers the expression has"),
+    Parameter::int(
+        "max_depth",
+        Dimension::Depth,
+        [0, 8, 2],
+        "how deep parentheses nest, as far as the length allows",
+    ),
+    Parameter::int("max_number", Dimension::Length, [9, 9999, 9], "the largest number written"),
+    Parameter::word("operators", Dimension::MultiStep, &["+-", "+-*", "+-*%"], "the operators used"),
+    Parameter::share(
+        "prob_dewhitespace",
+        Dimension::Format,
+        0.0,
+        "the probability that an operator stands without spaces",
+    ),
+    Parameter::share("prob_words", Dimension::Format, 0.0, "the probability that a number is spelled out"),
+];
+
+/// Products stay below this, so that answers remain numbers that a person could work out.
+const LARGEST_PRODUCT: i64 = 1_000_000_000;
+
+impl Task for Arithmetic {
+    fn name(&self) -> &'static str {
+        "arithmetic"
+    }
+
+    fn description(&self) -> &'static str {
+        "Work out an integer expression with nested parentheses and the usual precedence. Harder with more \
+         numbers, deeper nesting, larger numbers, more kinds of operators, missing spaces and spelled-out numbers."
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn answer_type(&self) -> AnswerType {
+        AnswerType::Integer
+    }
+
+    fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
+        let length = params.size("length");
+        let operators: Vec<char> = params.word("operators").chars().collect();
+        let world = World { max_number: params.int("max_number"), operators: &operators };
+        let depth = params.size("max_depth").min(length - 2);
+        let group = world.group(length, depth, rng);
+
+        let mut expression = String::new();
+        let style = Style {
+            prob_dewhitespace: params.real("prob_dewhitespace"),
+            prob_words: params.real("prob_words"),
+        };
+        style.write(&group, &mut expression, rng);
+        let rules = match operators.len() {
+            2 => "Work from left to right, parentheses first.",
+            3 => {
+                "Parentheses come first, then *, then + and -; operators of the same rank are worked from left to right."
+            }
+            _ => {
+                "Parentheses come first, then * and %, then + and -; operators of the same rank are worked from left \
+                 to right. a % b is the remainder of a divided by b, always from 0 to b - 1."
+            }
+        };
+        let prompt = format!(
+            "What is the value of this expression?\n\n{expression}\n\n{rules} The answer is one integer."
+        );
+        Test::write_in(prompt, group.value.to_string())
+    }
+}
+
+/// Items joined by operators, with the value that they have.
+struct Group {
+    first: Item,
+    rest: Vec<(char, Item)>,
+    value: i64,
+}
+
+enum Item {
+    Number(i64),
+    Nested(Box<Group>),
+}
+
+impl Item {
+    fn value(&self) -> i64 {
+        match self {
+            Item::Number(number) => *number,
+            Item::Nested(group) => group.value,
+        }
+    }
+}
+
+/// What expressions are made of.
+struct World<'a> {
+    max_number: i64,
+    operators: &'a [char],
+}
+
+impl World<'_> {
+    /// An expression of `length` numbers in which parentheses nest exactly `depth` deep; needs `length >= depth + 2`.
+    fn group(&self, length: usize, depth: usize, rng: &mut PyRandom) -> Group {
+        let mut items = Vec::with_capacity(length);
+        let mut left = length;
+        if depth > 0 {
+            // One nested group carries the depth; it leaves at least one number beside it.
+            let size = rng.randint(depth as i64 + 1, length as i64 - 1) as usize;
+            items.push(Item::Nested(Box::new(self.group(size, depth - 1, rng))));
+            left -= size;
+        }
+        while left > 0 {
+            let nests = depth > 0 && left >= 2 && rng.random() < 0.3;
+            if nests {
+                let size = rng.randint(2, left.min(6) as i64) as usize;
+                let shallow = rng.randint(0, (depth - 1).min(size - 2) as i64) as usize;
+                items.push(Item::Nested(Box::new(self.group(size, shallow, rng))));
+                left -= size;
+            } else {
+                items.push(Item::Number(rng.randint(1, self.max_number)));
+                left -= 1;
+            }
+        }
+        rng.shuffle(&mut items);
+        self.join(items, rng)
+    }
+
+    /// Puts operators between the items. `product` is the run of `*` and `%` that the next operator would extend.
+    fn join(&self, items: Vec<Item>, rng: &mut PyRandom) -> Group {
+        let mut items = items.into_iter();
+        let first = items.next().expect("a group has two items or more");
+        let (mut sum, mut sign, mut product) = (0, 1, first.value());
+        let mut rest = Vec::with_capacity(items.len());
+        for item in items {
+            let operator = match *rng.choice(self.operators) {
+                '*' if product.saturating_mul(item.value()).abs() > LARGEST_PRODUCT => '+',
+                '%' if !matches!(item, Item::Number(2..)) => '-',
+                operator => operator,
+            };
+            match operator {
+                '*' => product *= item.value(),
+                '%' => product = product.rem_euclid(item.value()),
+                _ => {
+                    sum += sign * product;
+                    sign = if operator == '-' { -1 } else { 1 };
+                    product = item.value();
+                }
+            }
+            rest.push((operator, item));
+        }
+        Group { first, rest, value: sum + sign * product }
+    }
+}
+
+/// How an expression is written down.
+struct Style {
+    prob_dewhitespace: f64,
+    prob_words: f64,
+}
+
+impl Style {
+    fn write(&self, group: &Group, text: &mut String, rng: &mut PyRandom) {
+        self.write_item(&group.first, text, rng);
+        for (operator, item) in &group.rest {
+            let space = if rng.random() < self.prob_dewhitespace { "" } else { " " };
+            text.push_str(space);
+            text.push(*operator);
+            text.push_str(space);
+            self.write_item(item, text, rng);
+        }
+    }
+
+    fn write_item(&self, item: &Item, text: &mut String, rng: &mut PyRandom) {
+        match item {
+            Item::Number(number) if rng.random() < self.prob_words => {
+                text.push_str(&number_in_words(number.unsigned_abs()));
+            }
+            Item::Number(number) => text.push_str(&number.to_string()),
+            Item::Nested(group) => {
+                text.push('(');
+                self.write(group, text, rng);
+                text.push(')');
+            }
+        }
+    }
+}

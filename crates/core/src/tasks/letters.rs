@@ -1,0 +1,169 @@
+//! Counting letters in words.
+
+mod words;
+
+use self::words::{WORDS, Word};
+use super::text::and_list;
+use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+
+/// The task.
+pub(super) struct Letters;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::int("words", Dimension::Length, [1, 64, 8], "how many words count"),
+    Parameter::int(
+        "letters",
+        Dimension::MultiStep,
+        [1, 4, 2],
+        "how many different letters are counted together",
+    ),
+    Parameter::int(
+        "confounders",
+        Dimension::Interference,
+        [0, 32, 4],
+        "how many words in brackets stand among the others, with letters asked for, and do not count",
+    ),
+    Parameter::share(
+        "case_mutation",
+        Dimension::Format,
+        0.0,
+        "the probability that a letter is written in upper or lower case by the toss of a coin",
+    ),
+    Parameter::word(
+        "separator",
+        Dimension::Format,
+        &["comma", "space", "newline", "semicolon", "dash"],
+        "what stands between words",
+    ),
+];
+
+impl Task for Letters {
+    fn name(&self) -> &'static str {
+        "letters"
+    }
+
+    fn description(&self) -> &'static str {
+        "Count how often some letters occur in a list of words. Harder with more words, more letters to count \
+         together, words in brackets that do not count, mixed case, and separators that glue words together."
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn answer_type(&self) -> AnswerType {
+        AnswerType::Integer
+    }
+
+    fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
+        let counted = rng.sample(&WORDS, params.size("words"));
+        let tally = tally(&counted);
+        let letters = draw_letters(&tally, params.size("letters"), rng);
+        let total: usize = letters.iter().map(|letter| tally[*letter]).sum();
+
+        let mut shown: Vec<Shown> = counted.into_iter().map(|word| Shown { word, counts: true }).collect();
+        let confounders = draw_confounders(&letters, params.size("confounders"), rng);
+        shown.extend(confounders.into_iter().map(|word| Shown { word, counts: false }));
+        rng.shuffle(&mut shown);
+
+        let separator = match params.word("separator") {
+            "space" => " ",
+            "newline" => "\n",
+            "semicolon" => "; ",
+            "dash" => "-",
+            _ => ", ",
+        };
+        let names: Vec<String> = letters.iter().map(|letter| format!("\"{}\"", letter_at(*letter))).collect();
+        let these_words = if shown.len() == 1 { "this word" } else { "these words" };
+        let mut prompt = match &names[..] {
+            [name] => format!("How many times does the letter {name} occur in {these_words}?\n\n"),
+            _ => format!(
+                "How many times do the letters {} occur in {these_words}, all together?\n\n",
+                and_list(&names)
+            ),
+        };
+        let case_mutation = params.real("case_mutation");
+        for (i, item) in shown.iter().enumerate() {
+            if i > 0 {
+                prompt.push_str(separator);
+            }
+            item.write(case_mutation, &mut prompt, rng);
+        }
+        prompt.push_str("\n\nUpper and lower case count alike. ");
+        if shown.iter().any(|item| !item.counts) {
+            prompt.push_str("Words in [square brackets] do not count. ");
+        }
+        prompt.push_str("The answer is one integer.");
+        Test::write_in(prompt, total.to_string())
+    }
+}
+
+/// How often each letter occurs, from `a` as 0.
+type Tally = [usize; 26];
+
+fn tally(words: &[Word]) -> Tally {
+    let mut tally = [0; 26];
+    for byte in words.iter().flat_map(|word| word.text.bytes()) {
+        tally[usize::from(byte - b'a')] += 1;
+    }
+    tally
+}
+
+fn letter_at(place: usize) -> char {
+    char::from(b'a' + place as u8)
+}
+
+/// Letters that occur, in order of the alphabet; others only where the words have too few.
+///
+/// A count is drawn before a letter that has it, so that answers spread: otherwise most letters of a short list
+/// would occur once.
+fn draw_letters(tally: &Tally, how_many: usize, rng: &mut PyRandom) -> Vec<usize> {
+    let mut drawn = Vec::with_capacity(how_many);
+    let mut left: Vec<usize> = (0..tally.len()).collect();
+    for _ in 0..how_many {
+        let mut counts: Vec<usize> =
+            left.iter().map(|letter| tally[*letter]).filter(|count| *count > 0).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        let wanted = if counts.is_empty() { 0 } else { *rng.choice(&counts) };
+        let fitting: Vec<usize> = left.iter().copied().filter(|letter| tally[*letter] == wanted).collect();
+        let letter = *rng.choice(&fitting);
+        left.retain(|other| *other != letter);
+        drawn.push(letter);
+    }
+    drawn.sort_unstable();
+    drawn
+}
+
+/// Words that have one of the letters, all different where the list has enough of them.
+fn draw_confounders(letters: &[usize], how_many: usize, rng: &mut PyRandom) -> Vec<Word> {
+    let bits = letters.iter().fold(0, |bits, letter| bits | 1 << letter);
+    let tempting: Vec<Word> = WORDS.iter().copied().filter(|word| word.letters & bits != 0).collect();
+    if how_many <= tempting.len() {
+        rng.sample(&tempting, how_many)
+    } else {
+        (0..how_many).map(|_| *rng.choice(&tempting)).collect()
+    }
+}
+
+/// A word of the list, in brackets unless it counts.
+struct Shown {
+    word: Word,
+    counts: bool,
+}
+
+impl Shown {
+    fn write(&self, case_mutation: f64, text: &mut String, rng: &mut PyRandom) {
+        if !self.counts {
+            text.push('[');
+        }
+        for letter in self.word.text.chars() {
+            // Tossed anew rather than flipped: a text in capitals throughout would be easy again.
+            let upper = case_mutation > 0.0 && rng.random() < case_mutation && rng.getrandbits(1) == 1;
+            text.push(if upper { letter.to_ascii_uppercase() } else { letter });
+        }
+        if !self.counts {
+            text.push(']');
+        }
+    }
+}

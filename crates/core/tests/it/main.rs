@@ -1,0 +1,8 @@
+//! Integration tests of the domain: every task against an independent solver, and against Python.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
+
+mod difficulty;
+mod python;
+mod solve;
+mod tasks;

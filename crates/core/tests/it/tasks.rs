@@ -1,0 +1,192 @@
+//! What holds for every task: one right answer, the same for everybody, and nothing to be had by guessing.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write;
+
+use reasonscape_core::{AnswerType, Json, Params, PyRandom, Range, Task, Test, Tests, tasks};
+
+use crate::solve::solve;
+
+/// Legal coordinates drawn at random; combinations that the task refuses are drawn again.
+fn random_params(task: &dyn Task, rng: &mut PyRandom) -> Params {
+    for _ in 0..1000 {
+        let mut given = BTreeMap::new();
+        for parameter in task.parameters() {
+            let value = match parameter.range {
+                Range::Int { low, high, .. } => Json::Int(rng.randint(low, high)),
+                // Shares are mostly round in practice, and their ends are special.
+                Range::Real { low, high, .. } => {
+                    Json::Float(low + (high - low) * rng.randint(0, 4) as f64 / 4.0)
+                }
+                Range::Word(words) => Json::from(*rng.choice(words)),
+            };
+            given.insert(parameter.name.to_owned(), value);
+        }
+        if let Ok(params) = Params::new(task, &Json::Object(given)) {
+            return params;
+        }
+    }
+    panic!("no legal parameters of `{}` in 1000 draws", task.name());
+}
+
+fn tests(task: &dyn Task, params: &Params, seed: i64, count: usize) -> Vec<Test> {
+    Tests::new(task, params, seed).take(count).collect()
+}
+
+fn for_random_points(points: usize, mut body: impl FnMut(&dyn Task, &Params)) {
+    for task in tasks::ALL {
+        let mut rng = PyRandom::new(20_260_101);
+        for _ in 0..points {
+            body(*task, &random_params(*task, &mut rng));
+        }
+    }
+}
+
+#[test]
+fn a_reader_of_the_prompt_alone_finds_the_target() {
+    for_random_points(300, |task, params| {
+        for test in tests(task, params, 7, 8) {
+            let found = solve(task.name(), &test.prompt);
+            assert_eq!(
+                found,
+                test.target,
+                "{} {}\n{}",
+                task.name(),
+                reasonscape_core::canonical_json(&params.to_json()),
+                test.prompt
+            );
+            assert!(task.check(&found, &test), "{}: `{found}` is not accepted", task.name());
+        }
+    });
+}
+
+#[test]
+fn fewer_tests_are_the_first_of_more() {
+    for_random_points(40, |task, params| {
+        assert_eq!(tests(task, params, 3, 8), tests(task, params, 3, 24)[..8], "{}", task.name());
+    });
+}
+
+#[test]
+fn another_global_seed_is_another_test_set() {
+    for_random_points(40, |task, params| {
+        assert_ne!(tests(task, params, 0, 6), tests(task, params, 1, 6), "{}", task.name());
+    });
+}
+
+#[test]
+fn options_are_distinct_hold_the_target_once_and_their_number_is_the_guess() {
+    for_random_points(100, |task, params| {
+        for test in tests(task, params, 5, 4) {
+            if test.options.is_empty() {
+                assert_eq!(test.guess(), 0.0);
+                assert!(!matches!(task.answer_type(), AnswerType::Choice | AnswerType::Boolean));
+            } else {
+                let distinct: HashSet<_> = test.options.iter().collect();
+                assert_eq!(distinct.len(), test.options.len(), "{}: {:?}", task.name(), test.options);
+                assert!(test.options.contains(&test.target), "{}", task.name());
+                assert!((test.guess() - 1.0 / test.options.len() as f64).abs() < 1e-15);
+            }
+        }
+    });
+}
+
+/// A blind guesser who always takes the same place, and one who always gives the commonest answer, earn what the
+/// stated guess probability allows and no more.
+#[test]
+fn guessing_blindly_earns_the_stated_probability() {
+    for task in tasks::ALL {
+        let mut rng = PyRandom::new(99);
+        let mut places: HashMap<(usize, usize), usize> = HashMap::new();
+        let mut totals: HashMap<usize, usize> = HashMap::new();
+        for _ in 0..150 {
+            let params = random_params(*task, &mut rng);
+            for test in tests(*task, &params, 11, 12) {
+                if let Some(place) = test.options.iter().position(|option| *option == test.target) {
+                    *places.entry((test.options.len(), place)).or_default() += 1;
+                    *totals.entry(test.options.len()).or_default() += 1;
+                }
+            }
+        }
+        for ((options, place), count) in places {
+            let (n, p) = (totals[&options] as f64, 1.0 / options as f64);
+            let limit = n * p + 5.0 * (n * p * (1.0 - p)).sqrt() + 1.0;
+            assert!(
+                count as f64 <= limit,
+                "{}: place {place} of {options} is right {count} of {n} times",
+                task.name()
+            );
+        }
+    }
+}
+
+/// At the default coordinates no single answer is common: a majority guesser gets nowhere.
+#[test]
+fn no_answer_is_right_much_more_often_than_its_guess_probability() {
+    for task in tasks::ALL {
+        let params = Params::new(*task, &Json::from([("count", Json::Int(1))])).unwrap();
+        let tests = tests(*task, &params, 17, 600);
+        let mut answers: HashMap<&str, usize> = HashMap::new();
+        for test in &tests {
+            *answers.entry(&test.target).or_default() += 1;
+        }
+        let (answer, count) = answers.iter().max_by_key(|(_, count)| **count).unwrap();
+        let guess = tests.iter().map(Test::guess).fold(0.0, f64::max);
+        let share = *count as f64 / tests.len() as f64;
+        assert!(
+            share <= guess + 0.2,
+            "{}: `{answer}` is right {:.0} % of the time",
+            task.name(),
+            100.0 * share
+        );
+    }
+}
+
+#[test]
+fn prompts_inside_a_point_are_distinct_where_the_world_is_not_tiny() {
+    for task in tasks::ALL {
+        let params = Params::new(*task, &Json::from([("count", Json::Int(1))])).unwrap();
+        let tests = tests(*task, &params, 0, 256);
+        let prompts: HashSet<_> = tests.iter().map(|test| &test.prompt).collect();
+        assert!(prompts.len() >= 250, "{}: {} different prompts of 256", task.name(), prompts.len());
+    }
+}
+
+#[test]
+fn every_parameter_is_described_and_its_default_is_legal() {
+    for task in tasks::ALL {
+        assert!(task.parameters().len() >= 3, "{} has too few dimensions", task.name());
+        let params = Params::new(*task, &Json::Object(BTreeMap::new())).unwrap();
+        let Json::Object(values) = params.to_json() else { unreachable!("parameters are an object") };
+        assert_eq!(values.len(), task.parameters().len());
+        assert!(task.parameters().iter().all(|p| !p.description.is_empty() && !p.description.ends_with('.')));
+    }
+}
+
+/// Ten tests of each task, for ever. A difference here is a new version of the task, never an edit.
+#[test]
+fn generated_text_is_frozen() {
+    for task in tasks::ALL {
+        let mut rng = PyRandom::new(1);
+        let mut text = String::new();
+        for i in 0..5 {
+            let params = if i == 0 {
+                Params::new(*task, &Json::Object(BTreeMap::new())).unwrap()
+            } else {
+                random_params(*task, &mut rng)
+            };
+            for test in tests(*task, &params, 0, 2) {
+                writeln!(
+                    text,
+                    "# {}\n{}\n-> {}\noptions: {:?}\n",
+                    reasonscape_core::canonical_json(&params.to_json()),
+                    test.prompt,
+                    test.target,
+                    test.options
+                )
+                .unwrap();
+            }
+        }
+        insta::assert_snapshot!(format!("{}@{}", task.name(), task.version()), text);
+    }
+}

@@ -1,0 +1,123 @@
+//! The command line: one file a command.
+
+mod estimate;
+mod key;
+mod score;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::failure::Failure;
+use crate::output::Format;
+
+/// Measures how well a language model reasons, and says what the numbers can and cannot support.
+#[derive(Debug, Parser)]
+#[command(name = "reasonscape", version, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted.")]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Copy, clap::Args)]
+struct Global {
+    /// How data is printed to standard output.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+    /// Say nothing on standard error but errors.
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// When to use colour; `NO_COLOR` is honoured.
+    #[arg(long, global = true, value_enum, default_value_t = clap::ColorChoice::Auto, value_name = "WHEN")]
+    color: clap::ColorChoice,
+}
+
+impl Global {
+    /// A remark beside the data, unless quiet was asked for.
+    fn note(self, message: impl std::fmt::Display) {
+        if !self.quiet {
+            crate::failure::note(message);
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Estimate(estimate::Estimate),
+    Key(key::Key),
+    Score(score::Score),
+}
+
+/// Reads the arguments and does what they say.
+pub(crate) fn run() -> Result<(), Failure> {
+    let parsed = Cli::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let Cli { global, command } = match parsed {
+        Ok(cli) => cli,
+        Err(error)
+            if error.use_stderr()
+                && error.kind() != clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
+        {
+            return Err(Failure::input(one_line(&error)));
+        }
+        Err(error) => {
+            error.print()?;
+            return if error.use_stderr() { Err(Failure::Usage) } else { Ok(()) };
+        }
+    };
+    match global.color {
+        clap::ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
+        clap::ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
+        clap::ColorChoice::Auto => {}
+    }
+    match command {
+        Command::Estimate(estimate) => estimate.run(global),
+        Command::Key(key) => key.run(global),
+        Command::Score(score) => score.run(global),
+    }
+}
+
+/// What clap says of a wrong argument, as one line: the error, then its tip, without the usage.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let said: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
+        .filter(|line| !line.is_empty())
+        .collect();
+    let said = said.join("; ").replace(":; ", ": ");
+    format!("{}; see `--help`", said.strip_prefix("error: ").unwrap_or(&said))
+}
+
+/// The text of a file, or of standard input for `-`, and the name to call it by in errors.
+fn read_input(path: &Path) -> Result<(String, String), Failure> {
+    let (name, bytes) = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().read_to_end(&mut bytes).map(|_| bytes);
+        ("standard input".to_owned(), read)
+    } else {
+        (format!("`{}`", path.display()), std::fs::read(path))
+    };
+    let bytes = bytes.with_context(|| format!("failed to read {name}")).map_err(Failure::Input)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok((name, text)),
+        Err(error) => {
+            let line = error.as_bytes()[..error.utf8_error().valid_up_to()].split(|b| *b == b'\n').count();
+            Err(Failure::input(format!("{name}: line {line} is not UTF-8 text; save the file as UTF-8")))
+        }
+    }
+}
+
+/// A file to read, `-` for standard input.
+#[derive(Debug, clap::Args)]
+struct InputFile {
+    /// File to read; `-` is standard input.
+    #[arg(value_name = "FILE", default_value = "-")]
+    path: PathBuf,
+}

@@ -1,0 +1,189 @@
+//! Task bounds and counters as people and programs have them: JSON in three shapes, or CSV.
+
+use std::collections::BTreeMap;
+
+use reasonscape_core::Json;
+use reasonscape_stats::Counters;
+use reasonscape_stats::score::TaskBounds;
+
+/// What is known of a model.
+#[derive(Debug)]
+pub(super) struct Model {
+    pub(super) name: Option<String>,
+    pub(super) tasks: BTreeMap<String, Evidence>,
+}
+
+/// What is known of a task.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Evidence {
+    Bounds(TaskBounds),
+    Counters(Counters),
+}
+
+const SHAPES: &str = "expected {\"task\": {\"low\": …, \"high\": …}}, {\"task\": {\"n\": …, \"n_e\": …}}, or a list of \
+                      objects with `task` (and `model`)";
+
+/// Reads a document; `name` is what errors call it. JSON starts with a bracket, anything else is CSV.
+pub(super) fn read(name: &str, text: &str) -> Result<Vec<Model>, String> {
+    let mut board = Board::default();
+    let read = if text.trim_start().starts_with(['{', '[']) { read_json } else { read_csv };
+    read(text, &mut board).map_err(|problem| format!("{name}: {problem}"))?;
+    if board.models.is_empty() {
+        return Err(format!("{name} has no task; {SHAPES}"));
+    }
+    Ok(board.models)
+}
+
+/// Models in the order in which they came.
+#[derive(Debug, Default)]
+struct Board {
+    models: Vec<Model>,
+}
+
+impl Board {
+    /// Adds what is known of a task. Counters of the same task are pooled; a second pair of bounds is a mistake.
+    fn add(&mut self, model: Option<&str>, task: &str, evidence: Evidence) -> Result<(), String> {
+        let place =
+            self.models.iter().position(|known| known.name.as_deref() == model).unwrap_or_else(|| {
+                self.models.push(Model { name: model.map(str::to_owned), tasks: BTreeMap::new() });
+                self.models.len() - 1
+            });
+        let tasks = &mut self.models[place].tasks;
+        let pooled = match (tasks.get(task), evidence) {
+            (None, evidence) => evidence,
+            (Some(Evidence::Counters(before)), Evidence::Counters(more)) => {
+                Evidence::Counters(*before + more)
+            }
+            (Some(_), _) => {
+                return Err(format!(
+                    "task `{task}` is given twice; bounds cannot be pooled, give counters or one row"
+                ));
+            }
+        };
+        tasks.insert(task.to_owned(), pooled);
+        Ok(())
+    }
+}
+
+/// The numbers of one task, by their names.
+fn evidence(field: impl Fn(&str) -> Result<Option<f64>, String>) -> Result<Evidence, String> {
+    let needed = |name: &str| field(name)?.ok_or_else(|| format!("`{name}` is missing"));
+    if field("n")?.is_some() || field("n_e")?.is_some() {
+        let counters = Counters::new(
+            needed("n")?,
+            needed("n_e")?,
+            field("n_t")?.unwrap_or(0.0),
+            field("g")?.unwrap_or(0.0),
+        )
+        .map_err(|error| error.to_string())?;
+        if let Some(n_u) = field("n_u")?
+            && n_u != counters.n_u()
+        {
+            return Err(format!("`n_u` is {n_u}, but `n` - `n_t` is {}; leave `n_u` out", counters.n_u()));
+        }
+        return Ok(Evidence::Counters(counters));
+    }
+    if field("low")?.is_none() && field("high")?.is_none() {
+        return Err(
+            "neither bounds (`low`, `high`) nor counters (`n`, `n_e`, `n_t`, `g`) are given".to_owned()
+        );
+    }
+    TaskBounds::new(needed("low")?, needed("high")?).map(Evidence::Bounds).map_err(|error| error.to_string())
+}
+
+fn read_json(text: &str, board: &mut Board) -> Result<(), String> {
+    match Json::parse(text).map_err(|error| error.to_string())? {
+        Json::Array(rows) => {
+            for (i, row) in rows.iter().enumerate() {
+                read_row(row, board).map_err(|problem| format!("entry {}: {problem}", i + 1))?;
+            }
+            Ok(())
+        }
+        row if row.get("tasks").is_some() => read_row(&row, board),
+        Json::Object(tasks) => read_tasks(None, &tasks, board),
+        _ => unreachable!("the text starts with a bracket"),
+    }
+}
+
+/// A row with its `task`, or a model with all its `tasks`.
+fn read_row(row: &Json, board: &mut Board) -> Result<(), String> {
+    let name = |key: &str| match row.get(key) {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::String(text)) => Ok(Some(text.as_str())),
+        Some(other) => Err(format!("`{key}` is {}, but must be a string", other.kind())),
+    };
+    let model = name("model")?;
+    match row.get("tasks") {
+        Some(Json::Object(tasks)) => read_tasks(model, tasks, board),
+        Some(other) => Err(format!("`tasks` is {}, but must be an object", other.kind())),
+        None => {
+            let task = name("task")?.ok_or_else(|| format!("`task` is missing; {SHAPES}"))?;
+            let evidence = json_evidence(row).map_err(|problem| format!("task `{task}`: {problem}"))?;
+            board.add(model, task, evidence)
+        }
+    }
+}
+
+fn read_tasks(model: Option<&str>, tasks: &BTreeMap<String, Json>, board: &mut Board) -> Result<(), String> {
+    for (task, value) in tasks {
+        let evidence = json_evidence(value).map_err(|problem| format!("task `{task}`: {problem}"))?;
+        board.add(model, task, evidence)?;
+    }
+    Ok(())
+}
+
+fn json_evidence(value: &Json) -> Result<Evidence, String> {
+    let number = |name: &str, value: &Json| match value {
+        Json::Int(whole) => Ok(*whole as f64),
+        Json::Float(number) => Ok(*number),
+        other => Err(format!("`{name}` is {}, but must be a number", other.kind())),
+    };
+    match value {
+        Json::Array(bounds) if bounds.len() == 2 => evidence(|name| match name {
+            "low" => number("low", &bounds[0]).map(Some),
+            "high" => number("high", &bounds[1]).map(Some),
+            _ => Ok(None),
+        }),
+        Json::Object(fields) => evidence(|name| match fields.get(name) {
+            None | Some(Json::Null) => Ok(None),
+            Some(value) => number(name, value).map(Some),
+        }),
+        other => Err(format!("found {}, expected an object or a list of two numbers", other.kind())),
+    }
+}
+
+fn read_csv(text: &str, board: &mut Board) -> Result<(), String> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let headers = reader.headers().map_err(|error| error.to_string())?.clone();
+    if !headers.iter().any(|header| header == "task") {
+        let found: Vec<&str> = headers.iter().collect();
+        return Err(format!(
+            "neither JSON nor CSV with a `task` column (the first line has: {}); expected a header such as \
+             `task,low,high` or `task,n,n_e,n_t,g`",
+            found.join(", ").chars().take(80).collect::<String>()
+        ));
+    }
+    for record in reader.records() {
+        let record = record.map_err(|error| match error.kind() {
+            csv::ErrorKind::UnequalLengths { pos: Some(place), expected_len, len } => {
+                format!("line {}: found {len} cells, the header has {expected_len}", place.line())
+            }
+            _ => error.to_string(),
+        })?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let cell = |name: &str| {
+            let column = headers.iter().position(|header| header == name)?;
+            record.get(column).filter(|cell| !cell.is_empty())
+        };
+        let number = |name: &str| {
+            cell(name)
+                .map(|cell| cell.parse().map_err(|_| format!("`{name}` is `{cell}`, but must be a number")))
+                .transpose()
+        };
+        let task = cell("task").ok_or_else(|| format!("line {line}: `task` is empty"))?;
+        evidence(number)
+            .and_then(|evidence| board.add(cell("model"), task, evidence))
+            .map_err(|problem| format!("line {line}: {problem}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Data for people and for programs: one table, four formats.
+
+use std::io::Write;
+
+use comfy_table::{CellAlignment, ContentArrangement, presets};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// How data is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For a person at a terminal.
+    #[default]
+    Table,
+    /// For programs, with every digit.
+    Json,
+    /// For spreadsheets, with every digit.
+    Csv,
+    /// For documents.
+    Markdown,
+}
+
+/// One value of a table.
+#[derive(Debug, Clone)]
+pub(crate) enum Cell {
+    /// Text, as it is.
+    Text(String),
+    /// A number: all its digits for programs, so many decimals for people.
+    Number(f64, usize),
+    /// A value for people only, `752 ± 8`, beside the numbers that it is made of.
+    Shown(String),
+    /// No value.
+    Missing,
+}
+
+impl Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub(crate) fn optional(number: Option<f64>, decimals: usize) -> Self {
+        number.map_or(Self::Missing, |number| Self::Number(number, decimals))
+    }
+
+    fn for_people(&self) -> String {
+        match self {
+            Self::Text(text) | Self::Shown(text) => text.clone(),
+            Self::Number(number, decimals) => format!("{number:.decimals$}"),
+            Self::Missing => "-".to_owned(),
+        }
+    }
+
+    fn for_programs(&self) -> String {
+        match self {
+            Self::Text(text) | Self::Shown(text) => text.clone(),
+            Self::Number(number, _) => number.to_string(),
+            Self::Missing => String::new(),
+        }
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self, Self::Number(..) | Self::Missing | Self::Shown(_))
+    }
+}
+
+/// Rows under named columns.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    columns: Vec<&'static str>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub(crate) fn new(columns: &[&'static str]) -> Self {
+        Self { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, row: Vec<Cell>) {
+        assert_eq!(row.len(), self.columns.len(), "a row has one cell a column");
+        self.rows.push(row);
+    }
+
+    /// Whether the column holds numbers, which are read from the right.
+    fn is_numeric(&self, column: usize) -> bool {
+        self.rows.iter().all(|row| row[column].is_number())
+    }
+
+    fn as_text(&self) -> String {
+        let mut table = comfy_table::Table::new();
+        table.load_style(presets::UTF8_FULL_CONDENSED);
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_header(&self.columns);
+        for row in &self.rows {
+            table.add_row(row.iter().map(Cell::for_people));
+        }
+        for column in 0..self.columns.len() {
+            if self.is_numeric(column)
+                && let Some(column) = table.column_mut(column)
+            {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        format!("{table}\n")
+    }
+
+    fn as_markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let mut text = line(self.columns.iter().map(ToString::to_string).collect());
+        let rule = |column| if self.is_numeric(column) { "--:" } else { "---" };
+        text += &line((0..self.columns.len()).map(|column| rule(column).to_owned()).collect());
+        for row in &self.rows {
+            text += &line(
+                row.iter().map(|cell| cell.for_people().replace('|', "\\|").replace('\n', " ")).collect(),
+            );
+        }
+        text
+    }
+
+    fn as_csv(&self) -> Result<String, Failure> {
+        let broken = |error: csv::Error| Failure::Broken(error.into());
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(&self.columns).map_err(broken)?;
+        for row in &self.rows {
+            writer.write_record(row.iter().map(Cell::for_programs)).map_err(broken)?;
+        }
+        let bytes = writer.into_inner().map_err(|error| Failure::Broken(error.into_error().into()))?;
+        Ok(String::from_utf8(bytes).expect("strings in, strings out"))
+    }
+}
+
+/// Prints the same data as a table or, for programs that want structure, as JSON.
+pub(crate) fn print(format: Format, table: &Table, json: &impl Serialize) -> Result<(), Failure> {
+    let text = match format {
+        Format::Table => table.as_text(),
+        Format::Markdown => table.as_markdown(),
+        Format::Csv => table.as_csv()?,
+        Format::Json => {
+            serde_json::to_string_pretty(json).map_err(|error| Failure::Broken(error.into()))? + "\n"
+        }
+    };
+    print_text(&text)
+}
+
+/// Prints text to standard output as it is.
+pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    Ok(stdout.flush()?)
+}

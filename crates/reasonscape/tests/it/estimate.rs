@@ -1,0 +1,79 @@
+use crate::world::{reasonscape, refuses};
+
+const EXAMPLE: [&str; 9] =
+    ["estimate", "--n", "128", "--correct", "100", "--truncated", "5", "--guess", "12.3"];
+
+fn example(more: &[&'static str]) -> Vec<&'static str> {
+    [&EXAMPLE[..], more].concat()
+}
+
+#[test]
+fn the_table_fits_80_columns_and_shows_all_nine() {
+    let run = reasonscape(&example(&["--mode", "all"]));
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
+    insta::assert_snapshot!(run.stdout);
+}
+
+#[test]
+fn json_is_keyed_by_mode_with_every_digit() {
+    let run = reasonscape(&example(&["--mode", "all", "--format", "json"]));
+    let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let modes = value.as_object().unwrap();
+    assert_eq!(modes.len(), 9);
+    for (mode, bounds) in modes {
+        let number = |key: &str| bounds[key].as_f64().unwrap_or_else(|| panic!("{mode} has no {key}"));
+        assert!((number("center") - (number("low") + number("high")) / 2.0).abs() < 1e-15);
+        assert!((number("margin") - (number("high") - number("low")) / 2.0).abs() < 1e-15);
+        assert!(number("low") <= number("point") && number("point") <= number("high"));
+    }
+    // Reckoned by hand from the formulas, in Python.
+    assert!((value["C_P"]["center"].as_f64().unwrap() - 0.744_033_524_054_700_2).abs() < 1e-12);
+}
+
+#[test]
+fn without_trials_there_is_no_point() {
+    let run = reasonscape(&["estimate", "--n", "0", "--correct", "0", "--format", "json"]);
+    let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(value["C_P"]["point"], serde_json::Value::Null);
+    assert_eq!((value["C_P"]["low"].as_f64(), value["C_P"]["high"].as_f64()), (Some(0.0), Some(1.0)));
+}
+
+#[test]
+fn csv_and_markdown_carry_the_same_rows() {
+    let csv = reasonscape(&example(&["--mode", "all", "--format", "csv"])).stdout;
+    assert_eq!(csv.lines().next(), Some("mode,low,high,center,margin,point,event,truncated"));
+    assert_eq!(csv.lines().count(), 10);
+    let markdown = reasonscape(&example(&["--mode", "all", "--format", "markdown"])).stdout;
+    assert_eq!(markdown.lines().count(), 11);
+    assert!(markdown.lines().all(|line| line.starts_with("| ") && line.ends_with(" |")));
+}
+
+#[test]
+fn whoever_reads_c_near_chance_is_told() {
+    let near = ["estimate", "--n", "100", "--correct", "55", "--guess", "50"];
+    let run = reasonscape(&near);
+    assert_eq!(run.code, 0);
+    assert!(run.stderr.contains("K_P gives 0.") && run.stderr.starts_with("note: "), "{}", run.stderr);
+    assert_eq!(reasonscape(&[&near[..], &["--quiet"]].concat()).stderr, "");
+    assert_eq!(reasonscape(&[&near[..], &["--mode", "K_P"]].concat()).stderr, "");
+}
+
+#[test]
+fn impossible_counts_are_refused_in_the_words_of_the_flags() {
+    let estimate = |arguments: &str| {
+        reasonscape(&[&["estimate"][..], &arguments.split(' ').collect::<Vec<_>>()].concat())
+    };
+    refuses(&estimate("--n 3 --correct 5"), &["--correct 5", "more than `--n 3`"]);
+    refuses(&estimate("--n 10 --correct 6 --truncated 5"), &["make 11 trials"]);
+    refuses(&estimate("--n 3 --correct -1"), &["--correct -1", "0 or more"]);
+    refuses(&estimate("--n -3 --correct 0"), &["--n -3"]);
+    refuses(&estimate("--n NaN --correct 1"), &["--n NaN", "finite"]);
+    refuses(&estimate("--n inf --correct 1"), &["--n inf"]);
+    refuses(&estimate("--n 9 --correct 1 --guess 10"), &["--guess 10", "9 completed"]);
+    refuses(&estimate("--n 9 --correct 1 --mode C_X"), &["unknown mode `C_X`", "K_O, or all"]);
+    refuses(&estimate("--n 9 --correct 1 --confidence 95"), &["--confidence 95", "0.95 is 95 %"]);
+    refuses(&estimate("--n nine --correct 1"), &["'nine'", "--n"]);
+    refuses(&estimate("--correct 1"), &["not provided: --n <N>"]);
+    refuses(&estimate("--n 9 --corect 1"), &["'--corect'", "'--correct'"]);
+}

@@ -1,0 +1,106 @@
+use crate::world::{Run, reasonscape_with, refuses};
+
+fn score(input: &str, more: &[&str]) -> Run {
+    reasonscape_with(&[&["score", "-"], more].concat(), input)
+}
+
+fn json(input: &str, more: &[&str]) -> serde_json::Value {
+    let run = score(input, &[&["--format", "json"], more].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+const BOUNDS: &str =
+    r#"{"sort": {"low": 0.8, "high": 0.9}, "dates": [0.5, 0.6], "shapes": {"low": 0, "high": 0.1}}"#;
+
+#[test]
+fn bounds_become_a_score_that_plain_python_gives_too() {
+    let script = r"
+import json, math, random, sys
+tasks = {'dates': (0.5, 0.6), 'shapes': (0.01, 0.1), 'sort': (0.8, 0.9)}
+rng = random.Random(42)
+means = sorted(math.exp(sum(math.log(low + (high - low) * rng.random()) for _, (low, high) in sorted(tasks.items()))
+                        / len(tasks)) for _ in range(5000))
+print(json.dumps([1000 * means[125], 1000 * means[4875]]))
+";
+    let Some(expected) = reasonscape_oracle::python(script, "") else { return };
+    let expected: [f64; 2] = serde_json::from_str(&expected).unwrap();
+    let found = json(BOUNDS, &[]);
+    assert!((found["ci_low"].as_f64().unwrap() - expected[0]).abs() < 1e-9);
+    assert!((found["ci_high"].as_f64().unwrap() - expected[1]).abs() < 1e-9);
+    assert!((found["center"].as_f64().unwrap() - (expected[0] + expected[1]) / 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn one_model_is_shown_with_its_tasks() {
+    insta::assert_snapshot!(score(BOUNDS, &[]).stdout);
+}
+
+const BOARD: &str = "model,task,n,n_e,n_t,g
+small,sort,128,60,5,0
+small,shapes,128,70,0,16
+large,sort,128,120,0,0
+large,shapes,128,110,0,16
+partial,sort,128,121,0,0
+large,sort,128,119,0,0
+";
+
+#[test]
+fn counters_of_several_models_become_a_leaderboard() {
+    let run = score(BOARD, &[]);
+    assert_eq!(run.stderr, "note: * partial is scored without shapes\n");
+    insta::assert_snapshot!(run.stdout);
+}
+
+#[test]
+fn rows_of_one_task_are_pooled() {
+    let board = json(BOARD, &[]);
+    let large = board.as_array().unwrap().iter().find(|row| row["model"] == "large").unwrap();
+    let pooled = json(r#"{"sort": {"n": 256, "n_e": 239}}"#, &[]);
+    assert_eq!(large["tasks"]["sort"], pooled["tasks"]["sort"]);
+}
+
+#[test]
+fn json_and_csv_of_the_same_counters_agree_and_a_leaderboard_can_be_read_back() {
+    let rows = r#"[{"model": "small", "task": "sort", "n": 128, "n_e": 60, "n_t": 5},
+                   {"model": "small", "task": "shapes", "n": 128, "n_e": 70, "g": 16},
+                   {"model": "large", "tasks": {"sort": {"n": 256, "n_e": 239}, "shapes": {"n": 128, "n_e": 110, "g": 16}}},
+                   {"model": "partial", "task": "sort", "n": 128, "n_e": 121}]"#;
+    assert_eq!(json(rows, &[]), json(BOARD, &[]));
+    let once = json(BOARD, &[]);
+    assert_eq!(json(&once.to_string(), &[]), once);
+}
+
+#[test]
+fn another_mode_or_method_is_marked() {
+    let run = score(BOARD, &["--mode", "K_P"]);
+    assert!(run.stderr.contains("bounds by K_P"), "{}", run.stderr);
+    let (narrow, wide) = (json(BOUNDS, &[]), json(BOUNDS, &["--method", "min-max"]));
+    assert_eq!(wide["method"], "min-max");
+    assert!(wide["margin"].as_f64() > narrow["margin"].as_f64());
+}
+
+#[test]
+fn wrong_documents_are_refused_with_place_and_remedy() {
+    refuses(&score("{", &[]), &["standard input: line 1, column 2", "a key in double quotes"]);
+    refuses(&score("hello", &[]), &["`task` column", "task,low,high"]);
+    refuses(&score("", &[]), &["`task` column"]);
+    refuses(&score("{}", &[]), &["has no task"]);
+    refuses(
+        &score(r#"{"sort": {"low": 0.9, "high": 0.8}}"#, &[]),
+        &["task `sort`", "`low` is 0.9, above `high` = 0.8"],
+    );
+    refuses(&score(r#"{"sort": {"low": NaN, "high": 0.8}}"#, &[]), &["`low` is NaN"]);
+    refuses(&score(r#"{"sort": {"low": 0.9}}"#, &[]), &["`high` is missing"]);
+    refuses(&score(r#"{"sort": {"n": 3, "n_e": 5}}"#, &[]), &["task `sort`", "more than the `n` = 3"]);
+    refuses(
+        &score(r#"{"sort": {"n": 3, "n_e": 1, "n_t": 1, "n_u": 3}}"#, &[]),
+        &["`n_u` is 3, but `n` - `n_t` is 2"],
+    );
+    refuses(&score(r#"{"sort": "good"}"#, &[]), &["found a string"]);
+    refuses(&score(r#"[{"low": 0.1, "high": 0.2}]"#, &[]), &["entry 1", "`task` is missing"]);
+    refuses(&score("task,low,high\nsort,0.1,zwei\n", &[]), &["line 2", "`high` is `zwei`"]);
+    refuses(&score("task,low,high\nsort,0.1,0.2\nsort,0.1,0.2\n", &[]), &["line 3", "given twice"]);
+    refuses(&score("task,low,high\nsort,0.1\n", &[]), &["line 2"]);
+    refuses(&score(BOARD, &["--mode", "Q"]), &["unknown mode `Q`"]);
+}

@@ -1,0 +1,154 @@
+//! How often the 95 % intervals of the nine modes contain the truth.
+//!
+//! A trial is truncated with rate `t`; otherwise it knows the answer with probability `p`, and if it does not, it
+//! guesses right with probability one over the options. Everything else follows: the truncated trials are
+//! binomial, the correct ones are binomial among the completed, and coverage is a sum over both counts, exact up
+//! to rounding. `--check` goes the other way round, trial by trial from a seeded stream, and compares.
+//!
+//! ```text
+//! cargo run --release -p reasonscape-stats --example coverage                # the summary
+//!     -- --markdown                                                          # docs/coverage.md
+//!     -- --svg docs/img/coverage.svg                                         # the figure
+//!     -- --check                                                             # a second route to the same numbers
+//! ```
+
+mod design;
+mod figure;
+
+use std::error::Error;
+use std::fmt::Write as _;
+
+use rayon::prelude::*;
+use reasonscape_stats::{Assumption, Mode};
+
+use design::{Design, TRUE_P};
+
+/// A design and the coverage of the nine modes in it.
+struct Row {
+    design: Design,
+    coverage: [f64; 9],
+}
+
+fn study() -> Vec<Row> {
+    let designs = Design::all().into_par_iter();
+    designs.map(|design| Row { design, coverage: design.coverage(Mode::ALL) }).collect()
+}
+
+/// The tables that the statistics page discusses.
+fn summary(rows: &[Row]) -> String {
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    let line = |name: &str, cells: &[String]| format!("| {name} | {} |\n", cells.join(" | "));
+    let rule = |columns: usize| format!("|---|{}\n", "---:|".repeat(columns));
+    let mut text = String::from("All 252 designs, in percent\n\n");
+    text += "| mode | lowest | mean | highest | designs under 93 % | over 97 % |\n";
+    text += &rule(5);
+    for (i, mode) in Mode::ALL.into_iter().enumerate() {
+        let shares: Vec<f64> = rows.iter().map(|row| row.coverage[i]).collect();
+        let count = |test: fn(f64) -> bool| shares.iter().filter(|&&share| test(share)).count().to_string();
+        let cells = [
+            percent(shares.iter().copied().fold(1.0, f64::min)),
+            percent(shares.iter().sum::<f64>() / shares.len() as f64),
+            percent(shares.iter().copied().fold(0.0, f64::max)),
+            count(|share| share < 0.93),
+            count(|share| share > 0.97),
+        ];
+        text += &line(mode.name(), &cells);
+    }
+    for truncation in [0.0_f64, 0.4] {
+        let _ = write!(text, "\nTwo options, n = 512, truncation {truncation}, in percent\n\n");
+        text += &line("true p", &TRUE_P.map(|p| p.to_string()));
+        text += &rule(TRUE_P.len());
+        let chosen = |design: &Design| {
+            (design.options, design.n) == (2, 512) && design.truncation.to_bits() == truncation.to_bits()
+        };
+        for (i, mode) in Mode::ALL.into_iter().enumerate() {
+            // Without truncation the three assumptions are one.
+            if truncation > 0.0 || mode.assumption == Assumption::Independence {
+                let rows = rows.iter().filter(|row| chosen(&row.design));
+                let cells: Vec<String> = rows.map(|row| percent(row.coverage[i])).collect();
+                text += &line(mode.name(), &cells);
+            }
+        }
+    }
+    text += "\nThe worst true p for C_I, nothing truncated: coverage in percent (at which p)\n\n";
+    text += "| n | 2 options | 4 options | 10 options | K_I, 2 options |\n";
+    text += &rule(4);
+    for n in [32, 128, 512, 2048, 8192] {
+        let worst = |options, mode| {
+            let (share, p) = (0..=1000)
+                .into_par_iter()
+                .map(|thousandth| f64::from(thousandth) / 1000.0)
+                .map(|p| (Design { p, truncation: 0.0, options, n }.coverage([mode])[0], p))
+                .min_by(|a, b| a.0.total_cmp(&b.0))
+                .expect("a grid of p");
+            format!("{} ({p})", percent(share))
+        };
+        let cells = [worst(2, Mode::C_I), worst(4, Mode::C_I), worst(10, Mode::C_I), worst(2, Mode::K_I)];
+        text += &line(&n.to_string(), &cells);
+    }
+    text
+}
+
+/// The page with every design, as `docs/coverage.md` has it.
+fn page(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "# Coverage of the nine modes\n\n\
+         How often, in percent, the 95 % interval of each mode contains what it estimates. What the designs mean\n\
+         and what follows from the numbers is in [statistics.md](statistics.md#coverage). Bold is under 93 %.\n\n\
+         Every cell is an exact sum over all outcomes, not a simulation. This page is written by\n\n\
+         ```text\n\
+         cargo run --release -p reasonscape-stats --example coverage -- --markdown > docs/coverage.md\n\
+         ```\n",
+    );
+    let mut title = String::new();
+    for Row { design, coverage } in rows {
+        let options =
+            if design.options == 0 { "Write-in".to_owned() } else { format!("{} options", design.options) };
+        let new_title = format!("{options}, truncation {}", design.truncation);
+        if new_title != title {
+            let names = Mode::ALL.map(Mode::name).join(" | ");
+            let _ = write!(text, "\n## {new_title}\n\n| n | p | {names} |\n{}|\n", "|---:".repeat(11));
+            title = new_title;
+        }
+        let cells = coverage.map(|share| {
+            let percent = format!("{:.1}", 100.0 * share);
+            if share < 0.93 { format!("**{percent}**") } else { percent }
+        });
+        let _ = writeln!(text, "| {} | {} | {} |", design.n, design.p, cells.join(" | "));
+    }
+    text
+}
+
+/// How far the exact sums are from simulation, in standard errors of the simulation.
+fn check(rows: &[Row]) -> Result<String, String> {
+    const REPEATS: u32 = 4000;
+    /// 2268 comparisons: beyond five standard errors only by a mistake.
+    const ALLOWED: f64 = 5.0;
+    let largest = rows
+        .par_iter()
+        .enumerate()
+        .map(|(seed, row)| {
+            let simulated = row.design.simulated(REPEATS, seed as u32);
+            let deviations = row.coverage.iter().zip(simulated).map(|(exact, found)| {
+                // A few misses more or less are no evidence where a miss is rare.
+                let variance = (exact * (1.0 - exact)).max(10.0 / f64::from(REPEATS));
+                (exact - found).abs() / (variance / f64::from(REPEATS)).sqrt()
+            });
+            deviations.fold(0.0, f64::max)
+        })
+        .reduce(|| 0.0, f64::max);
+    let message = format!("largest of {} deviations: {largest:.2} standard errors", 9 * rows.len());
+    if largest < ALLOWED { Ok(message) } else { Err(message) }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => print!("{}", summary(&study())),
+        ["--markdown"] => print!("{}", page(&study())),
+        ["--check"] => println!("{}", check(&study())?),
+        ["--svg", file] => std::fs::write(file, figure::svg())?,
+        _ => return Err("expected nothing, --markdown, --check or --svg FILE".into()),
+    }
+    Ok(())
+}

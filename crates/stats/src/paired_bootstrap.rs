@@ -1,0 +1,403 @@
+//! One ReasonScore less another on the same items, with an interval that knows they are the same.
+//!
+//! Subtracting two separate intervals treats the luck of the draw of items as if each model had its own. Here a
+//! replicate draws the items anew **once**, for both models, so that a hard draw is hard for both and cancels.
+
+use rand_distr::{Binomial, Distribution};
+use rayon::prelude::*;
+
+use crate::paired::Verdict;
+use crate::random::PyRandom;
+use crate::score::{TaskBounds, middle_95};
+use crate::{Confidence, Counters, Mode, StatsError, in_range};
+
+/// What became of one trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Completed, and wrong.
+    Incorrect,
+    /// Completed, and right.
+    Correct,
+    /// Cut off before it answered.
+    Truncated,
+}
+
+/// Items of one task on which the same happened: what A did, what B did, and how often.
+///
+/// A single item is a cell of count 1; equal cells are added up, so a list of items will do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedCell {
+    /// What A made of these items.
+    pub a: Outcome,
+    /// What B made of them.
+    pub b: Outcome,
+    /// Probability that a guess is right, 0 for a write-in; counts for a side only where that side completed.
+    pub guess: f64,
+    /// Number of items.
+    pub count: u64,
+}
+
+/// How to resample, and which score to compare.
+///
+/// ```
+/// use reasonscape_stats::{Mode, paired_bootstrap::PairedBootstrap};
+///
+/// let calibrated = PairedBootstrap { mode: Mode::K_P, ..PairedBootstrap::default() };
+/// assert_eq!((calibrated.replicates, calibrated.seed), (2000, 42));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedBootstrap {
+    /// Number of resamples; 2000 unless told otherwise.
+    pub replicates: usize,
+    /// Replicate `i` draws from `random.Random((seed << 32) + i)`: no two share a stream, whatever the seeds.
+    pub seed: u64,
+    /// The estimator of a task's share of correct answers, `C_P` for a ReasonScore.
+    pub mode: Mode,
+    /// The confidence of the task intervals whose centers are compared. The interval of the difference is always
+    /// the middle 95 %.
+    pub confidence: Confidence,
+}
+
+impl Default for PairedBootstrap {
+    fn default() -> Self {
+        Self { replicates: 2000, seed: 42, mode: Mode::C_P, confidence: Confidence::P95 }
+    }
+}
+
+/// How far apart the ReasonScore of A and that of B are, "A minus B", in points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScoreDifference {
+    /// The difference on the items as they were.
+    pub difference: f64,
+    /// Lower end of the middle 95 % of the replicates.
+    pub ci_low: f64,
+    /// Upper end.
+    pub ci_high: f64,
+    /// Two-sided p-value: twice the share of replicates on the rarer side of zero, never below
+    /// `2 / (replicates + 1)`.
+    pub p: f64,
+    /// Number of replicates.
+    pub replicates: usize,
+}
+
+impl ScoreDifference {
+    /// Whether A is better, worse, or neither can be said.
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of_bounds(self.ci_low, self.ci_high)
+    }
+
+    /// The same seen from B.
+    fn negated(self) -> Self {
+        // Zero less the value, because a zero must not become a minus zero.
+        Self {
+            difference: 0.0 - self.difference,
+            ci_low: 0.0 - self.ci_high,
+            ci_high: 0.0 - self.ci_low,
+            ..self
+        }
+    }
+}
+
+/// The ReasonScore of A less that of B by paired bootstrap, one slice of cells a task.
+///
+/// A model's statistic is `1000 exp(mean over tasks of ln center)`, `center` being the middle of the task's
+/// interval with its ends clamped to `[0.01, 1]`: the ReasonScore in the limit of no bootstrap noise. Each
+/// replicate draws as many items as the task has, with replacement and for both models at once, which is a
+/// multinomial draw over the cells; then takes A's statistic less B's. With `k` replicates on the rarer side of
+/// zero (zero itself is on both) the p-value is `min(1, 2 (k + 1) / (replicates + 1))`. Assumes independent
+/// items within a task; the tasks are given, not drawn.
+///
+/// Neither the order of tasks nor that of cells matters, nor does the number of threads: cells are sorted and
+/// merged first, and every replicate has its own stream. Swapping A and B negates the result to the last bit,
+/// because the resampling always runs in the same one of the two directions; only of exact mirror images, whose
+/// difference is zero, it does not negate the noise in the bounds.
+///
+/// Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 13 and 15.
+///
+/// ```
+/// use reasonscape_stats::paired::Verdict;
+/// use reasonscape_stats::paired_bootstrap::{Outcome, PairedBootstrap, PairedCell, paired_score_difference};
+/// use Outcome::{Correct, Incorrect, Truncated};
+///
+/// let cell = |a, b, count| PairedCell { a, b, guess: 0.25, count };
+/// let logic = vec![cell(Correct, Correct, 70), cell(Correct, Incorrect, 20), cell(Incorrect, Incorrect, 38)];
+/// let maths = vec![cell(Correct, Correct, 90), cell(Correct, Truncated, 15), cell(Incorrect, Correct, 5)];
+/// let found = paired_score_difference(&[logic, maths], PairedBootstrap::default())?;
+/// assert_eq!(found.verdict(), Verdict::Better);
+/// assert!(found.ci_low < found.difference && found.difference < found.ci_high);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// A [`StatsError`] when there is no task, a task without an item, a guess probability that is not from 0 to 1,
+/// or no replicate.
+pub fn paired_score_difference<T: AsRef<[PairedCell]>>(
+    tasks: &[T],
+    options: PairedBootstrap,
+) -> Result<ScoreDifference, StatsError> {
+    in_range("replicates", options.replicates as f64, 1.0..=1e8, "from 1 to 100000000")?;
+    if tasks.is_empty() {
+        return Err(StatsError::Empty { name: "tasks" });
+    }
+    let mut forward = tasks.iter().map(|cells| canonical(cells.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    forward.sort_unstable();
+    let mut backward: Vec<Vec<Cell>> = forward.iter().map(|task| mirrored(task)).collect();
+    backward.sort_unstable();
+    Ok(if forward <= backward { resample(&forward, options) } else { resample(&backward, options).negated() })
+}
+
+/// A [`PairedCell`] that has an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Cell {
+    a: Outcome,
+    b: Outcome,
+    /// The guess probability; the bits of numbers >= 0 are ordered as the numbers are.
+    guess_bits: u64,
+    count: u64,
+}
+
+/// The cells of one task, checked, sorted, equal ones merged and empty ones left out.
+fn canonical(cells: &[PairedCell]) -> Result<Vec<Cell>, StatsError> {
+    let mut sorted = Vec::with_capacity(cells.len());
+    let mut items = 0.0;
+    for &PairedCell { a, b, guess, count } in cells {
+        in_range("guess", guess, 0.0..=1.0, "from 0 to 1")?;
+        items += count as f64;
+        if count > 0 {
+            // Adding zero makes a minus zero a plain one.
+            sorted.push(Cell { a, b, guess_bits: (guess + 0.0).to_bits(), count });
+        }
+    }
+    // Beyond, a count is no longer exact as an `f64`.
+    in_range("count", items, 1.0..=1e15, "from 1 to 10^15 items a task")?;
+    sorted.sort_unstable();
+    sorted.dedup_by(|next, kept| {
+        let same = (next.a, next.b, next.guess_bits) == (kept.a, kept.b, kept.guess_bits);
+        if same {
+            kept.count += next.count;
+        }
+        same
+    });
+    Ok(sorted)
+}
+
+/// The task with A and B swapped.
+fn mirrored(task: &[Cell]) -> Vec<Cell> {
+    let mut mirrored: Vec<Cell> = task.iter().map(|cell| Cell { a: cell.b, b: cell.a, ..*cell }).collect();
+    mirrored.sort_unstable();
+    mirrored
+}
+
+fn resample(tasks: &[Vec<Cell>], options: PairedBootstrap) -> ScoreDifference {
+    let mut replicates: Vec<f64> = (0..options.replicates as u64)
+        .into_par_iter()
+        .map(|replicate| {
+            let mut rng = PyRandom::new((i128::from(options.seed) << 32) + i128::from(replicate));
+            statistic(tasks, options, |items, share| {
+                Binomial::new(items, share).expect("a share of the items is from 0 to 1").sample(&mut rng)
+            })
+        })
+        .collect();
+    let count = |test: fn(&f64) -> bool| replicates.iter().filter(|value| test(value)).count();
+    let rarer = count(|&value| value <= 0.0).min(count(|&value| value >= 0.0));
+    let p = (2.0 * (rarer + 1) as f64 / (options.replicates + 1) as f64).min(1.0);
+    let (ci_low, ci_high) = middle_95(&mut replicates);
+    // The items as they were: of those not yet dealt with, each cell gets its exact share.
+    let difference = statistic(tasks, options, |items, share| (items as f64 * share).round() as u64);
+    ScoreDifference { difference, ci_low, ci_high, p, replicates: options.replicates }
+}
+
+/// A's score less B's when `draw(items, share)` decides how many of the `items` left fall into a cell that holds
+/// this `share` of the cells left.
+fn statistic(tasks: &[Vec<Cell>], options: PairedBootstrap, mut draw: impl FnMut(u64, f64) -> u64) -> f64 {
+    let (mut sum_a, mut sum_b) = (0.0, 0.0);
+    for task in tasks {
+        let items: u64 = task.iter().map(|cell| cell.count).sum();
+        let (mut to_draw, mut in_cells) = (items, items);
+        let (mut a, mut b) = (Tally::default(), Tally::default());
+        for cell in task {
+            // The last cell's share is 1, so that every item falls somewhere.
+            let count = draw(to_draw, cell.count as f64 / in_cells as f64);
+            to_draw -= count;
+            in_cells -= cell.count;
+            let guess = f64::from_bits(cell.guess_bits);
+            a.add(cell.a, guess, count as f64);
+            b.add(cell.b, guess, count as f64);
+        }
+        sum_a += a.ln_center(items as f64, options);
+        sum_b += b.ln_center(items as f64, options);
+    }
+    let score = |sum: f64| 1000.0 * (sum / tasks.len() as f64).exp();
+    score(sum_a) - score(sum_b)
+}
+
+/// One side's counters of one task, while they are being counted.
+#[derive(Default)]
+struct Tally {
+    n_e: f64,
+    n_t: f64,
+    g: f64,
+}
+
+impl Tally {
+    fn add(&mut self, outcome: Outcome, guess: f64, count: f64) {
+        match outcome {
+            Outcome::Incorrect => self.g += guess * count,
+            Outcome::Correct => {
+                self.n_e += count;
+                self.g += guess * count;
+            }
+            Outcome::Truncated => self.n_t += count,
+        }
+    }
+
+    fn ln_center(&self, n: f64, options: PairedBootstrap) -> f64 {
+        let counters = Counters::new(n, self.n_e, self.n_t, self.g)
+            .expect("every item has one outcome and a guess probability of at most 1");
+        let bounds = TaskBounds::from(options.mode.estimate(&counters, options.confidence));
+        f64::midpoint(bounds.low(), bounds.high()).ln()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Outcome::{Correct, Incorrect, Truncated};
+    use proptest::prelude::*;
+
+    const FEW: PairedBootstrap =
+        PairedBootstrap { replicates: 60, seed: 42, mode: Mode::C_P, confidence: Confidence::P95 };
+
+    fn cell(a: Outcome, b: Outcome, count: u64) -> PairedCell {
+        PairedCell { a, b, guess: 0.0, count }
+    }
+
+    fn tasks() -> impl Strategy<Value = Vec<Vec<PairedCell>>> {
+        let outcome = || prop::sample::select(vec![Incorrect, Correct, Truncated]);
+        let guess = prop::sample::select(vec![0.0, -0.0, 0.25, 0.5, 1.0]);
+        let cell = (outcome(), outcome(), guess, 0_u64..200).prop_map(|(a, b, guess, count)| PairedCell {
+            a,
+            b,
+            guess,
+            count,
+        });
+        let task = prop::collection::vec(cell, 1..12)
+            .prop_filter("an item at least", |cells| cells.iter().any(|cell| cell.count > 0));
+        prop::collection::vec(task, 1..5)
+    }
+
+    fn swapped(tasks: &[Vec<PairedCell>]) -> Vec<Vec<PairedCell>> {
+        let swap = |cell: &PairedCell| PairedCell { a: cell.b, b: cell.a, ..*cell };
+        tasks.iter().map(|cells| cells.iter().map(swap).collect()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_tasks_and_cells_does_not_matter(mut tasks in tasks()) {
+            let before = paired_score_difference(&tasks, FEW).unwrap();
+            tasks.reverse();
+            for cells in &mut tasks {
+                cells.reverse();
+                // Half a cell twice is the cell.
+                let half = PairedCell { count: cells[0].count / 2, ..cells[0] };
+                cells[0].count -= half.count;
+                cells.push(half);
+            }
+            prop_assert_eq!(paired_score_difference(&tasks, FEW).unwrap(), before);
+        }
+
+        #[test]
+        fn swapping_the_models_negates(tasks in tasks()) {
+            let forward = paired_score_difference(&tasks, FEW).unwrap();
+            let backward = paired_score_difference(&swapped(&tasks), FEW).unwrap();
+            prop_assert_eq!(forward.difference, -backward.difference);
+            prop_assert_eq!(forward.p, backward.p);
+            if forward.difference != 0.0 {
+                prop_assert_eq!((forward.ci_low, forward.ci_high), (-backward.ci_high, -backward.ci_low));
+            }
+        }
+
+        #[test]
+        fn the_result_is_in_range(tasks in tasks(), mode in prop::sample::select(Mode::ALL.to_vec())) {
+            let found = paired_score_difference(&tasks, PairedBootstrap { mode, ..FEW }).unwrap();
+            prop_assert!(-990.0 <= found.ci_low && found.ci_low <= found.ci_high && found.ci_high <= 990.0);
+            prop_assert!(0.0 < found.p && found.p <= 1.0);
+        }
+    }
+
+    #[test]
+    fn models_that_always_agree_do_not_differ_in_any_resample() {
+        let tasks =
+            [vec![cell(Correct, Correct, 50), cell(Incorrect, Incorrect, 30), cell(Truncated, Truncated, 9)]];
+        let found = paired_score_difference(&tasks, FEW).unwrap();
+        assert_eq!((found.difference, found.ci_low, found.ci_high, found.p), (0.0, 0.0, 0.0, 1.0));
+        assert_eq!(found.verdict(), Verdict::CannotTell);
+    }
+
+    #[test]
+    fn the_difference_is_that_of_the_scores_of_the_two_sides() {
+        let guessed = |a, b, count| PairedCell { a, b, guess: 0.5, count };
+        let tasks = [
+            vec![
+                guessed(Correct, Truncated, 40),
+                guessed(Correct, Incorrect, 30),
+                guessed(Incorrect, Correct, 7),
+            ],
+            vec![cell(Truncated, Correct, 11), cell(Correct, Correct, 22)],
+        ];
+        // A guess counts for a side that completed: A's 77 items at one half, B's 37.
+        let sides = [
+            [Counters::new(77.0, 70.0, 0.0, 38.5), Counters::new(33.0, 22.0, 11.0, 0.0)],
+            [Counters::new(77.0, 7.0, 40.0, 18.5), Counters::new(33.0, 33.0, 0.0, 0.0)],
+        ];
+        let [a, b] = sides.map(|side| {
+            let centers = side.map(|counters| {
+                let bounds = TaskBounds::from(Mode::C_P.estimate(&counters.unwrap(), Confidence::P95));
+                f64::midpoint(bounds.low(), bounds.high())
+            });
+            1000.0 * crate::score::geometric_mean(&centers).unwrap()
+        });
+        let found = paired_score_difference(&tasks, FEW).unwrap();
+        assert!((found.difference - (a - b)).abs() < 1e-9, "{} {}", found.difference, a - b);
+    }
+
+    #[test]
+    fn the_spread_of_one_plain_task_is_the_textbook_one() {
+        // Without guesses the center is linear in the count, so the standard deviation is known in closed form.
+        let (n, b, c) = (400.0, 60.0, 30.0);
+        let tasks = [vec![
+            cell(Correct, Incorrect, 60),
+            cell(Incorrect, Correct, 30),
+            cell(Correct, Correct, 210),
+            cell(Incorrect, Incorrect, 100),
+        ]];
+        let options = PairedBootstrap { replicates: 20_000, ..PairedBootstrap::default() };
+        let found = paired_score_difference(&tasks, options).unwrap();
+        let z = Confidence::P95.z();
+        let per_item: f64 = 1000.0 / (n + z * z);
+        let deviation = per_item * (b + c - (b - c) * (b - c) / n).sqrt();
+        assert!((found.difference - per_item * (b - c)).abs() < 1e-9);
+        // The 2.5 % quantile of 20,000 normal draws has a standard error of 0.019 deviations; one answer is 0.11.
+        let [below, above] = [found.difference - found.ci_low, found.ci_high - found.difference];
+        assert!((below / (z * deviation) - 1.0).abs() < 0.06 && (above / (z * deviation) - 1.0).abs() < 0.06);
+    }
+
+    #[test]
+    fn what_cannot_be_resampled_is_refused() {
+        let message = |tasks: &[Vec<PairedCell>], options| {
+            paired_score_difference(tasks, options).unwrap_err().to_string()
+        };
+        let good = vec![cell(Correct, Correct, 5)];
+        assert_eq!(message(&[], FEW), "`tasks` is empty, but needs at least one entry");
+        for empty in [vec![], vec![cell(Correct, Correct, 0)]] {
+            let tasks = [good.clone(), empty];
+            assert_eq!(message(&tasks, FEW), "`count` is 0, but must be from 1 to 10^15 items a task");
+        }
+        assert!(message(&[vec![cell(Correct, Correct, u64::MAX); 2]], FEW).starts_with("`count` is 3689"));
+        let guess = |guess| vec![PairedCell { guess, ..good[0] }];
+        assert_eq!(message(&[guess(2.0)], FEW), "`guess` is 2, but must be from 0 to 1");
+        assert_eq!(message(&[guess(f64::NAN)], FEW), "`guess` is NaN, but must be a finite number");
+        let none = PairedBootstrap { replicates: 0, ..FEW };
+        assert_eq!(message(&[good], none), "`replicates` is 0, but must be from 1 to 100000000");
+    }
+}

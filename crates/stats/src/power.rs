@@ -1,0 +1,276 @@
+//! Before the money is spent: how many trials it takes to notice a difference, or to know a share.
+//!
+//! Every formula is the usual normal approximation, good to a few percent from some twenty discordant items on (a
+//! test simulates it).
+
+use crate::interval::wilson_of_valid;
+use crate::{Confidence, StatsError, in_range, normal};
+
+/// What is asked of a comparison.
+///
+/// The default is the usual bargain: 5 % false alarms if there is nothing to find, and of the differences that
+/// are there, 80 % found.
+///
+/// ```
+/// use reasonscape_stats::{Confidence, power::Design};
+///
+/// assert_eq!(Design::default(), Design { confidence: Confidence::P95, power: 0.8 });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Design {
+    /// Confidence of the two-sided test; 95 % allows 5 % false alarms.
+    pub confidence: Confidence,
+    /// Probability that a difference of the size in question is noticed, from 0.5 to 0.999999.
+    pub power: f64,
+}
+
+impl Default for Design {
+    fn default() -> Self {
+        Self { confidence: Confidence::P95, power: 0.8 }
+    }
+}
+
+impl Design {
+    /// The normal quantiles of the confidence and of the power.
+    fn quantiles(self) -> Result<Quantiles, StatsError> {
+        in_range("power", self.power, 0.5..=0.999_999, "from 0.5 to 0.999999 (0.8 is 80 %)")?;
+        Ok(Quantiles { confidence: self.confidence.z(), power: normal::quantile(self.power) })
+    }
+}
+
+struct Quantiles {
+    confidence: f64,
+    power: f64,
+}
+
+/// The smallest difference of two shares that `n` common items would show.
+///
+/// `discordant_share` is the share of items on which exactly one of the models is right, `psi`; a pilot run or a
+/// similar pair of models tells. With `z_a` of the confidence and `z_b` of the power, McNemar's test needs
+/// `n = (z_a sqrt(psi) + z_b sqrt(psi - d^2))^2 / d^2` items for a difference `d`; solved for `d`, this is
+///
+/// ```text
+/// d = sqrt(psi) (z_a sqrt(n) + z_b sqrt(n + z_b^2 - z_a^2)) / (n + z_b^2)
+/// ```
+///
+/// Sources: O. S. Miettinen, "The matched pairs design in the case of all-or-none responses", Biometrics 24
+/// (1968); R. J. Connor, "Sample size for testing differences in proportions for the paired-sample design",
+/// Biometrics 43 (1987). Assumes independent items.
+///
+/// ```
+/// use reasonscape_stats::power::{Design, minimum_detectable_difference};
+///
+/// // Models that differ on a fifth of 1000 items: four points are noticed, less is luck.
+/// let difference = minimum_detectable_difference(1000, 0.2, Design::default())?;
+/// assert_eq!(format!("{difference:.3}"), "0.040");
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// [`StatsError::TooFewTrials`] when not even the largest possible difference, `discordant_share`, would show;
+/// and when `discordant_share` or the power is out of range.
+pub fn minimum_detectable_difference(
+    n: u64,
+    discordant_share: f64,
+    design: Design,
+) -> Result<f64, StatsError> {
+    in_range("discordant_share", discordant_share, 0.0..=1.0, "from 0 to 1")?;
+    let Quantiles { confidence, power } = design.quantiles()?;
+    let items = n as f64;
+    let square = items + power * power - confidence * confidence;
+    if square >= 0.0 {
+        let reach = confidence * items.sqrt() + power * square.sqrt();
+        let difference = discordant_share.sqrt() * reach / (items + power * power);
+        if difference <= discordant_share && discordant_share > 0.0 {
+            return Ok(difference);
+        }
+    }
+    Err(StatsError::TooFewTrials { n, discordant_share })
+}
+
+/// How many common items it takes to notice that two shares differ by `difference`.
+///
+/// The formula of [`minimum_detectable_difference`], rounded up.
+///
+/// ```
+/// use reasonscape_stats::power::{Design, trials_for_difference};
+///
+/// assert_eq!(trials_for_difference(0.04, 0.2, Design::default())?, 979);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// [`StatsError::DifferenceTooLarge`] when `difference` exceeds `discordant_share`; and when one of them, or the
+/// power, is out of range.
+pub fn trials_for_difference(
+    difference: f64,
+    discordant_share: f64,
+    design: Design,
+) -> Result<u64, StatsError> {
+    in_range("difference", difference, 1e-6..=1.0, "from 0.000001 to 1")?;
+    in_range("discordant_share", discordant_share, 0.0..=1.0, "from 0 to 1")?;
+    if difference > discordant_share {
+        return Err(StatsError::DifferenceTooLarge { difference, discordant_share });
+    }
+    let Quantiles { confidence, power } = design.quantiles()?;
+    let unexplained = discordant_share - difference * difference;
+    let reach = confidence * discordant_share.sqrt() + power * unexplained.sqrt();
+    Ok((reach / difference).powi(2).ceil() as u64)
+}
+
+/// How many items **each** model would need if they did not share them.
+///
+/// `n = (z_a sqrt(2 p (1 - p)) + z_b sqrt(p_a (1 - p_a) + p_b (1 - p_b)))^2 / (p_a - p_b)^2`, with `p` the mean
+/// of the shares `p_a` and `p_b`, rounded up. What pairing saves is the quotient with [`trials_for_difference`].
+///
+/// Source: J. L. Fleiss, "Statistical Methods for Rates and Proportions" (1981), without continuity correction.
+///
+/// ```
+/// use reasonscape_stats::power::{Design, trials_for_difference, trials_for_difference_unpaired};
+///
+/// let design = Design::default();
+/// let unpaired = trials_for_difference_unpaired(0.72, 0.68, design)?;
+/// assert_eq!(unpaired, 2060);
+/// assert!(trials_for_difference(0.04, 0.2, design)? < unpaired / 2);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// A [`StatsError`] when a share or the power is out of range, or the shares are closer than 0.000001.
+pub fn trials_for_difference_unpaired(share_a: f64, share_b: f64, design: Design) -> Result<u64, StatsError> {
+    in_range("share_a", share_a, 0.0..=1.0, "from 0 to 1")?;
+    in_range("share_b", share_b, 0.0..=1.0, "from 0 to 1")?;
+    let difference = in_range("difference", (share_a - share_b).abs(), 1e-6..=1.0, "from 0.000001 to 1")?;
+    let Quantiles { confidence, power } = design.quantiles()?;
+    let variance = |share: f64| share * (1.0 - share);
+    let if_equal = 2.0 * variance(f64::midpoint(share_a, share_b));
+    let as_given = variance(share_a) + variance(share_b);
+    Ok(((confidence * if_equal.sqrt() + power * as_given.sqrt()) / difference).powi(2).ceil() as u64)
+}
+
+/// The margin that [`wilson`](crate::wilson) will report for a true `share` after `n` trials.
+///
+/// Half the width of `Wilson(share n, n)`, `z sqrt(share (1 - share) n + z^2 / 4) / (n + z^2)`.
+///
+/// ```
+/// use reasonscape_stats::{Confidence, power::margin_after};
+///
+/// assert_eq!(format!("{:.3}", margin_after(0.5, 100, Confidence::P95)?), "0.096");
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// A [`StatsError`] when `share` is not a number from 0 to 1.
+pub fn margin_after(share: f64, n: u64, confidence: Confidence) -> Result<f64, StatsError> {
+    in_range("share", share, 0.0..=1.0, "from 0 to 1")?;
+    Ok(wilson_of_valid(share * n as f64, n as f64, confidence).margin())
+}
+
+/// The smallest number of trials after which the Wilson margin of a `share` is at most `margin`.
+///
+/// A search on [`margin_after`], which only falls with `n`, not the textbook's `z^2 p (1 - p) / margin^2`: near
+/// 0 and 1 that would be satisfied with hardly a trial.
+///
+/// ```
+/// use reasonscape_stats::{Confidence, power::trials_for_margin};
+///
+/// assert_eq!(trials_for_margin(0.5, 0.05, Confidence::P95)?, 381);
+/// assert_eq!(trials_for_margin(1.0, 0.05, Confidence::P95)?, 35);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// A [`StatsError`] when `share` is not from 0 to 1, or `margin` not from 0.000001 to 0.5.
+pub fn trials_for_margin(share: f64, margin: f64, confidence: Confidence) -> Result<u64, StatsError> {
+    in_range("margin", margin, 1e-6..=0.5, "from 0.000001 to 0.5")?;
+    // Without a trial nothing is known, whatever the margin; 2^50 trials satisfy every margin allowed.
+    let (mut too_few, mut enough) = (0, 1_u64 << 50);
+    while enough - too_few > 1 {
+        let middle = u64::midpoint(too_few, enough);
+        if margin_after(share, middle, confidence)? <= margin { enough = middle } else { too_few = middle }
+    }
+    Ok(enough)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const P95: Confidence = Confidence::P95;
+
+    fn design() -> impl Strategy<Value = Design> {
+        (0.5..0.999_f64, 0.5..0.999_f64)
+            .prop_map(|(level, power)| Design { confidence: Confidence::new(level).unwrap(), power })
+    }
+
+    proptest! {
+        #[test]
+        fn trials_and_difference_are_inverse(
+            psi in 0.01..=1.0_f64, part in 0.01..=1.0_f64, design in design()
+        ) {
+            let difference = part * psi;
+            let n = trials_for_difference(difference, psi, design).unwrap();
+            prop_assert!(minimum_detectable_difference(n, psi, design).unwrap() <= difference * (1.0 + 1e-12));
+            // One item fewer and the difference is out of reach, or nothing is within reach at all.
+            let short = minimum_detectable_difference(n - 1, psi, design);
+            prop_assert!(short.is_err() || short.unwrap() >= difference * (1.0 - 1e-12));
+        }
+
+        #[test]
+        fn more_items_show_smaller_differences(n in 100_u64..100_000, psi in 0.1..=1.0_f64) {
+            let at = |n| minimum_detectable_difference(n, psi, Design::default()).unwrap();
+            prop_assert!(at(n + 1) < at(n));
+        }
+
+        #[test]
+        fn the_trials_for_a_margin_are_enough_and_one_fewer_are_not(
+            share in 0.0..=1.0_f64, margin in 0.001..0.499_f64, level in 0.5..0.999_f64
+        ) {
+            let confidence = Confidence::new(level).unwrap();
+            let n = trials_for_margin(share, margin, confidence).unwrap();
+            prop_assert!(margin_after(share, n, confidence).unwrap() <= margin);
+            prop_assert!(margin_after(share, n - 1, confidence).unwrap() > margin);
+        }
+    }
+
+    #[test]
+    fn the_smallest_margin_is_within_the_search() {
+        let confidence = Confidence::new(0.999_999).unwrap();
+        let n = trials_for_margin(0.5, 1e-6, confidence).unwrap();
+        assert!(n < 1 << 43, "{n}");
+        assert_eq!(trials_for_margin(0.5, 0.5, confidence).unwrap(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name() {
+        let design = Design::default();
+        assert!(matches!(
+            trials_for_difference(0.3, 0.2, design),
+            Err(StatsError::DifferenceTooLarge { difference: 0.3, discordant_share: 0.2 })
+        ));
+        assert!(matches!(
+            minimum_detectable_difference(30, 0.1, design),
+            Err(StatsError::TooFewTrials { n: 30, .. })
+        ));
+        assert!(matches!(
+            minimum_detectable_difference(1_000_000, 0.0, design),
+            Err(StatsError::TooFewTrials { .. })
+        ));
+        assert!(minimum_detectable_difference(0, 1.0, design).is_err());
+        let message = |result: Result<u64, StatsError>| result.unwrap_err().to_string();
+        assert_eq!(
+            message(trials_for_difference(0.0, 0.2, design)),
+            "`difference` is 0, but must be from 0.000001 to 1"
+        );
+        assert_eq!(
+            message(trials_for_difference(0.1, 0.2, Design { power: 80.0, ..design })),
+            "`power` is 80, but must be from 0.5 to 0.999999 (0.8 is 80 %)"
+        );
+        assert_eq!(
+            message(trials_for_difference_unpaired(0.5, 0.5, design)),
+            "`difference` is 0, but must be from 0.000001 to 1"
+        );
+        assert_eq!(message(trials_for_margin(1.5, 0.1, P95)), "`share` is 1.5, but must be from 0 to 1");
+    }
+}

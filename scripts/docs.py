@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Keeps the documentation true.
+
+  docs.py links          every relative link in a Markdown file leads to a file, and every #anchor to a heading
+  docs.py run            every command in a ```sh block of the README runs (the test command is left to CI)
+  docs.py test-command   prints the one test command that the README names
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+SECONDS_A_BLOCK = 900
+
+
+def markdown_files():
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).exists()]
+
+
+def anchor(heading):
+    """GitHub's anchor of a heading: its words, lower-case, joined by hyphens."""
+    kept = re.sub(r"[^\w\- ]", "", re.sub(r"[*`]|\[|\]\([^)]*\)", "", heading).strip().lower())
+    return kept.replace(" ", "-")
+
+
+def without_code(text):
+    return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(path):
+    return {anchor(match) for match in re.findall(r"^#+ (.+)$", without_code(path.read_text()), re.MULTILINE)}
+
+
+def links():
+    broken, count = [], 0
+    for path in markdown_files():
+        for target in re.findall(r"\]\(([^)\s]+)\)", without_code(path.read_text())):
+            if re.match(r"[a-z]+:", target):
+                continue
+            count += 1
+            file, _, heading = target.partition("#")
+            linked = (path.parent / file).resolve() if file else path
+            if not linked.exists():
+                broken.append(f"{path.relative_to(ROOT)}: `{target}`: there is no such file")
+            elif heading and linked.suffix == ".md" and heading not in anchors(linked):
+                broken.append(f"{path.relative_to(ROOT)}: `{target}`: there is no such heading")
+    for line in broken:
+        print(f"error: {line}", file=sys.stderr)
+    print(f"{count} links in {len(markdown_files())} files, {len(broken)} broken")
+    return 1 if broken else 0
+
+
+def blocks():
+    return re.findall(r"^```sh\n(.*?)^```", README.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def is_test_command(block):
+    return block.startswith("cargo test")
+
+
+def test_command():
+    commands = [block.strip() for block in blocks() if is_test_command(block)]
+    if len(commands) != 1:
+        print(f"error: README.md names {len(commands)} test commands in ```sh blocks, expected one", file=sys.stderr)
+        return 1
+    print(commands[0])
+    return 0
+
+
+def run():
+    for block in blocks():
+        if is_test_command(block):
+            continue
+        print("$ " + block.strip().replace("\n", "\n  "), flush=True)
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=ROOT, timeout=SECONDS_A_BLOCK)
+        if done.returncode != 0:
+            print(f"error: README.md: this block ended with exit code {done.returncode}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    actions = {"links": links, "run": run, "test-command": test_command}
+    if len(sys.argv) != 2 or sys.argv[1] not in actions:
+        sys.exit(__doc__)
+    sys.exit(actions[sys.argv[1]]())
