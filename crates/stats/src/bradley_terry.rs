@@ -5,7 +5,11 @@
 //!
 //! [`expected_wins`]: crate::pairwise::expected_wins
 
-use std::ops::RangeInclusive;
+mod climb;
+mod games;
+
+use climb::Climb;
+use games::Games;
 
 use crate::pairwise::WinRates;
 use crate::{StatsError, in_range};
@@ -18,9 +22,6 @@ pub const TOLERANCE: f64 = 1e-11;
 
 /// A share of wins below this is the rounding of a win rate of 0, not evidence that the weaker ever wins.
 pub const LEAST_SHARE: f64 = 1e-12;
-
-/// Fewer games than this are none: their products with far ratings would underflow.
-const LEAST_GAMES: f64 = 1e-30;
 
 /// The tie, in games, that is added to each pair when there is no finite maximum without it.
 pub const ADDED_TIE: f64 = 1e-3;
@@ -135,7 +136,7 @@ pub fn fit<T: AsRef<[f64]>>(wins: &[T]) -> Result<BradleyTerry, StatsError> {
             games.record(a, b, in_range("wins", count, 0.0..=1e15, "from 0 to 1e15")?);
         }
     }
-    Ok(games.fit())
+    Ok(climb_to_maximum(games))
 }
 
 /// The ratings that fit the win rates best, each pair with a rate counting as one game.
@@ -161,206 +162,25 @@ pub fn fit_win_rates(rates: &WinRates) -> Result<BradleyTerry, StatsError> {
             games.record(a, b, rate.unwrap_or(0.0));
         }
     }
-    Ok(games.fit())
+    Ok(climb_to_maximum(games))
 }
 
-/// Wins and losses, both row by row, so that a model's are next to each other in memory.
-struct Games {
-    models: usize,
-    wins: Vec<f64>,
-    losses: Vec<f64>,
-}
-
-impl Games {
-    fn empty(models: usize) -> Result<Self, StatsError> {
-        if models == 0 {
-            return Err(StatsError::Empty { name: "wins" });
-        }
-        Ok(Self { models, wins: vec![0.0; models * models], losses: vec![0.0; models * models] })
+/// Iterates from equal ratings, on the games as they are or with the ties that a maximum needs.
+fn climb_to_maximum(mut games: Games) -> BradleyTerry {
+    let unbeaten = games.unbeaten();
+    if unbeaten.is_some() {
+        games.add_ties(ADDED_TIE);
     }
-
-    fn record(&mut self, winner: usize, loser: usize, count: f64) {
-        let count = if count < LEAST_GAMES { 0.0 } else { count };
-        self.wins[winner * self.models + loser] = count;
-        self.losses[loser * self.models + winner] = count;
-    }
-
-    fn fit(mut self) -> BradleyTerry {
-        let unbeaten = self.unbeaten();
-        if unbeaten.is_some() {
-            for a in 0..self.models {
-                for b in (0..self.models).filter(|&b| b != a) {
-                    self.wins[a * self.models + b] += ADDED_TIE / 2.0;
-                    self.losses[a * self.models + b] += ADDED_TIE / 2.0;
-                }
-            }
-        }
-        let mut climb = Climb::new(self.models);
-        let converged = climb.run(&self);
-        let outcome = match unbeaten {
-            Some(unbeaten) => Outcome::Unbounded { unbeaten },
-            None if converged => Outcome::Converged,
-            None => Outcome::IterationLimit,
-        };
-        let Climb { ratings, iterations, .. } = climb;
-        let elo = ratings.iter().map(|rating| 1500.0 + 400.0 * rating.log10()).collect();
-        BradleyTerry { ratings, elo, iterations, outcome }
-    }
-
-    /// A group of models that never loses to the rest, if there is one: Ford's condition fails.
-    ///
-    /// It is enough to ask about one model: if all reach it along wins and it reaches all, any reaches any.
-    fn unbeaten(&self) -> Option<Vec<usize>> {
-        let counts = |a: usize, b: usize| {
-            let (won, lost) = (self.wins[a * self.models + b], self.losses[a * self.models + b]);
-            won > LEAST_SHARE * (won + lost)
-        };
-        // Who does not reach model 0 along wins has never beaten one of those who do.
-        let above = self.reached(|from, to| counts(to, from));
-        if above.contains(&false) {
-            return Some(members(&above, true));
-        }
-        let below = self.reached(counts);
-        below.contains(&false).then(|| members(&below, false))
-    }
-
-    /// Which models are reached from model 0 along the edges.
-    fn reached(&self, edge: impl Fn(usize, usize) -> bool) -> Vec<bool> {
-        let mut reached = vec![false; self.models];
-        reached[0] = true;
-        let mut waiting = vec![0];
-        while let Some(from) = waiting.pop() {
-            for to in 0..self.models {
-                if !reached[to] && edge(from, to) {
-                    reached[to] = true;
-                    waiting.push(to);
-                }
-            }
-        }
-        reached
-    }
-}
-
-/// The models that are in the set, or those that are not.
-fn members(set: &[bool], inside: bool) -> Vec<usize> {
-    set.iter().enumerate().filter(|&(_, &is_in)| is_in == inside).map(|(model, _)| model).collect()
-}
-
-/// Where the iteration stands; made once, so that a sweep allocates nothing.
-struct Climb {
-    ratings: Vec<f64>,
-    /// The logarithms of the ratings.
-    logs: Vec<f64>,
-    /// The logarithms before the last two sweeps, oldest first.
-    before: [Vec<f64>; 2],
-    iterations: usize,
-}
-
-impl Climb {
-    fn new(models: usize) -> Self {
-        let logs = vec![0.0; models];
-        Self { ratings: vec![1.0; models], before: [logs.clone(), logs.clone()], logs, iterations: 0 }
-    }
-
-    /// Sweeps until nothing moves, and tells whether it came to that.
-    fn run(&mut self, games: &Games) -> bool {
-        if games.models == 1 {
-            return true;
-        }
-        while self.iterations < MOST_ITERATIONS {
-            self.before[0].copy_from_slice(&self.logs);
-            let moved_first = self.sweep(games);
-            self.before[1].copy_from_slice(&self.logs);
-            if moved_first <= TOLERANCE || self.sweep(games) <= TOLERANCE {
-                return true;
-            }
-            if self.extrapolate() && self.sweep(games) > moved_first {
-                // Too far: back to where the two sweeps had led.
-                let [_, plain] = &self.before;
-                self.logs.copy_from_slice(plain);
-                self.take_logs();
-            }
-        }
-        false
-    }
-
-    /// Rates each model anew against the others as they stand, and gives the largest relative change.
-    fn sweep(&mut self, games: &Games) -> f64 {
-        /// Ratings stay among the numbers whose products are still finite.
-        const RANGE: RangeInclusive<f64> = 1e-120..=1e120;
-        let mut moved = 0.0_f64;
-        for a in 0..games.models {
-            let row = a * games.models..(a + 1) * games.models;
-            let rated = rate(self.ratings[a], &self.ratings, &games.wins[row.clone()], &games.losses[row]);
-            // A rating held back at the edge is no maximum, however little it moves.
-            let change =
-                if RANGE.contains(&rated) { (rated / self.ratings[a] - 1.0).abs() } else { f64::INFINITY };
-            moved = moved.max(change);
-            self.ratings[a] = rated.clamp(*RANGE.start(), *RANGE.end());
-        }
-        // The likelihood knows ratios only; without this they would all drift together.
-        let mean = self.ratings.iter().map(|rating| rating.ln()).sum::<f64>() / games.models as f64;
-        let scale = (-mean).exp();
-        for (rating, log) in self.ratings.iter_mut().zip(&mut self.logs) {
-            *rating *= scale;
-            *log = rating.ln();
-        }
-        self.iterations += 1;
-        moved
-    }
-
-    /// Goes on in the direction of the last two sweeps as far as their shrinking says, if it says so.
-    ///
-    /// With `r` the first move and `v` the second less the first, SQUAREM's third scheme: to
-    /// `x + 2 s r + s^2 v` with `s = |r| / |v|`. The place it starts from is left in `before[1]`.
-    fn extrapolate(&mut self) -> bool {
-        let [start, first] = &mut self.before;
-        let (mut moves, mut bends) = (0.0, 0.0);
-        for ((start, first), second) in start.iter().zip(&*first).zip(&self.logs) {
-            moves += (first - start).powi(2);
-            bends += (second - 2.0 * first + start).powi(2);
-        }
-        let stretch = (moves / bends).sqrt();
-        // Two equal moves have no bend to extrapolate, and less than one would go back.
-        if !(stretch > 1.0 && stretch < 1e3) {
-            return false;
-        }
-        for ((start, first), log) in start.iter().zip(first).zip(&mut self.logs) {
-            let (step, bend) = (*first - start, *log - 2.0 * *first + start);
-            *first = *log;
-            *log = (start + 2.0 * stretch * step + stretch * stretch * bend).clamp(-250.0, 250.0);
-        }
-        self.take_logs();
-        true
-    }
-
-    fn take_logs(&mut self) {
-        for (rating, log) in self.ratings.iter_mut().zip(&self.logs) {
-            *rating = log.exp();
-        }
-    }
-}
-
-/// Newman's update of one rating.
-fn rate(rating: f64, ratings: &[f64], wins: &[f64], losses: &[f64]) -> f64 {
-    /// Running sums that the processor keeps side by side.
-    const LANES: usize = 4;
-    let (mut won, mut lost) = ([0.0; LANES], [0.0; LANES]);
-    let lanes = ratings.chunks_exact(LANES).zip(wins.chunks_exact(LANES)).zip(losses.chunks_exact(LANES));
-    for ((others, wins), losses) in lanes {
-        for i in 0..LANES {
-            let share = 1.0 / (rating + others[i]);
-            won[i] += wins[i] * others[i] * share;
-            lost[i] += losses[i] * share;
-        }
-    }
-    let (mut won, mut lost) = (won.iter().sum::<f64>(), lost.iter().sum::<f64>());
-    for i in ratings.len() / LANES * LANES..ratings.len() {
-        let share = 1.0 / (rating + ratings[i]);
-        won += wins[i] * ratings[i] * share;
-        lost += losses[i] * share;
-    }
-    won / lost
+    let mut climb = Climb::new(games.models);
+    let converged = climb.run(&games);
+    let outcome = match unbeaten {
+        Some(unbeaten) => Outcome::Unbounded { unbeaten },
+        None if converged => Outcome::Converged,
+        None => Outcome::IterationLimit,
+    };
+    let Climb { ratings, iterations, .. } = climb;
+    let elo = ratings.iter().map(|rating| 1500.0 + 400.0 * rating.log10()).collect();
+    BradleyTerry { ratings, elo, iterations, outcome }
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use reasonscape_stats::bradley_terry::fit;
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+    let list = value.as_array().expect("a list");
+    list.iter().map(|number| number.as_f64().expect("a number")).collect()
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn grid() -> Vec<Interval> {
     .map(|(low, high)| interval(low, high))
     .to_vec();
     for (k, n) in [(0.0, 20.0), (3.0, 20.0), (15.0, 20.0), (20.0, 20.0), (300.0, 1000.0), (310.0, 1000.0)] {
-        all.push(wilson(k, n, Confidence::P95).unwrap());
+        all.push(wilson(k, n, Confidence::P95).expect("finite counts"));
     }
     all
 }
