@@ -42,8 +42,8 @@ pub enum Outcome {
     /// The likelihood has no finite maximum, because these models never lose to any of the others (or have not
     /// met them): the gap between the two groups could be anything.
     ///
-    /// The ratings are then those with [`ADDED_TIE`] added to each pair. They order the models; how far apart the
-    /// groups stand is the doing of that tie.
+    /// The ratings are then those with [`ADDED_TIE`] added to each pair, as far as [`MOST_ITERATIONS`] lead. They
+    /// order the models; how far apart the groups stand is the doing of that tie.
     Unbounded {
         /// The models that never lose to the others, in ascending order.
         unbeaten: Vec<usize>,
