@@ -3,7 +3,8 @@
 use reasonscape_stats::random::PyRandom;
 use reasonscape_stats::{Confidence, Counters, Interval, Mode};
 
-/// A made-up leaderboard, the same every time: the C_P interval of each model on each task, from some 5000 trials.
+/// A made-up leaderboard, the same every time: the `C_P` interval of each model on each task,
+/// from some 5000 trials.
 ///
 /// The models' true shares are spread evenly from 0.2 to 0.98 and every task moves them by up to 0.1; a fiftieth of
 /// the trials is truncated and a guess succeeds one time in four.

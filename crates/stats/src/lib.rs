@@ -19,6 +19,7 @@
 //! # Ok::<(), reasonscape_stats::StatsError>(())
 //! ```
 
+pub mod bradley_terry;
 mod counters;
 mod error;
 mod estimators;
@@ -27,6 +28,7 @@ pub mod multiple;
 mod normal;
 pub mod paired;
 pub mod paired_bootstrap;
+pub mod pairwise;
 pub mod power;
 pub mod random;
 pub mod score;

@@ -1,7 +1,9 @@
 //! The integration tests of the statistics crate, one module a topic.
 
+mod bradley_terry;
 mod coverage;
 mod docs;
 mod estimators;
 mod paired;
+mod pairwise;
 mod score;

@@ -1,0 +1,36 @@
+//! All-pairs win rates of a leaderboard of 60 models and 12 tasks, and Bradley-Terry ratings of 100 models.
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use reasonscape_benches::leaderboard;
+use reasonscape_stats::Confidence;
+use reasonscape_stats::bradley_terry::fit;
+use reasonscape_stats::pairwise::{Method, win_rates};
+
+/// The leaderboard, every model with every task.
+fn complete(models: usize, tasks: usize) -> Vec<Vec<Option<reasonscape_stats::Interval>>> {
+    leaderboard(models, tasks).into_iter().map(|row| row.into_iter().map(Some).collect()).collect()
+}
+
+fn all_pairs(criterion: &mut Criterion) {
+    let board = complete(60, 12);
+    let mut group = criterion.benchmark_group("pairwise");
+    group.bench_function("exact 60x12", |bencher| {
+        bencher.iter(|| win_rates(&board, Confidence::P95, Method::Exact));
+    });
+    group.sample_size(10);
+    group.bench_function("monte carlo 60x12", |bencher| {
+        bencher.iter(|| win_rates(&board, Confidence::P95, Method::MonteCarlo { draws: 10_000, seed: 42 }));
+    });
+    group.finish();
+}
+
+fn ratings(criterion: &mut Criterion) {
+    let rates =
+        win_rates(&complete(100, 12), Confidence::P95, Method::Exact).expect("a complete leaderboard");
+    let wins: Vec<Vec<f64>> =
+        (0..100).map(|a| rates.row(a).iter().map(|rate| rate.unwrap_or(0.0)).collect()).collect();
+    criterion.bench_function("bradley_terry/100", |bencher| bencher.iter(|| fit(&wins)));
+}
+
+criterion_group!(benches, all_pairs, ratings);
+criterion_main!(benches);

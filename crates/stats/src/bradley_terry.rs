@@ -1,0 +1,316 @@
+//! Bradley-Terry ratings: one number a model such that the ratio of two says how often the one wins.
+//!
+//! The model is `P(a beats b) = r_a / (r_a + r_b)`, fitted by maximum likelihood. Assumes that strength is one
+//! number: a model that beats only the strong ones has no place in it, and [`expected_wins`] shows it as well.
+//!
+//! [`expected_wins`]: crate::pairwise::expected_wins
+
+mod climb;
+mod games;
+
+use climb::Climb;
+use games::Games;
+
+use crate::pairwise::WinRates;
+use crate::{StatsError, in_range};
+
+/// Sweeps over all models before the fit is given up.
+pub const MOST_ITERATIONS: usize = 10_000;
+
+/// A fit has converged when a sweep changes no rating by more than this share of itself.
+pub const TOLERANCE: f64 = 1e-11;
+
+/// A share of wins below this is the rounding of a win rate of 0, not evidence that the weaker ever wins.
+pub const LEAST_SHARE: f64 = 1e-12;
+
+/// The tie, in games, that is added to each pair when there is no finite maximum without it.
+pub const ADDED_TIE: f64 = 1e-3;
+
+/// Whether the ratings are the maximum of the likelihood, and why not.
+///
+/// ```
+/// use reasonscape_stats::bradley_terry::{Outcome, fit};
+///
+/// let fitted = fit(&[[0.0, 3.0], [0.0, 0.0]])?;
+/// assert_eq!(fitted.outcome, Outcome::Unbounded { unbeaten: vec![0] });
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// They are, to [`TOLERANCE`].
+    Converged,
+    /// The likelihood has no finite maximum, because these models never lose to any of the others (or have not
+    /// met them): the gap between the two groups could be anything.
+    ///
+    /// The ratings are then those with [`ADDED_TIE`] added to each pair, as far as [`MOST_ITERATIONS`] lead. They
+    /// order the models; how far apart the groups stand is the doing of that tie.
+    Unbounded {
+        /// The models that never lose to the others, in ascending order.
+        unbeaten: Vec<usize>,
+    },
+    /// They were still moving after [`MOST_ITERATIONS`].
+    IterationLimit,
+}
+
+/// Fitted ratings, in the order of the models.
+///
+/// ```
+/// use reasonscape_stats::bradley_terry::fit;
+///
+/// let fitted = fit(&[[0.0, 3.0, 2.0], [1.0, 0.0, 2.0], [2.0, 2.0, 0.0]])?;
+/// assert!((fitted.ratings.iter().product::<f64>() - 1.0).abs() < 1e-9);
+/// assert!(fitted.probability(0, 1) > 0.5);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct BradleyTerry {
+    /// The ratings, their geometric mean 1.
+    pub ratings: Vec<f64>,
+    /// The ratings on the scale of chess, `1500 + 400 log10 r`: 400 points are odds of ten to one.
+    pub elo: Vec<f64>,
+    /// Sweeps over all models that it took.
+    pub iterations: usize,
+    /// Whether this is the maximum, and why not.
+    pub outcome: Outcome,
+}
+
+impl BradleyTerry {
+    /// Whether the ratings are the maximum of the likelihood.
+    pub fn converged(&self) -> bool {
+        self.outcome == Outcome::Converged
+    }
+
+    /// The probability that `a` beats `b`, `r_a / (r_a + r_b)`.
+    ///
+    /// # Panics
+    /// When there is no such model.
+    pub fn probability(&self, a: usize, b: usize) -> f64 {
+        self.ratings[a] / (self.ratings[a] + self.ratings[b])
+    }
+}
+
+/// The ratings that fit a matrix of wins best: `wins[a][b]` is how often `a` beat `b`, in games or as a rate.
+///
+/// Minorise-maximise iterates `r_a <- sum_b w_ab / sum_b ((w_ab + w_ba) / (r_a + r_b))` to the point where every
+/// model wins as often as its rating expects. This iterates
+///
+/// ```text
+/// r_a <- sum_b (w_ab r_b / (r_a + r_b)) / sum_b (w_ba / (r_a + r_b))
+/// ```
+///
+/// instead, one model after the other: the same fixed point, the same guarantee, and a tenth of the sweeps. Each two
+/// sweeps are extrapolated on the logarithms (SQUAREM), and the extrapolation is kept only when the next sweep moves
+/// less than before it. There is a finite maximum if and only if no group of models is unbeaten by the rest, which
+/// is checked first. The diagonal is not read.
+///
+/// Sources: D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", Annals of Statistics 32 (2004);
+/// M. E. J. Newman, "Efficient computation of rankings from pairwise comparisons", JMLR 24 (2023); R. Varadhan and
+/// C. Roland, "Simple and globally convergent methods for accelerating the convergence of any EM algorithm",
+/// Scandinavian Journal of Statistics 35 (2008); L. R. Ford, "Solution of a ranking problem from binary
+/// comparisons", American Mathematical Monthly 64 (1957).
+///
+/// ```
+/// use reasonscape_stats::bradley_terry::fit;
+///
+/// // Three to one is a rating of three to one, and 191 points of Elo.
+/// let fitted = fit(&[[0.0, 3.0], [1.0, 0.0]])?;
+/// assert!(fitted.converged());
+/// assert!((fitted.ratings[0] / fitted.ratings[1] - 3.0).abs() < 1e-9);
+/// assert_eq!(format!("{:.0}", fitted.elo[0] - fitted.elo[1]), "191");
+///
+/// // Who never loses has no finite rating.
+/// assert!(!fit(&[[0.0, 3.0], [0.0, 0.0]])?.converged());
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// A [`StatsError`] when there is no model, a row has not one entry a model, or an entry is not from 0 to 1e15.
+pub fn fit<T: AsRef<[f64]>>(wins: &[T]) -> Result<BradleyTerry, StatsError> {
+    let mut games = Games::empty(wins.len())?;
+    for (a, row) in wins.iter().enumerate() {
+        let row = row.as_ref();
+        if row.len() != games.models {
+            return Err(StatsError::WrongLength { name: "wins", found: row.len(), expected: games.models });
+        }
+        for (b, &count) in row.iter().enumerate().filter(|&(b, _)| b != a) {
+            games.record(a, b, in_range("wins", count, 0.0..=1e15, "from 0 to 1e15")?);
+        }
+    }
+    Ok(climb_to_maximum(games))
+}
+
+/// The ratings that fit the win rates best, each pair with a rate counting as one game.
+///
+/// ```
+/// use reasonscape_stats::bradley_terry::fit_win_rates;
+/// use reasonscape_stats::pairwise::{Method, win_rates};
+/// use reasonscape_stats::{Confidence, wilson};
+///
+/// let share = |correct| wilson(correct, 100.0, Confidence::P95);
+/// let models = [[Some(share(90.0)?)], [Some(share(80.0)?)], [Some(share(85.0)?)]];
+/// let fitted = fit_win_rates(&win_rates(&models, Confidence::P95, Method::Exact)?)?;
+/// assert!(fitted.converged() && fitted.elo[0] > fitted.elo[2] && fitted.elo[2] > fitted.elo[1]);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// [`StatsError::Empty`] when there is no model, which [`win_rates`](crate::pairwise::win_rates) never gives.
+pub fn fit_win_rates(rates: &WinRates) -> Result<BradleyTerry, StatsError> {
+    let mut games = Games::empty(rates.models())?;
+    for a in 0..games.models {
+        for (b, rate) in rates.row(a).iter().enumerate() {
+            games.record(a, b, rate.unwrap_or(0.0));
+        }
+    }
+    Ok(climb_to_maximum(games))
+}
+
+/// Iterates from equal ratings, on the games as they are or with the ties that a maximum needs.
+fn climb_to_maximum(mut games: Games) -> BradleyTerry {
+    let unbeaten = games.unbeaten();
+    if unbeaten.is_some() {
+        games.add_ties(ADDED_TIE);
+    }
+    let mut climb = Climb::new(games.models);
+    let converged = climb.run(&games);
+    let outcome = match unbeaten {
+        Some(unbeaten) => Outcome::Unbounded { unbeaten },
+        None if converged => Outcome::Converged,
+        None => Outcome::IterationLimit,
+    };
+    let Climb { ratings, iterations, .. } = climb;
+    let elo = ratings.iter().map(|rating| 1500.0 + 400.0 * rating.log10()).collect();
+    BradleyTerry { ratings, elo, iterations, outcome }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairwise::{Method, win_rates};
+    use crate::{Confidence, Interval};
+    use proptest::prelude::*;
+
+    /// Minorise-maximise as Hunter has it, with nothing to make it fast.
+    fn minorise_maximise(wins: &[Vec<f64>], sweeps: usize) -> Vec<f64> {
+        let mut ratings = vec![1.0_f64; wins.len()];
+        for _ in 0..sweeps {
+            let rate = |a: usize| {
+                let won: f64 = wins[a].iter().sum();
+                let met = |b: usize| (wins[a][b] + wins[b][a]) / (ratings[a] + ratings[b]);
+                won / (0..wins.len()).filter(|&b| b != a).map(met).sum::<f64>()
+            };
+            let next: Vec<f64> = (0..wins.len()).map(rate).collect();
+            let mean = next.iter().map(|rating| rating.ln()).sum::<f64>() / wins.len() as f64;
+            ratings = next.iter().map(|rating| rating / mean.exp()).collect();
+        }
+        ratings
+    }
+
+    /// Win rates of models whose every pair has met.
+    fn rates(models: usize) -> impl Strategy<Value = Vec<Vec<f64>>> {
+        prop::collection::vec(0.02..0.98_f64, models * models).prop_map(move |cells| {
+            let rate = |a: usize, b: usize| match a.cmp(&b) {
+                std::cmp::Ordering::Less => cells[a * models + b],
+                std::cmp::Ordering::Equal => 0.0,
+                std::cmp::Ordering::Greater => 1.0 - cells[b * models + a],
+            };
+            (0..models).map(|a| (0..models).map(|b| rate(a, b)).collect()).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn reaches_the_fixed_point_of_minorise_maximise(wins in rates(7)) {
+            let fitted = fit(&wins).unwrap();
+            prop_assert!(fitted.converged());
+            for (found, expected) in fitted.ratings.iter().zip(minorise_maximise(&wins, 3000)) {
+                prop_assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+            }
+            prop_assert!(fitted.ratings.iter().map(|rating| rating.ln()).sum::<f64>().abs() < 1e-12);
+        }
+
+        #[test]
+        fn the_order_of_the_models_does_not_matter(wins in rates(6)) {
+            let turned: Vec<Vec<f64>> = wins.iter().rev().map(|row| row.iter().rev().copied().collect()).collect();
+            let (one, other) = (fit(&wins).unwrap(), fit(&turned).unwrap());
+            for (one, other) in one.elo.iter().zip(other.elo.iter().rev()) {
+                prop_assert!((one - other).abs() < 1e-6);
+            }
+        }
+
+        #[test]
+        fn no_matrix_makes_it_panic_or_give_a_nan(
+            cells in prop::collection::vec(prop_oneof![Just(0.0), 0.0..1.0_f64, 0.0..1e15_f64, Just(1e-300)], 25),
+        ) {
+            let wins: Vec<&[f64]> = cells.chunks(5).collect();
+            let fitted = fit(&wins).unwrap();
+            prop_assert!(fitted.elo.iter().chain(&fitted.ratings).all(|number| number.is_finite()));
+        }
+    }
+
+    #[test]
+    fn ratings_that_made_the_wins_come_back() {
+        let truth: Vec<f64> = (0..100).map(|i| 1.05_f64.powi(i)).collect();
+        let wins: Vec<Vec<f64>> = truth.iter().map(|a| truth.iter().map(|b| a / (a + b)).collect()).collect();
+        let fitted = fit(&wins).unwrap();
+        assert!(fitted.converged() && fitted.iterations < 100, "{} sweeps", fitted.iterations);
+        for pair in fitted.ratings.windows(2) {
+            assert!((pair[1] / pair[0] - 1.05).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_model_that_never_loses_is_named() {
+        let fitted = fit(&[[0.0, 0.6, 0.0], [0.4, 0.0, 0.0], [1.0, 1.0, 0.0]]).unwrap();
+        assert_eq!(fitted.outcome, Outcome::Unbounded { unbeaten: vec![2] });
+        assert!(fitted.ratings[2] > 100.0 * fitted.ratings[0] && fitted.ratings[0] > fitted.ratings[1]);
+        let never_wins = fit(&[[0.0, 0.6, 1.0], [0.4, 0.0, 1.0], [0.0, 0.0, 0.0]]).unwrap();
+        assert_eq!(never_wins.outcome, Outcome::Unbounded { unbeaten: vec![0, 1] });
+        // Two groups that have not met are unbeaten by each other.
+        let apart =
+            fit(&[[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]);
+        assert_eq!(apart.unwrap().outcome, Outcome::Unbounded { unbeaten: vec![0, 1] });
+    }
+
+    #[test]
+    fn a_win_rate_that_is_only_rounding_is_no_win() {
+        let certain = |low, high| vec![Some(Interval { low, high, point: None })];
+        let models = [certain(0.1, 0.11), certain(0.5, 0.51), certain(0.95, 0.96)];
+        let rates = win_rates(&models, Confidence::P95, Method::Exact).unwrap();
+        assert_eq!(fit_win_rates(&rates).unwrap().outcome, Outcome::Unbounded { unbeaten: vec![1, 2] });
+        let nearly = fit(&[[0.0, 1.0], [2e-16, 0.0]]).unwrap();
+        assert_eq!(nearly.outcome, Outcome::Unbounded { unbeaten: vec![0] });
+    }
+
+    #[test]
+    fn a_model_alone_is_average() {
+        let fitted = fit(&[[0.0]]).unwrap();
+        assert!(fitted.converged());
+        assert_eq!((fitted.ratings, fitted.elo), (vec![1.0], vec![1500.0]));
+    }
+
+    #[test]
+    fn ratings_too_far_apart_to_compute_are_said_to_be() {
+        // Each beats the next all but once in ten billion games, and meets nobody else.
+        let count = 60;
+        let mut wins = vec![vec![0.0; count]; count];
+        for a in 1..count {
+            (wins[a - 1][a], wins[a][a - 1]) = (1.0, 1e-10);
+        }
+        let fitted = fit(&wins).unwrap();
+        assert_eq!(fitted.outcome, Outcome::IterationLimit);
+        assert!(fitted.elo.iter().all(|elo| elo.is_finite()));
+    }
+
+    #[test]
+    fn bad_matrices_are_named() {
+        let message = |wins: &[Vec<f64>]| fit(wins).unwrap_err().to_string();
+        assert_eq!(message(&[]), "`wins` is empty, but needs at least one entry");
+        assert_eq!(message(&[vec![0.0, 1.0], vec![1.0]]), "`wins` has 1 entries, but 2 are needed");
+        assert_eq!(
+            message(&[vec![0.0, f64::NAN], vec![1.0, 0.0]]),
+            "`wins` is NaN, but must be a finite number"
+        );
+        assert_eq!(message(&[vec![0.0, -1.0], vec![1.0, 0.0]]), "`wins` is -1, but must be from 0 to 1e15");
+    }
+}
