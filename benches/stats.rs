@@ -1,14 +1,23 @@
-//! All-pairs win rates of a leaderboard of 60 models and 12 tasks, and Bradley-Terry ratings of 100 models.
+//! Scores and all-pairs win rates of a leaderboard of 60 models and 12 tasks, Bradley-Terry ratings of 100 models.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use reasonscape_benches::leaderboard;
 use reasonscape_stats::Confidence;
 use reasonscape_stats::bradley_terry::fit;
 use reasonscape_stats::pairwise::{Method, win_rates};
+use reasonscape_stats::score::{Bootstrap, TaskBounds, reason_scores};
 
 /// The leaderboard, every model with every task.
 fn complete(models: usize, tasks: usize) -> Vec<Vec<Option<reasonscape_stats::Interval>>> {
     leaderboard(models, tasks).into_iter().map(|row| row.into_iter().map(Some).collect()).collect()
+}
+
+fn scores(criterion: &mut Criterion) {
+    let board: Vec<Vec<TaskBounds>> =
+        leaderboard(60, 12).into_iter().map(|row| row.into_iter().map(TaskBounds::from).collect()).collect();
+    criterion.benchmark_group("score").bench_function("60x12x5000", |bencher| {
+        bencher.iter(|| reason_scores(&board, Bootstrap::default()));
+    });
 }
 
 fn all_pairs(criterion: &mut Criterion) {
@@ -32,5 +41,5 @@ fn ratings(criterion: &mut Criterion) {
     criterion.bench_function("bradley_terry/100", |bencher| bencher.iter(|| fit(&wins)));
 }
 
-criterion_group!(benches, all_pairs, ratings);
+criterion_group!(benches, scores, all_pairs, ratings);
 criterion_main!(benches);
