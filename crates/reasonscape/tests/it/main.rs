@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
 mod estimate;
+mod generate;
 mod key;
 mod score;
+mod suite;
+mod tasks;
 mod world;

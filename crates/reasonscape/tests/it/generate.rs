@@ -1,0 +1,45 @@
+use crate::world::{reasonscape, refuses};
+
+fn lines(arguments: &[&str]) -> Vec<String> {
+    let run = reasonscape(&[&["generate"], arguments].concat());
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    run.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn tests_come_as_jsonl_and_fewer_are_the_first_of_more() {
+    let point = ["shuffle", "--params", r#"{"entities": 5, "depth": 4}"#];
+    let few = lines(&[&point[..], &["--count", "3"]].concat());
+    let many = lines(&[&point[..], &["--count", "30"]].concat());
+    assert_eq!(few, many[..3]);
+    for (index, line) in many.iter().enumerate() {
+        let test: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(test["index"], index);
+        assert_eq!(test["options"].as_array().unwrap().len(), 5);
+        assert_eq!(test["guess"], 0.2);
+        assert!(test["options"].as_array().unwrap().contains(&test["target"]));
+        assert!(test["prompt"].as_str().unwrap().contains("swap"));
+    }
+    assert_ne!(few, lines(&[&point[..], &["--count", "3", "--seed", "1"]].concat()));
+    assert_eq!(
+        few,
+        lines(&["shuffle", "--params", r#"{"depth": 4, "entities": 5, "style": "people"}"#, "--count", "3"])
+    );
+}
+
+#[test]
+fn wrong_coordinates_are_refused_with_range_and_nearest_value() {
+    let generate = |task: &str, params: &str| reasonscape(&["generate", task, "--params", params]);
+    refuses(
+        &generate("sort", r#"{"length": 99}"#),
+        &["`length` of `sort` is 99", "from 2 to 64", "the nearest is 64"],
+    );
+    refuses(&generate("sort", r#"{"length": "ten"}"#), &["`length` of `sort` is \"ten\"", "a whole number"]);
+    refuses(&generate("sort", r#"{"length": 4.5}"#), &["is 4.5", "a whole number"]);
+    refuses(&generate("sort", r#"{"lenght": 4}"#), &["did you mean `length`?"]);
+    refuses(&generate("sort", r#"{"key": "alphabet"}"#), &["one of alphabetic, reverse"]);
+    refuses(&generate("sort", "[4]"), &["are a list, but must be an object"]);
+    refuses(&generate("sort", "{length: 4}"), &["`--params` is not JSON: line 1, column 2"]);
+    refuses(&generate("sorting", "{}"), &["unknown task `sorting`"]);
+    refuses(&reasonscape(&["generate", "sort", "--count", "-1"]), &["--count"]);
+}

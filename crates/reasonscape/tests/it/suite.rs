@@ -1,0 +1,41 @@
+use crate::world::{reasonscape, refuses};
+
+#[test]
+fn built_in_suites_are_shown_and_counted() {
+    let run = reasonscape(&["suite", "count", "quick", "--format", "json"]);
+    let count: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((count["points"].as_u64(), count["tests"].as_u64()), (Some(36), Some(288)));
+    assert_eq!(count["tasks"].as_object().unwrap().len(), 12);
+
+    let run = reasonscape(&["suite", "show", "r12", "--format", "json"]);
+    let suite: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let points: usize =
+        suite["manifolds"].as_array().unwrap().iter().map(|m| m["points"].as_array().unwrap().len()).sum();
+    assert!(points >= 1068, "{points}");
+    assert!(reasonscape(&["suite", "show", "quick"]).stdout.contains("length: 3 8 24"));
+}
+
+#[test]
+fn a_file_is_validated_by_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    let path = file.to_str().unwrap();
+    std::fs::write(
+        &file,
+        "name = \"mine\"\ncount = 4\n[[manifold]]\nid = \"a\"\ntask = \"sort\"\nparams = { lenght = 4 }\n",
+    )
+    .unwrap();
+    refuses(&reasonscape(&["suite", "validate", path]), &["mine.toml`: line 6", "did you mean `length`?"]);
+
+    std::fs::write(&file, "name = \"mine\"\ncount = 4\n[[manifold]]\nid = \"a\"\ntask = \"sort\"\nparams = { length = [4, 8] }\n").unwrap();
+    let run = reasonscape(&["suite", "validate", path]);
+    assert_eq!(run.code, 0);
+    assert!(run.stderr.contains("is well formed"), "{run:?}");
+    assert!(run.stdout.contains("│ sort ┆      2 ┆     8 │"), "{run:?}");
+}
+
+#[test]
+fn what_is_no_suite_is_refused() {
+    refuses(&reasonscape(&["suite", "count", "r13"]), &["unknown suite `r13`", "quick and r12"]);
+    refuses(&reasonscape(&["suite", "count", "none.toml"]), &["failed to read `none.toml`"]);
+}
