@@ -22,7 +22,7 @@ pub(super) struct Generate {
     #[arg(long, value_name = "JSON", default_value = "{}")]
     params: String,
     /// Number of tests.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     count: usize,
     /// Global seed: another one is another set of tests.
     #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
