@@ -17,12 +17,14 @@
 //! ```
 
 mod answer;
+mod extract;
 mod json;
 mod key;
 mod params;
 mod task;
 pub mod tasks;
 
+pub use extract::{Extraction, Method, Reply, extract};
 pub use json::{Json, JsonError};
 pub use key::{base_seed, cache_key, canonical_json, seeded};
 pub use params::{Dimension, ParamError, ParamValue, Parameter, Params, Range, closest};

@@ -1,0 +1,376 @@
+//! Numbers in prose: the one number that a candidate claims, if it claims exactly one.
+
+use super::decimal::{Decimal, number_length};
+use super::text::{folded, headline, hedges, plain, presents, words};
+
+/// Whether the number that `answer` claims is the target.
+pub(super) fn matches(answer: &str, target: &str) -> bool {
+    match Decimal::parse(target) {
+        Some(target) => claimed(answer) == Some(target),
+        None => folded(answer) == folded(target),
+    }
+}
+
+/// The number that a candidate claims: the only one, the one after the last `=`, or the one before an explanation.
+fn claimed(answer: &str) -> Option<Decimal> {
+    let text = plain(answer);
+    let text = text.trim();
+    only_number(text).or_else(|| before_explanation(text)).or_else(|| {
+        // Work shown above the result, as in a fenced block.
+        only_number(text.rsplit_once('\n')?.1.trim())
+    })
+}
+
+/// A number that is explained afterwards, unless the explanation claims another one.
+fn before_explanation(text: &str) -> Option<Decimal> {
+    let head = headline(text)?;
+    let number = only_number(head)?;
+    let explanation = text[text.find(head)? + head.len()..].trim_matches(['.', '!', ' ', '(', ')', '\n']);
+    only_number(explanation).is_none_or(|other| other == number).then_some(number)
+}
+
+/// A number and where it stands.
+struct Found {
+    value: Decimal,
+    start: usize,
+    end: usize,
+}
+
+/// The one number that a sentence or formula comes to.
+fn only_number(text: &str) -> Option<Decimal> {
+    let text = if text.ends_with("..") { text } else { text.trim_end_matches(['.', '!', ' ']) };
+    if text.contains('\\') || text.ends_with([':', '?']) || hedges(text) {
+        return None;
+    }
+    if let Some(grouped) = spaced_groups(text) {
+        return Some(grouped);
+    }
+    let numbers = numbers(text)?;
+    let Some(last) = numbers.last() else { return spelled_out(text) };
+    let (before, after) = (&text[..last.start], &text[last.end..]);
+    let is_operand = after.contains(['+', '*', '/', '^', '×', '÷', '·', '%', '='])
+        || after.trim_start().starts_with(['-', '√'])
+        || before.len() > 2 && before.trim_end().ends_with(['+', '*', '/', '^', '×', '÷', '·', '√']);
+    if is_operand {
+        return None;
+    }
+    let clear = match numbers.iter().rev().nth(1) {
+        None => true,
+        Some(previous) => {
+            is_conclusion(&text[previous.end..last.start])
+                || numbers.iter().all(|number| number.value == last.value) && !has_operator(text)
+        }
+    };
+    clear.then(|| last.value.clone())
+}
+
+fn has_operator(text: &str) -> bool {
+    text.contains(['+', '*', '/', '^', '×', '÷', '·', '√']) || text.contains(" - ")
+}
+
+/// Whether the words between the last two numbers make the last one the result of the others.
+fn is_conclusion(between: &str) -> bool {
+    const CONCLUSIONS: [&str; 16] = [
+        "total",
+        "sum",
+        "result",
+        "so",
+        "therefore",
+        "thus",
+        "hence",
+        "gives",
+        "equals",
+        "makes",
+        "get",
+        "leaves",
+        "altogether",
+        "value",
+        "count",
+        "answer",
+    ];
+    if !presents(between) {
+        return false;
+    }
+    if between.contains(char::is_alphabetic) {
+        words(between).any(|word| CONCLUSIONS.iter().any(|known| known.eq_ignore_ascii_case(word)))
+    } else {
+        between.contains(['=', '→', '⇒']) && !between.contains([',', ';'])
+    }
+}
+
+/// `1 000 000`: groups of three with a space between, and nothing else.
+fn spaced_groups(text: &str) -> Option<Decimal> {
+    let (negative, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let mut groups = unsigned.split(' ');
+    let first = groups.next()?;
+    let is_group = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let rest: Vec<&str> = groups.collect();
+    ((1..=3).contains(&first.len())
+        && is_group(first)
+        && !rest.is_empty()
+        && rest.iter().all(|group| group.len() == 3 && is_group(group)))
+    .then(|| Decimal::read(negative, &unsigned.replace(' ', "")))
+}
+
+/// All numbers of a text that are not part of a name (`file10`), an ordinal or a label (`Step 3`). Nothing at all
+/// when one of them cannot be read for certain: a range, a unit glued to it, digits cut off by dots.
+fn numbers(text: &str) -> Option<Vec<Found>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(offset) = text[at..].find(|c: char| c.is_ascii_digit()) {
+        let mut start = at + offset;
+        if text[..start].ends_with('.')
+            && !text[..start - 1].ends_with(|c: char| c.is_alphanumeric() || c == ')')
+        {
+            start -= 1;
+        }
+        let end = start + number_length(&text[start..])?;
+        at = end;
+        let before = &text[..start];
+        if before.ends_with(|c: char| c.is_alphabetic() || c == '_') {
+            at += text[end..].find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len() - end);
+            continue;
+        }
+        let mut after = text[end..].chars();
+        match (after.next(), after.next()) {
+            (Some(next), _) if next.is_alphanumeric() => {
+                let word = words(&text[end..]).next().unwrap_or_default();
+                if ["st", "nd", "rd", "th"].contains(&word) {
+                    continue;
+                }
+                return None;
+            }
+            (Some('%' | '…' | '_' | '√'), _) | (Some('.'), Some('.')) => return None,
+            (Some(',' | '.' | ':' | '\''), Some(next)) if next.is_ascii_digit() => return None,
+            _ => {}
+        }
+        let Some(sign) = sign(before)? else { continue };
+        let value = Decimal::read(false, &text[start..end]);
+        found.push(Found { value: if sign < 0 { value.negated() } else { value }, start, end });
+    }
+    Some(found)
+}
+
+/// The sign that the text before a number gives it: `None` when it cannot be told from a range or a subtraction,
+/// `Some(None)` when the number is a label.
+fn sign(before: &str) -> Option<Option<i8>> {
+    const LABELS: [&str; 13] = [
+        "step", "part", "question", "problem", "row", "column", "item", "section", "line", "note", "attempt",
+        "example", "case",
+    ];
+    if let Some(left) = before.strip_suffix('-') {
+        let glued = left.ends_with(|c: char| c.is_alphanumeric() || c == ')');
+        return if glued { None } else { Some(Some(-1)) };
+    }
+    let left = before.trim_end();
+    if let Some(left) = left.strip_suffix('-').map(str::trim_end) {
+        return Some(Some(if left.is_empty() || left.ends_with('(') || presents(left) { -1 } else { 1 }));
+    }
+    let previous =
+        words(left).next_back().filter(|word| left.ends_with(word)).unwrap_or_default().to_lowercase();
+    Some(match previous.as_str() {
+        "minus" | "negative" => Some(-1),
+        label if LABELS.contains(&label) => None,
+        _ => Some(1),
+    })
+}
+
+/// A number in words, when it is all that is said or stands at the end after "is".
+fn spelled_out(text: &str) -> Option<Decimal> {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = words(&lower).collect();
+    let is_part = |word: &&&str| {
+        small(word).is_some() || scale(word).is_some() || **word == "hundred" || **word == "and"
+    };
+    let run = words.iter().rev().take_while(is_part).count();
+    let (before, run) = words.split_at(words.len() - run);
+    let (before, negative) = match before {
+        [before @ .., "minus" | "negative"] => (before, true),
+        _ => (before, false),
+    };
+    if !matches!(before, [] | [.., "is" | "are" | "equals"]) || before.iter().any(|word| is_part(&word)) {
+        return None;
+    }
+    let value = Decimal::from(value_of(run)?);
+    Some(if negative { value.negated() } else { value })
+}
+
+fn small(word: &str) -> Option<u64> {
+    const SMALL: [&str; 20] = [
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+    ];
+    const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+    let place = |names: &[&str]| names.iter().position(|name| *name == word).map(|place| place as u64);
+    place(&SMALL).or_else(|| Some((place(&TENS)? + 2) * 10))
+}
+
+fn scale(word: &str) -> Option<u64> {
+    match word {
+        "thousand" => Some(1_000),
+        "million" => Some(1_000_000),
+        "billion" => Some(1_000_000_000),
+        _ => None,
+    }
+}
+
+/// The value of number words, each group of three digits before its scale and the scales falling.
+fn value_of(mut words: &[&str]) -> Option<u64> {
+    let mut total = 0;
+    let mut smallest_scale = u64::MAX;
+    while !words.is_empty() {
+        let length = words.iter().position(|word| scale(word).is_some()).unwrap_or(words.len());
+        let (group, rest) = words.split_at(length);
+        let factor = rest.first().and_then(|word| scale(word)).unwrap_or(1);
+        if factor >= smallest_scale {
+            return None;
+        }
+        total += below_thousand(group)? * factor;
+        smallest_scale = factor;
+        words = rest.get(1..).unwrap_or_default();
+    }
+    (smallest_scale < u64::MAX).then_some(total)
+}
+
+fn below_thousand(words: &[&str]) -> Option<u64> {
+    let words = words.strip_prefix(&["and"]).unwrap_or(words);
+    match words {
+        [hundreds, "hundred", rest @ ..] => {
+            let hundreds = small(hundreds).filter(|digit| (1..10).contains(digit))? * 100;
+            if rest.is_empty() {
+                Some(hundreds)
+            } else {
+                Some(hundreds + below_hundred(rest.strip_prefix(&["and"]).unwrap_or(rest))?)
+            }
+        }
+        _ => below_hundred(words),
+    }
+}
+
+fn below_hundred(words: &[&str]) -> Option<u64> {
+    match words {
+        [word] => small(word),
+        [tens, unit] => {
+            let (tens, unit) = (small(tens)?, small(unit)?);
+            (tens >= 20 && (1..10).contains(&unit)).then_some(tens + unit)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_claim_is_read_in_any_notation() {
+        for (answer, target) in [
+            ("1,000", "1000"),
+            ("1000.0", "1000"),
+            ("1e3", "1000"),
+            ("1 000", "1000"),
+            (r"1{,}000", "1000"),
+            (r"1\,000", "1000"),
+            ("−17", "-17"),
+            ("- 17", "-17"),
+            ("minus 17", "-17"),
+            ("+5", "5"),
+            ("$42", "42"),
+            ("-$42", "-42"),
+            ("42 apples", "42"),
+            ("x = 42", "42"),
+            ("12 + 5 = 17", "17"),
+            ("12 - 5 = 7", "7"),
+            ("x_1 = 42", "42"),
+            ("12 plus 5 gives 17", "17"),
+            ("There are 3 cats and 4 dogs, so the total is 7.", "7"),
+            ("42. That is 6 rows of 7.", "42"),
+            ("42 (6 * 7)", "42"),
+            ("42 = 42", "42"),
+            ("Step 3: 42", "42"),
+            ("forty-two", "42"),
+            ("one thousand and six", "1006"),
+            ("The total is seven", "7"),
+            ("minus three", "-3"),
+            ("6 * 7\n= 42", "42"),
+            ("the 2nd row has 7", "7"),
+            (".5", "0.5"),
+        ] {
+            assert!(matches(answer, target), "{answer} for {target}");
+        }
+    }
+
+    #[test]
+    fn another_number_or_more_than_one_is_wrong() {
+        for (answer, target) in [
+            ("1009", "1000"),
+            ("100", "1000"),
+            ("10000", "1000"),
+            ("1,00", "100"),
+            ("1.000", "1000"),
+            ("3 or 4", "3"),
+            ("3 or 4", "4"),
+            ("3, 4", "3"),
+            ("3, 4", "4"),
+            ("12.5", "12"),
+            ("10-15", "10"),
+            ("10-15", "15"),
+            ("10–15", "-15"),
+            ("between 3 and 4", "4"),
+            ("12 + 5", "17"),
+            ("12 + 5", "5"),
+            ("4/4", "4"),
+            (r"\frac{84}{2}", "84"),
+            (r"\sqrt{16}", "16"),
+            ("2^{10}", "10"),
+            ("42%", "42"),
+            ("5k", "5"),
+            ("file10", "10"),
+            ("not 42", "42"),
+            ("it isn't 42", "42"),
+            ("42?", "42"),
+            ("Step 3:", "3"),
+            ("Step 3", "3"),
+            ("10...", "10"),
+            ("12 (13)", "12"),
+            ("12. Wait, 13.", "12"),
+            ("12:30", "30"),
+            ("Alice has 3, Bob has 4", "4"),
+            ("one integer", "1"),
+            ("two thirds", "2"),
+            ("twenty twelve", "32"),
+            ("12 apples, 5 pears", "12"),
+            ("≈ 42", "42"),
+            ("more than 42", "42"),
+            ("4²", "4"),
+            ("-42", "42"),
+            ("42", "-42"),
+            ("12 345 6", "12"),
+            ("1 000 or so", "1000"),
+            ("", "0"),
+        ] {
+            assert!(!matches(answer, target), "{answer} for {target}");
+        }
+    }
+}
