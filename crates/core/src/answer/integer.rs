@@ -2,6 +2,7 @@
 
 use super::decimal::{Decimal, number_length};
 use super::text::{folded, headline, hedges, plain, presents, words};
+use crate::extract::{is_item, without_marker};
 
 /// Whether the number that `answer` claims is the target.
 pub(super) fn matches(answer: &str, target: &str) -> bool {
@@ -15,10 +16,12 @@ pub(super) fn matches(answer: &str, target: &str) -> bool {
 fn claimed(answer: &str) -> Option<Decimal> {
     let text = plain(answer);
     let text = text.trim();
-    only_number(text).or_else(|| before_explanation(text)).or_else(|| {
-        // Work shown above the result, as in a fenced block.
-        only_number(text.rsplit_once('\n')?.1.trim())
-    })
+    let last_line = text.rsplit_once('\n').map(|(_, line)| without_marker(line.trim()));
+    if last_line.is_some() && is_item(text) {
+        return only_number(last_line?);
+    }
+    // Work may stand above the result, as in a fenced block.
+    only_number(text).or_else(|| before_explanation(text)).or_else(|| only_number(last_line?))
 }
 
 /// A number that is explained afterwards, unless the explanation claims another one.
@@ -57,7 +60,7 @@ fn only_number(text: &str) -> Option<Decimal> {
     let clear = match numbers.iter().rev().nth(1) {
         None => true,
         Some(previous) => {
-            is_conclusion(&text[previous.end..last.start])
+            is_conclusion(&text[previous.end..last.start]) && words(after).count() <= 4
                 || numbers.iter().all(|number| number.value == last.value) && !has_operator(text)
         }
     };
@@ -315,6 +318,7 @@ mod tests {
             ("minus three", "-3"),
             ("6 * 7\n= 42", "42"),
             ("the 2nd row has 7", "7"),
+            ("1. 6 * 6 = 36\n2. 36 + 6 = 42", "42"),
             (".5", "0.5"),
         ] {
             assert!(matches(answer, target), "{answer} for {target}");
@@ -368,6 +372,9 @@ mod tests {
             ("42", "-42"),
             ("12 345 6", "12"),
             ("1 000 or so", "1000"),
+            ("1. apples\n2. pears\n3. plums", "1"),
+            ("1. apples\n2. pears\n3. plums", "3"),
+            ("21. I wonder whether the answer is 19, but the rules exclude it", "19"),
             ("", "0"),
         ] {
             assert!(!matches(answer, target), "{answer} for {target}");

@@ -81,7 +81,7 @@ pub(super) fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
 
 /// Whether a text denies, doubts or names an alternative, so that what it mentions is not what it claims.
 pub(super) fn hedges(text: &str) -> bool {
-    const HEDGES: [&str; 16] = [
+    const HEDGES: [&str; 19] = [
         "not",
         "no",
         "or",
@@ -98,6 +98,9 @@ pub(super) fn hedges(text: &str) -> bool {
         "least",
         "between",
         "approximately",
+        "if",
+        "whether",
+        "but",
     ];
     text.contains('≈')
         || words(text).any(|word| {

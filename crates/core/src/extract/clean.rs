@@ -56,11 +56,16 @@ pub(super) fn tidy(candidate: &str) -> &str {
 }
 
 fn trim_pairs(mut text: &str) -> &str {
-    while let Some(shorter) = text.strip_prefix("**") {
-        text = shorter;
-    }
-    while let Some(shorter) = text.strip_suffix("**") {
-        text = shorter;
+    let starts = text.starts_with("**");
+    if starts || text.ends_with("**") {
+        // An odd one lost its partner when the candidate was cut out: `**Answer: 42**`.
+        let odd = text.matches("**").count() % 2 == 1;
+        text = match text.strip_prefix("**").and_then(|rest| rest.strip_suffix("**")) {
+            Some(inner) if !odd && !inner.contains("**") => inner,
+            _ if odd && starts => &text[2..],
+            _ if odd => &text[..text.len() - 2],
+            _ => text,
+        };
     }
     for [open, close] in PAIRS {
         let inner = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
@@ -71,11 +76,16 @@ fn trim_pairs(mut text: &str) -> &str {
     }
     for command in TYPE_COMMANDS {
         let inner = text.strip_prefix(command).and_then(|rest| rest.strip_suffix('}'));
-        if let Some(inner) = inner.filter(|inner| !inner.contains(['{', '}'])) {
+        if let Some(inner) = inner.filter(|inner| !has_brace(inner)) {
             text = inner;
         }
     }
     text
+}
+
+/// Whether a text holds a brace that is not escaped.
+fn has_brace(text: &str) -> bool {
+    text.match_indices(['{', '}']).any(|(at, _)| !text[..at].ends_with('\\'))
 }
 
 #[cfg(test)]
@@ -99,6 +109,9 @@ mod tests {
             ("-5", "-5"),
             ("10...", "10..."),
             ("**", ""),
+            ("42**", "42"),
+            ("a **kite**", "a **kite**"),
+            ("**a** and **b**", "**a** and **b**"),
         ] {
             assert_eq!(tidy(candidate), answer, "{candidate:?}");
         }

@@ -39,13 +39,16 @@ pub(super) fn is_decoration(line: &str) -> bool {
 }
 
 /// An item of a bulleted or numbered list.
-fn is_item(line: &str) -> bool {
+pub(crate) fn is_item(line: &str) -> bool {
     let line = line.trim_start();
-    without_bullet(line).len() < line.len()
-        || line
-            .trim_start_matches(|c: char| c.is_ascii_digit())
-            .strip_prefix(['.', ')'])
-            .is_some_and(|rest| rest.starts_with(' ') && line.starts_with(|c: char| c.is_ascii_digit()))
+    without_marker(line).len() < line.len()
+}
+
+/// A line without the bullet or the number of a list item.
+pub(crate) fn without_marker(line: &str) -> &str {
+    let number = line.bytes().take_while(u8::is_ascii_digit).count();
+    let numbered = line[number..].strip_prefix(['.', ')']).and_then(|rest| rest.strip_prefix(' '));
+    numbered.filter(|_| number > 0).unwrap_or_else(|| without_bullet(line))
 }
 
 /// A line without the bullet it starts with.
@@ -90,12 +93,8 @@ pub(super) fn following_block(text: &str) -> &str {
     } else {
         line.len()
     };
-    single_item(&block[..length])
-}
-
-/// A list of one item is that item: its bullet is no minus.
-fn single_item(block: &str) -> &str {
-    let block = block.trim();
+    let block = block[..length].trim();
+    // A list of one item is that item: its bullet is no minus.
     if block.contains('\n') { block } else { without_bullet(block) }
 }
 
@@ -167,7 +166,9 @@ pub(super) fn last_lines(text: &str) -> &str {
         }
         _ => {}
     }
-    single_item(&text[start..end])
+    let lines = text[start..end].trim();
+    // The number of the last step is not what the step comes to.
+    if lines.contains('\n') { lines } else { without_marker(lines) }
 }
 
 #[cfg(test)]
@@ -199,6 +200,7 @@ mod tests {
             ("So it is\n[\n  1\n]", "[\n  1\n]"),
             ("Close it with\n(\n]", "]"),
             ("- 42", "42"),
+            ("3. Add them", "Add them"),
             ("***", ""),
         ] {
             assert_eq!(last_lines(text), lines, "{text:?}");

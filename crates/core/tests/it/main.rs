@@ -1,4 +1,5 @@
 //! Integration tests of the domain: every task against an independent solver, and against Python.
 
+mod extract;
 mod solve;
 mod tasks;
