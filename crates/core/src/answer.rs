@@ -14,6 +14,9 @@ mod text;
 
 use crate::{AnswerType, Test};
 
+/// How much may be written around a target, in bytes. What is longer is a runaway line, and not worth reading.
+const LONGEST_REMARK: usize = 4096;
+
 /// Whether `answer` is the target of `test`, read as `kind`.
 ///
 /// The target as it stands is always right; everything else depends on the kind.
@@ -21,6 +24,9 @@ pub(crate) fn matches(kind: AnswerType, answer: &str, test: &Test) -> bool {
     let target = test.target.trim();
     if answer.trim() == target {
         return true;
+    }
+    if answer.len() > LONGEST_REMARK + 8 * target.len() {
+        return false;
     }
     match kind {
         AnswerType::Integer => integer::matches(answer, target),
@@ -83,6 +89,11 @@ mod tests {
         {
             assert!(!right(AnswerType::Symbols, answer, ")]}>"), "{answer}");
         }
+    }
+
+    #[test]
+    fn a_runaway_line_is_wrong() {
+        assert!(!right(AnswerType::Integer, &format!("7 {}", "because ".repeat(1000)), "7"));
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn claimed(text: &str) -> Option<Date> {
             let between = without_weekday(&text[previous.end..last.start]);
             dates.iter().all(|date| date.date == last.date)
                 || (presents(between) || between.trim_end().ends_with(" on"))
-                    && !words(between).any(|word| word == "and")
+                    && !words(between).any(|word| ["and", "to"].contains(&word))
         }
     };
     clear.then_some(last.date)
@@ -236,6 +236,7 @@ mod tests {
             "from 2024-03-05 to 2024-03-09",
             "2024-03-05 + 15 days",
             "March 15, 2024",
+            "from 2024-02-01 to 2024-03-05",
             "2024-02-30",
             "20240305",
             "",

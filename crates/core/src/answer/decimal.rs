@@ -29,7 +29,9 @@ impl Decimal {
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let all: String = whole.chars().chain(fraction.chars()).filter(char::is_ascii_digit).collect();
         let significant = all.trim_end_matches('0');
-        let exponent = (all.len() - significant.len()) as i64 + exponent - fraction.len() as i64;
+        let [zeros, places] = [all.len() - significant.len(), fraction.len()]
+            .map(|count| i64::try_from(count).expect("no text is that long"));
+        let exponent = exponent + zeros - places;
         let digits = significant.trim_start_matches('0').to_owned();
         if digits.is_empty() {
             Self { negative: false, digits, exponent: 0 }

@@ -150,35 +150,49 @@ fn numbers(text: &str) -> Option<Vec<Found>> {
             (Some(',' | '.' | ':' | '\''), Some(next)) if next.is_ascii_digit() => return None,
             _ => {}
         }
-        let Some(sign) = sign(before)? else { continue };
         let value = Decimal::read(false, &text[start..end]);
-        found.push(Found { value: if sign < 0 { value.negated() } else { value }, start, end });
+        let value = match sign(before) {
+            Sign::Plus => value,
+            Sign::Minus => value.negated(),
+            Sign::Label => continue,
+            Sign::Unclear => return None,
+        };
+        found.push(Found { value, start, end });
     }
     Some(found)
 }
 
-/// The sign that the text before a number gives it: `None` when it cannot be told from a range or a subtraction,
-/// `Some(None)` when the number is a label.
-fn sign(before: &str) -> Option<Option<i8>> {
+/// What the text before a number makes of it.
+enum Sign {
+    Plus,
+    Minus,
+    /// The number only counts something: a step, a row.
+    Label,
+    /// A range or a subtraction.
+    Unclear,
+}
+
+fn sign(before: &str) -> Sign {
     const LABELS: [&str; 13] = [
         "step", "part", "question", "problem", "row", "column", "item", "section", "line", "note", "attempt",
         "example", "case",
     ];
     if let Some(left) = before.strip_suffix('-') {
         let glued = left.ends_with(|c: char| c.is_alphanumeric() || c == ')');
-        return if glued { None } else { Some(Some(-1)) };
+        return if glued { Sign::Unclear } else { Sign::Minus };
     }
     let left = before.trim_end();
     if let Some(left) = left.strip_suffix('-').map(str::trim_end) {
-        return Some(Some(if left.is_empty() || left.ends_with('(') || presents(left) { -1 } else { 1 }));
+        let starts = left.is_empty() || left.ends_with('(') || presents(left);
+        return if starts { Sign::Minus } else { Sign::Plus };
     }
     let previous =
         words(left).next_back().filter(|word| left.ends_with(word)).unwrap_or_default().to_lowercase();
-    Some(match previous.as_str() {
-        "minus" | "negative" => Some(-1),
-        label if LABELS.contains(&label) => None,
-        _ => Some(1),
-    })
+    match previous.as_str() {
+        "minus" | "negative" => Sign::Minus,
+        label if LABELS.contains(&label) => Sign::Label,
+        _ => Sign::Plus,
+    }
 }
 
 /// A number in words, when it is all that is said or stands at the end after "is".

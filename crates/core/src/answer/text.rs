@@ -140,8 +140,8 @@ pub(super) fn headline(text: &str) -> Option<&str> {
 
 /// Whether a text ends with a word or sign that presents what comes next as a result.
 pub(super) fn presents(before: &str) -> bool {
-    let before = before.trim_end_matches([' ', '*', '_', '"', '(']);
     const WORDS: [&str; 9] = ["is", "are", "equals", "gives", "get", "be", "to", "therefore", "so"];
+    let before = before.trim_end_matches([' ', '*', '_', '"', '(']);
     before.ends_with(['=', ':', '→', '⇒'])
         || before.ends_with("->")
         || before.ends_with("=>")

@@ -1,5 +1,7 @@
 //! Answer extraction against a corpus of replies, and what holds for any reply at all.
 
+use std::fmt::Write;
+
 use proptest::prelude::*;
 use proptest::sample::select;
 use reasonscape_core::{AnswerType, Parameter, Params, PyRandom, Reply, Task, Test, extract};
@@ -117,7 +119,7 @@ fn every_reply_of_the_corpus_is_read_as_expected() {
         for case in text.split("\n=== ").map(Case::parse) {
             *(if case.need("expect") == "right" { &mut right } else { &mut wrong }) += 1;
             for failure in case.failures() {
-                report += &format!("{file}: {}: {failure}\n", case.name);
+                writeln!(report, "{file}: {}: {failure}", case.name).expect("a string takes any text");
             }
         }
     }
