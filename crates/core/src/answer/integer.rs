@@ -42,7 +42,11 @@ struct Found {
 /// The one number that a sentence or formula comes to.
 fn only_number(text: &str) -> Option<Decimal> {
     let text = if text.ends_with("..") { text } else { text.trim_end_matches(['.', '!', ' ']) };
-    if text.contains('\\') || text.ends_with([':', '?']) || hedges(text) {
+    if text.contains(['\\', '<', '≤', '≥', '≠'])
+        || text.contains(" > ")
+        || text.ends_with([':', '?'])
+        || hedges(text)
+    {
         return None;
     }
     if let Some(grouped) = spaced_groups(text) {
@@ -58,13 +62,19 @@ fn only_number(text: &str) -> Option<Decimal> {
         return None;
     }
     let clear = match numbers.iter().rev().nth(1) {
-        None => true,
+        None => presents(before) || !names_operation(text),
         Some(previous) => {
             is_conclusion(&text[previous.end..last.start]) && words(after).count() <= 4
                 || numbers.iter().all(|number| number.value == last.value) && !has_operator(text)
         }
     };
     clear.then(|| last.value.clone())
+}
+
+/// Whether an operation is written in words: "twelve plus 5" is not 5.
+fn names_operation(text: &str) -> bool {
+    const OPERATIONS: [&str; 6] = ["plus", "times", "multiplied", "divided", "modulo", "mod"];
+    words(text).any(|word| OPERATIONS.iter().any(|known| known.eq_ignore_ascii_case(word)))
 }
 
 fn has_operator(text: &str) -> bool {
@@ -97,7 +107,7 @@ fn is_conclusion(between: &str) -> bool {
     if between.contains(char::is_alphabetic) {
         words(between).any(|word| CONCLUSIONS.iter().any(|known| known.eq_ignore_ascii_case(word)))
     } else {
-        between.contains(['=', '→', '⇒']) && !between.contains([',', ';'])
+        (between.contains(['=', '→', '⇒']) || between.contains("->")) && !between.contains([',', ';'])
     }
 }
 
@@ -325,6 +335,9 @@ mod tests {
             ("42. That is 6 rows of 7.", "42"),
             ("42 (6 * 7)", "42"),
             ("42 = 42", "42"),
+            ("Twelve plus five equals 17", "17"),
+            ("6 * 7 -> 42", "42"),
+            ("> 42", "42"),
             ("Step 3: 42", "42"),
             ("forty-two", "42"),
             ("one thousand and six", "1006"),
@@ -389,6 +402,11 @@ mod tests {
             ("1. apples\n2. pears\n3. plums", "1"),
             ("1. apples\n2. pears\n3. plums", "3"),
             ("21. I wonder whether the answer is 19, but the rules exclude it", "19"),
+            ("twelve plus 5", "5"),
+            ("5 times three", "5"),
+            ("x < 42", "42"),
+            ("x ≥ 42", "42"),
+            ("x > 42", "42"),
             ("", "0"),
         ] {
             assert!(!matches(answer, target), "{answer} for {target}");
