@@ -10,6 +10,7 @@ mod decimal;
 mod integer;
 mod json;
 mod list;
+mod spelled;
 mod text;
 
 use crate::{AnswerType, Test};
