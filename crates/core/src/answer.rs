@@ -1,8 +1,121 @@
 //! Comparing an extracted answer with the target: never lenient enough to take a wrong one.
+//!
+//! Each kind of answer reads the notations that people use for it. A candidate that says two things, hedges, or
+//! denies what it names is wrong, even when the target is among what it says.
+
+mod boolean;
+mod choice;
+mod date;
+mod decimal;
+mod integer;
+mod json;
+mod list;
+mod spelled;
+mod text;
 
 use crate::{AnswerType, Test};
 
+/// How much may be written around a target, in bytes. What is longer is a runaway line, and not worth reading.
+const LONGEST_REMARK: usize = 4096;
+
 /// Whether `answer` is the target of `test`, read as `kind`.
-pub(crate) fn matches(_kind: AnswerType, answer: &str, test: &Test) -> bool {
-    answer.trim() == test.target
+///
+/// The target as it stands is always right; everything else depends on the kind.
+pub(crate) fn matches(kind: AnswerType, answer: &str, test: &Test) -> bool {
+    let target = test.target.trim();
+    if answer.trim() == target {
+        return true;
+    }
+    if answer.len() > LONGEST_REMARK + 8 * target.len() {
+        return false;
+    }
+    match kind {
+        AnswerType::Integer => integer::matches(answer, target),
+        AnswerType::List => list::matches(answer, target),
+        AnswerType::Symbols => symbols_match(answer, target),
+        AnswerType::Date => date::matches(answer, target),
+        AnswerType::Json => json::matches(answer, target),
+        AnswerType::Cell => cell_matches(answer, target),
+        AnswerType::Boolean => boolean::matches(answer, target),
+        AnswerType::Choice => choice::matches(answer, target, &test.options),
+    }
+}
+
+/// Symbols are compared without white space, and with nothing added or missing.
+///
+/// Words before the symbols are passed over when they hold no symbol themselves; a reply that repeats the question
+/// before it goes on is not the answer that was asked for.
+fn symbols_match(answer: &str, target: &str) -> bool {
+    let compact = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let target = compact(target);
+    let unescaped = answer.replace(r"\{", "{").replace(r"\}", "}").replace(r"\rangle", ">");
+    let start = unescaped
+        .rfind(char::is_alphanumeric)
+        .map_or(0, |at| at + unescaped[at..].chars().next().map_or(0, char::len_utf8));
+    let (words, symbols) = unescaped.split_at(if target.contains(char::is_alphanumeric) { 0 } else { start });
+    let is_quote = |c: char| "`\"'“”‘’*".contains(c);
+    let symbols = symbols.trim().trim_start_matches(':').trim();
+    !words.contains(|c: char| target.contains(c) || "()[]{}<>".contains(c))
+        && compact(symbols.trim_matches(is_quote)) == target
+}
+
+/// A number is compared as a number; text without regard to case, spacing and decoration, alone or after "is".
+fn cell_matches(answer: &str, target: &str) -> bool {
+    if decimal::Decimal::parse(target).is_some() {
+        return integer::matches(answer, target);
+    }
+    let (answer, target) = (text::folded(answer), text::folded(target));
+    let claim = answer.strip_suffix(&target);
+    claim.is_some_and(|before| {
+        before.is_empty()
+            || [" is ", ": ", " = "].iter().any(|link| before.ends_with(link)) && !text::hedges(before)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn right(kind: AnswerType, answer: &str, target: &str) -> bool {
+        matches(kind, answer, &Test::write_in(String::new(), target))
+    }
+
+    #[test]
+    fn symbols_ignore_space_and_nothing_else() {
+        for answer in [")]}>", ") ] } >", "`)]}>`", r")]\}>", "The closing string is: )]}>", "\")]}>\""] {
+            assert!(right(AnswerType::Symbols, answer, ")]}>"), "{answer}");
+        }
+        for answer in
+            [")]}", ")]}>>", "([{<>}])", ")]}> )", ">}])", "", "([{<a>}])", "( [ a ) ] } >", "( x )]}>"]
+        {
+            assert!(!right(AnswerType::Symbols, answer, ")]}>"), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_runaway_line_is_wrong() {
+        assert!(!right(AnswerType::Integer, &format!("7 {}", "because ".repeat(1000)), "7"));
+    }
+
+    #[test]
+    fn cells_are_numbers_or_text() {
+        for (answer, target) in [
+            ("1,200", "1200"),
+            ("1200.50", "1200.5"),
+            ("the city is **New  York**", "New York"),
+            ("new york", "New York"),
+        ] {
+            assert!(right(AnswerType::Cell, answer, target), "{answer}");
+        }
+        for (answer, target) in [
+            ("1201", "1200"),
+            ("New York City", "New York"),
+            ("not New York", "New York"),
+            ("East New York", "New York"),
+            ("1200.05", "1200.5"),
+            ("it is not clear that it is Oslo", "Oslo"),
+        ] {
+            assert!(!right(AnswerType::Cell, answer, target), "{answer}");
+        }
+    }
 }

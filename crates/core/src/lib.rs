@@ -17,6 +17,7 @@
 //! ```
 
 mod answer;
+mod extract;
 mod json;
 mod key;
 mod params;
@@ -25,6 +26,7 @@ mod suite;
 mod task;
 pub mod tasks;
 
+pub use extract::{Extraction, Method, Reply, extract};
 pub use json::{Json, JsonError};
 pub use key::{base_seed, cache_key, canonical_json, seeded};
 pub use params::{Dimension, ParamError, ParamValue, Parameter, Params, Range, closest};

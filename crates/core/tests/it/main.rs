@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
 mod difficulty;
+mod extract;
 mod python;
 mod solve;
 mod suites;

@@ -1,0 +1,223 @@
+//! Choices among options, by text or by letter.
+
+use super::text::{folded, headline, plain, words};
+
+/// Whether `answer` chooses the target among the options.
+///
+/// An option's own text always wins; letters stand for options by place only if no option is a single letter itself.
+/// A sentence chooses when it mentions exactly one option, the longest that fits, and denies nothing. Where letter
+/// and text disagree, or two options are mentioned, nothing is chosen.
+pub(super) fn matches(answer: &str, target: &str, options: &[String]) -> bool {
+    let options = Options::new(options);
+    let right = options.texts.iter().position(|text| *text == normal(target));
+    right.is_some() && options.chosen(answer) == right
+}
+
+struct Options {
+    texts: Vec<String>,
+    letters: bool,
+}
+
+/// Folded, without an article: "the dark red ball" and "dark red ball" are one option.
+fn normal(text: &str) -> String {
+    let folded = folded(text);
+    ["the ", "a ", "an "]
+        .iter()
+        .find_map(|article| folded.strip_prefix(article))
+        .unwrap_or(&folded)
+        .to_owned()
+}
+
+impl Options {
+    fn new(options: &[String]) -> Self {
+        let texts: Vec<String> = options.iter().map(|option| normal(option)).collect();
+        let is_letter = |text: &String| text.len() == 1 && text.starts_with(char::is_alphabetic);
+        Self { letters: options.len() <= 26 && !texts.iter().any(is_letter), texts }
+    }
+
+    fn chosen(&self, answer: &str) -> Option<usize> {
+        let text = plain(answer);
+        let text = text.trim();
+        self.by_text(text)
+            .or_else(|| self.by_letter(text))
+            .or_else(|| self.by_mention(text))
+            .or_else(|| self.by_headline(text))
+            .or_else(|| self.by_mention(text.rsplit_once('\n')?.1))
+    }
+
+    fn by_text(&self, text: &str) -> Option<usize> {
+        let text = normal(text);
+        self.texts.iter().position(|option| *option == text)
+    }
+
+    /// A letter alone, however bracketed, also after "option".
+    fn by_letter(&self, text: &str) -> Option<usize> {
+        let lower = folded(text);
+        let letter = ["option ", "choice ", "answer ", "letter "]
+            .iter()
+            .find_map(|word| lower.strip_prefix(word))
+            .unwrap_or(&lower)
+            .trim_matches(['(', ')', '[', ']', ':', '.', '*']);
+        self.letter(letter)
+    }
+
+    fn letter(&self, letter: &str) -> Option<usize> {
+        match letter.as_bytes() {
+            [letter] if self.letters && letter.is_ascii_alphabetic() => {
+                Some(usize::from(letter.to_ascii_lowercase() - b'a'))
+                    .filter(|place| *place < self.texts.len())
+            }
+            _ => None,
+        }
+    }
+
+    fn by_headline(&self, text: &str) -> Option<usize> {
+        let head = headline(text)?;
+        let chosen = self.by_text(head).or_else(|| self.by_letter(head))?;
+        let explanation = text[text.find(head)? + head.len()..].trim_matches([' ', '.', '(', ')']);
+        // "B. Anna" says the option twice; "B. Carl" contradicts itself unless B is Carl. A whole sentence explains.
+        let restated = self.by_text(explanation).or_else(|| self.by_letter(explanation));
+        restated.is_none_or(|restated| restated == chosen).then_some(chosen)
+    }
+
+    /// The only option that a sentence mentions, by text or as a marked letter.
+    fn by_mention(&self, text: &str) -> Option<usize> {
+        if text.trim_end().ends_with('?') || denies(text) {
+            return None;
+        }
+        let mut mentioned = self.mentioned_texts(text);
+        mentioned.extend(self.mentioned_letters(text));
+        let first = *mentioned.first()?;
+        mentioned.iter().all(|other| *other == first).then_some(first)
+    }
+
+    /// Whole words only, and the longest option that fits at each place.
+    fn mentioned_texts(&self, text: &str) -> Vec<usize> {
+        let lower = text.to_lowercase();
+        let words: Vec<&str> = split(&lower).collect();
+        let options: Vec<Vec<&str>> = self.texts.iter().map(|option| split(option).collect()).collect();
+        let mut mentioned = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let fits = |option: &&Vec<&str>| !option.is_empty() && words[at..].starts_with(option);
+            let longest = options
+                .iter()
+                .enumerate()
+                .filter(|(_, option)| fits(option))
+                .max_by_key(|(_, option)| option.len());
+            mentioned.extend(longest.map(|(place, _)| place));
+            at += longest.map_or(1, |(_, option)| option.len());
+        }
+        mentioned
+    }
+
+    /// `(B)`, `B)`, `B.` or `B:` at the start, and "option B" anywhere.
+    fn mentioned_letters(&self, text: &str) -> Vec<usize> {
+        let mut mentioned = Vec::new();
+        let mut announced = false;
+        for (i, token) in text.split_whitespace().enumerate() {
+            let bare = token.trim_matches(['(', ')', '[', ']', '.', ':', ',', ';']);
+            let bracketed =
+                token.starts_with('(') && token.trim_end_matches(['.', ',', ';', ':']).ends_with(')');
+            if announced || bracketed || i == 0 && token.len() > bare.len() {
+                mentioned.extend(self.letter(bare));
+            }
+            announced = ["option", "choice", "letter"].iter().any(|word| word.eq_ignore_ascii_case(bare));
+        }
+        mentioned
+    }
+}
+
+/// Words for comparison; a possessive is the word itself.
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    words(text).map(|word| word.strip_suffix("'s").unwrap_or(word).trim_matches('\''))
+}
+
+fn denies(text: &str) -> bool {
+    const DENIALS: [&str; 11] =
+        ["not", "or", "nor", "neither", "never", "cannot", "either", "maybe", "perhaps", "unless", "except"];
+    let lower = text.to_lowercase();
+    words(&lower.replace('’', "'")).any(|word| DENIALS.contains(&word) || word.ends_with("n't"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn right(answer: &str, target: &str, options: &[&str]) -> bool {
+        let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+        matches(answer, target, &options)
+    }
+
+    const PEOPLE: [&str; 4] = ["Carl", "Anna", "Bob", "Mary Ann"];
+
+    #[test]
+    fn by_letter_or_by_text() {
+        for answer in [
+            "B",
+            "(B)",
+            "B)",
+            "b.",
+            "**B**",
+            "option B",
+            "Option (B)",
+            "B. Anna",
+            "B) Anna",
+            "(B) Anna",
+            "anna",
+            "\"Anna\"",
+            "Anna has the ball.",
+            "It is Anna's ball",
+            "Anna (option B)",
+            "B: Anna has it",
+            "B because she got it last",
+            r"\text{B}",
+            "Anna. Bob gave it to her.",
+        ] {
+            assert!(right(answer, "Anna", &PEOPLE), "{answer}");
+            assert!(!right(answer, "Carl", &PEOPLE), "{answer}");
+        }
+    }
+
+    #[test]
+    fn disagreement_denial_and_several_options_choose_nothing() {
+        for answer in [
+            "A or B",
+            "A. Anna",
+            "B. Carl",
+            "Anna (option C)",
+            "Anna gave it to Bob",
+            "Anna or Bob",
+            "not Anna",
+            "Anna doesn't have it",
+            "Annabel",
+            "Is it Anna?",
+            "E",
+            "A and B",
+            "Anna. Wait, Bob.",
+            "2",
+            "",
+        ] {
+            assert!(!right(answer, "Anna", &PEOPLE), "{answer}");
+        }
+    }
+
+    #[test]
+    fn the_longest_option_wins_and_articles_do_not_count() {
+        let colours = ["red", "dark red", "the blue one"];
+        assert!(right("The ball is dark red.", "dark red", &colours));
+        assert!(!right("The ball is dark red.", "red", &colours));
+        assert!(right("blue one", "the blue one", &colours));
+        assert!(right("A", "red", &colours));
+    }
+
+    #[test]
+    fn options_that_are_letters_or_numbers_are_texts() {
+        assert!(right("B", "B", &["B", "A", "C"]));
+        assert!(!right("A", "B", &["B", "A", "C"]));
+        assert!(right("3", "3", &["5", "3", "1"]));
+        assert!(!right("2", "3", &["5", "3", "1"]));
+        assert!(right("B", "3", &["5", "3", "1"]));
+        assert!(!right("13", "3", &["5", "3", "1"]));
+    }
+}

@@ -1,0 +1,190 @@
+//! Reading prose: decoration removed, words, hedges.
+
+use crate::extract::TYPE_COMMANDS;
+
+/// Text without Markdown and LaTeX, and with one character for each of the many dashes, quotes and spaces.
+pub(super) fn plain(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    // For each brace that is open: whether it belongs to a command and goes with it.
+    let mut braces: Vec<bool> = Vec::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if let Some(command) = TYPE_COMMANDS.iter().find(|command| c == '\\' && rest.starts_with(**command)) {
+            braces.push(true);
+            rest = &rest[command.len()..];
+            continue;
+        }
+        if let Some((from, to)) = REPLACED.iter().find(|(from, _)| rest.starts_with(from)) {
+            result.push_str(to);
+            rest = &rest[from.len()..];
+            continue;
+        }
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '{' => braces.push(false),
+            '}' if braces.pop() == Some(true) => continue,
+            _ => {}
+        }
+        result.push(c);
+    }
+    result
+}
+
+const REPLACED: [(&str, &str); 34] = [
+    ("**", ""),
+    ("`", ""),
+    ("{,}", ","),
+    (r"\left", ""),
+    (r"\right", ""),
+    (r"\displaystyle", ""),
+    (r"\quad", " "),
+    (r"\times", "×"),
+    (r"\cdot", "·"),
+    (r"\approx", "≈"),
+    (r"\(", ""),
+    (r"\)", ""),
+    (r"\[", ""),
+    (r"\]", ""),
+    (r"\{", "{"),
+    (r"\}", "}"),
+    (r"\,", " "),
+    (r"\;", " "),
+    (r"\:", " "),
+    (r"\!", ""),
+    (r"\ ", " "),
+    (r"\$", ""),
+    (r"\%", "%"),
+    (r"\_", "_"),
+    (r"\*", "*"),
+    ("$", ""),
+    ("\u{2212}", "-"),
+    ("\u{2013}", "-"),
+    ("\u{2011}", "-"),
+    ("\u{a0}", " "),
+    ("\u{2009}", " "),
+    ("\u{202f}", " "),
+    ("“", "\""),
+    ("”", "\""),
+];
+
+/// Plain text in lower case with single spaces, without quotes and punctuation around it.
+pub(super) fn folded(text: &str) -> String {
+    let lower = plain(text).to_lowercase();
+    let folded = lower.split_whitespace().collect::<Vec<_>>().join(" ");
+    folded.trim_matches(|c: char| c.is_whitespace() || "\"'‘’*_.,;!".contains(c)).to_owned()
+}
+
+/// The words of a text, split at everything that is neither letter, digit nor apostrophe.
+pub(super) fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty())
+}
+
+/// Whether a text denies, doubts or names an alternative, so that what it mentions is not what it claims.
+pub(super) fn hedges(text: &str) -> bool {
+    const HEDGES: [&str; 19] = [
+        "not",
+        "no",
+        "or",
+        "either",
+        "neither",
+        "nor",
+        "cannot",
+        "never",
+        "maybe",
+        "perhaps",
+        "possibly",
+        "unless",
+        "than",
+        "least",
+        "between",
+        "approximately",
+        "if",
+        "whether",
+        "but",
+    ];
+    text.contains('≈')
+        || words(text).any(|word| {
+            let word = word.to_lowercase();
+            HEDGES.contains(&word.as_str()) || word.ends_with("n't")
+        })
+}
+
+/// Whether a text takes something back.
+fn corrects_itself(text: &str) -> bool {
+    const CORRECTIONS: [&str; 14] = [
+        "actually",
+        "wait",
+        "no",
+        "not",
+        "sorry",
+        "correction",
+        "rather",
+        "or",
+        "hmm",
+        "mistake",
+        "instead",
+        "if",
+        "oops",
+        "wrong",
+    ];
+    words(text).any(|word| CORRECTIONS.contains(&word.to_lowercase().as_str()))
+}
+
+/// What a candidate says before it explains itself: "42" of "42. That is because 6 * 7 = 42". Nothing when there is
+/// no explanation, or when it takes the answer back.
+pub(super) fn headline(text: &str) -> Option<&str> {
+    const ENDS: [&str; 9] = [". ", "! ", ".\n", "\n", " because ", ", because ", " since ", ", since ", " ("];
+    let end = ENDS.iter().filter_map(|end| text.find(end)).min()?;
+    Some(text[..end].trim()).filter(|headline| !headline.is_empty() && !corrects_itself(&text[end..]))
+}
+
+/// Whether a text ends with a word or sign that presents what comes next as a result.
+pub(super) fn presents(before: &str) -> bool {
+    const WORDS: [&str; 9] = ["is", "are", "equals", "gives", "get", "be", "to", "therefore", "so"];
+    let before = before.trim_end_matches([' ', '*', '_', '"', '(']);
+    before.ends_with(['=', ':', '→', '⇒'])
+        || before.ends_with("->")
+        || before.ends_with("=>")
+        || words(before).next_back().is_some_and(|word| {
+            before.ends_with(word) && WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decoration_goes() {
+        for (text, expected) in [
+            (r"\text{dark red}", "dark red"),
+            (r"1{,}000", "1,000"),
+            (r"\left[ 1,\, 2 \right]", "[ 1,  2 ]"),
+            (r#"{"a": 1}"#, r#"{"a": 1}"#),
+            ("**a**, `b`", "a, b"),
+            ("−5", "-5"),
+            (r"\{1\}", "{1}"),
+        ] {
+            assert_eq!(plain(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_headline_stands_only_if_nothing_takes_it_back() {
+        assert_eq!(headline("42. That is because 6 * 7 = 42"), Some("42"));
+        assert_eq!(headline("42 (six times seven)"), Some("42"));
+        assert_eq!(headline("42. Wait, 43."), None);
+        assert_eq!(headline("42 (or 43)"), None);
+        assert_eq!(headline("42"), None);
+    }
+
+    #[test]
+    fn results_are_presented() {
+        for before in ["12 + 5 = ", "The sum is", "we get ", "Total: ", "a → "] {
+            assert!(presents(before), "{before}");
+        }
+        for before in ["3 or", "12 +", "this", "between 3 and "] {
+            assert!(!presents(before), "{before}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Finding the answer in a reply: reasoning is set apart first, then the last mark in what remains wins.
+//!
+//! Nothing here knows what was asked. Cleaning is light and removes only what no answer is made of; what depends on
+//! the kind of answer (a thousands separator, a bullet that could be a minus) is left to [`Task::check`](crate::Task::check).
+//! Every step reads the text a bounded number of times, so that a reply of megabytes costs milliseconds.
+
+mod clean;
+mod marks;
+mod reasoning;
+mod search;
+
+pub(crate) use clean::TYPE_COMMANDS;
+pub(crate) use search::{is_item, without_bullet, without_marker};
+
+use std::borrow::Cow;
+
+/// What a model sent back.
+///
+/// ```
+/// use reasonscape_core::Reply;
+///
+/// let reply = Reply { content: "42", reasoning: Some("six times seven") };
+/// assert_eq!(Reply::from("42").content, reply.content);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reply<'a> {
+    /// The message itself.
+    pub content: &'a str,
+    /// What the provider delivered apart as `reasoning_content` or the like.
+    pub reasoning: Option<&'a str>,
+}
+
+impl<'a> From<&'a str> for Reply<'a> {
+    fn from(content: &'a str) -> Self {
+        Self { content, reasoning: None }
+    }
+}
+
+/// A reply taken apart.
+///
+/// ```
+/// use reasonscape_core::{Reply, extract};
+///
+/// let found = extract(&Reply::from("<think>6 * 7</think>That makes **42**."));
+/// assert_eq!(found.reasoning.as_deref(), Some("6 * 7"));
+/// assert_eq!(found.text, "That makes **42**.");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extraction<'a> {
+    /// What the model thought: the provider's field, then what stood between reasoning tags. Blank counts as none.
+    pub reasoning: Option<Cow<'a, str>>,
+    /// The reply without its reasoning.
+    pub text: Cow<'a, str>,
+    /// The answer, lightly cleaned; never empty.
+    pub answer: Option<String>,
+    /// How the answer was found, or why there is none.
+    pub method: Method,
+}
+
+/// How an answer was found, or why there is none.
+///
+/// ```
+/// use reasonscape_core::{Method, Reply, extract};
+///
+/// assert_eq!(extract(&Reply::from(r"So $\boxed{42}$.")).method, Method::Boxed);
+/// assert_eq!(extract(&Reply::from("<think>It is 42, no,")).method, Method::Unfinished);
+/// assert_eq!(Method::LastLine.name(), "last line");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Method {
+    /// `\boxed{…}` or `\fbox{…}`.
+    Boxed,
+    /// `<answer>…</answer>`.
+    Tag,
+    /// "Answer: …", "the final answer is …", or a heading that says so.
+    Phrase,
+    /// No mark, but the reply ends with a fenced block.
+    Fence,
+    /// No mark: the last line that is not decoration.
+    LastLine,
+    /// No answer: the reasoning never ended, or the reply breaks off inside the last mark.
+    Unfinished,
+    /// No answer: nothing was said outside the reasoning.
+    Empty,
+}
+
+impl Method {
+    /// The method in words, for tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Boxed => "boxed",
+            Self::Tag => "answer tag",
+            Self::Phrase => "phrase",
+            Self::Fence => "fenced block",
+            Self::LastLine => "last line",
+            Self::Unfinished => "unfinished",
+            Self::Empty => "empty",
+        }
+    }
+}
+
+/// Sets the reasoning of a reply apart and finds the answer in the rest.
+///
+/// The last explicit mark wins, by position: a box, an answer tag, or a phrase such as "the final answer is".
+/// Without a mark it is the fenced block that ends the reply, or else the last line. A reasoning tag that is never
+/// closed means that there is no answer, whatever the reasoning says; so does a last mark with nothing after it.
+///
+/// ```
+/// use reasonscape_core::{Method, Reply, extract};
+///
+/// let found = extract(&Reply::from("Answer: 41? No, wait.\n\n**Final answer:** 42."));
+/// assert_eq!(found.answer.as_deref(), Some("42"));
+/// assert_eq!(found.method, Method::Phrase);
+///
+/// // The box stands in the reasoning, which never ended.
+/// assert_eq!(extract(&Reply::from(r"<think>So \boxed{42}. Let me check")).answer, None);
+/// ```
+pub fn extract<'a>(reply: &Reply<'a>) -> Extraction<'a> {
+    let parts = reasoning::separate(reply.content);
+    let thoughts = reply.reasoning.into_iter().chain(parts.reasoning);
+    let reasoning = Some(joined(thoughts)).filter(|reasoning| !reasoning.is_empty());
+    let text = joined(parts.text.into_iter());
+    let (method, candidate) =
+        if parts.unclosed { (Method::Unfinished, "") } else { candidate(clean::without_end_tokens(&text)) };
+    let answer = Some(clean::tidy(candidate)).filter(|answer| !answer.is_empty()).map(str::to_owned);
+    let method = match (&answer, method) {
+        (None, Method::Fence | Method::LastLine) => Method::Empty,
+        (None, _) if method != Method::Empty => Method::Unfinished,
+        _ => method,
+    };
+    Extraction { reasoning, text, answer, method }
+}
+
+/// The pieces that are not blank, a paragraph each; borrowed when there is only one.
+fn joined<'a>(pieces: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
+    let mut whole = Cow::Borrowed("");
+    for piece in pieces.map(str::trim).filter(|piece| !piece.is_empty()) {
+        if whole.is_empty() {
+            whole = Cow::Borrowed(piece);
+        } else {
+            let whole = whole.to_mut();
+            whole.push_str("\n\n");
+            whole.push_str(piece);
+        }
+    }
+    whole
+}
+
+fn candidate(text: &str) -> (Method, &str) {
+    if text.is_empty() {
+        (Method::Empty, "")
+    } else if let Some(mark) = marks::last(text) {
+        (mark.method, mark.answer)
+    } else if let Some(block) = search::closing_fence(text) {
+        (Method::Fence, block)
+    } else {
+        (Method::LastLine, search::last_lines(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_pieces_of_reasoning_are_kept_in_order() {
+        let reply = Reply { content: "<think>two</think>a<THOUGHT>three</Thought>b", reasoning: Some("one") };
+        let found = extract(&reply);
+        assert_eq!(found.reasoning.as_deref(), Some("one\n\ntwo\n\nthree"));
+        assert_eq!(found.text, "a\n\nb");
+    }
+
+    #[test]
+    fn blank_reasoning_counts_as_none() {
+        assert_eq!(extract(&Reply { content: "<think>\n\n</think>7", reasoning: Some(" ") }).reasoning, None);
+    }
+
+    #[test]
+    fn one_piece_is_borrowed() {
+        let found = extract(&Reply::from("<think>a</think>b"));
+        assert!(matches!((found.reasoning, found.text), (Some(Cow::Borrowed("a")), Cow::Borrowed("b"))));
+    }
+}
