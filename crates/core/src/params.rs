@@ -397,3 +397,113 @@ fn edit_distance(a: &str, b: &str) -> usize {
     }
     rows[a.len()][b.len()]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnswerType, PyRandom, Test};
+
+    /// A task whose values are each legal but cannot all go together.
+    struct Picky;
+
+    impl Task for Picky {
+        fn name(&self) -> &'static str {
+            "picky"
+        }
+
+        fn description(&self) -> &'static str {
+            "Never asked."
+        }
+
+        fn parameters(&self) -> &'static [Parameter] {
+            const {
+                &[
+                    Parameter::int("length", Dimension::Length, [2, 64, 8], "items"),
+                    Parameter::int("depth", Dimension::Depth, [0, 8, 2], "nesting"),
+                    Parameter::share("noise", Dimension::Interference, 0.25, "noise"),
+                    Parameter::word("style", Dimension::Format, &["plain", "fancy", "mixed"], "style").or(1),
+                ]
+            }
+        }
+
+        fn answer_type(&self) -> AnswerType {
+            AnswerType::Integer
+        }
+
+        fn validate(&self, params: &Params) -> Result<(), ParamError> {
+            if params.int("depth") < params.int("length") {
+                return Ok(());
+            }
+            Err(ParamError::Impossible {
+                task: self.name(),
+                name: "depth",
+                found: params.int("depth").to_string(),
+                conflict: format!("`length` = {}, which it must stay below", params.int("length")),
+                nearest: (params.int("length") - 1).to_string(),
+            })
+        }
+
+        fn generate(&self, _params: &Params, _rng: &mut PyRandom) -> Test {
+            Test::write_in(String::new(), "")
+        }
+    }
+
+    fn read(text: &str) -> Result<Params, ParamError> {
+        Params::new(&Picky, &Json::parse(text).unwrap())
+    }
+
+    #[test]
+    fn a_point_is_the_same_however_it_is_written() {
+        let written = ["{}", r#"{"noise": 0.25, "length": 8}"#, r#"{"style": "fancy", "count": 5}"#];
+        let points = written.map(|text| canonical_json(&read(text).unwrap().to_json()));
+        assert_eq!(points[0], r#"{"depth": 2, "length": 8, "noise": 0.25, "style": "fancy"}"#);
+        assert!(points.iter().all(|point| *point == points[0]));
+        assert_eq!(read(r#"{"noise": 1}"#), read(r#"{"noise": 1.0}"#));
+    }
+
+    #[test]
+    fn a_refusal_names_the_parameter_its_range_and_the_nearest_value() {
+        let says = |text: &str| read(text).unwrap_err().to_string();
+        assert_eq!(
+            says(r#"{"length": 1}"#),
+            "`length` of `picky` is 1, but must be a whole number from 2 to 64; the nearest is 2"
+        );
+        assert_eq!(
+            says(r#"{"length": 4.5}"#),
+            "`length` of `picky` is 4.5, but must be a whole number from 2 to 64; the nearest is 5"
+        );
+        assert_eq!(
+            says(r#"{"length": -100000000000000000000}"#),
+            "`length` of `picky` is -100000000000000000000, but must be a whole number from 2 to 64; the nearest is 2"
+        );
+        assert_eq!(
+            says(r#"{"noise": NaN}"#),
+            "`noise` of `picky` is NaN, but must be a number from 0 to 1; the nearest is 0.25"
+        );
+        assert_eq!(
+            says(r#"{"style": "fency"}"#),
+            "`style` of `picky` is \"fency\", but must be one of plain, fancy, mixed; the nearest is \"fancy\""
+        );
+        assert_eq!(
+            says(r#"{"lenght": 4}"#),
+            "`picky` has no parameter `lenght` (did you mean `length`?); it has length, depth, noise, style"
+        );
+        assert_eq!(
+            says("[]"),
+            "parameters of `picky` are a list, but must be an object such as {\"length\": …}"
+        );
+        assert_eq!(
+            says(r#"{"length": 3, "depth": 5}"#),
+            "`depth` of `picky` is 5, which cannot go with `length` = 3, which it must stay below; the nearest is 2"
+        );
+    }
+
+    #[test]
+    fn near_names_are_suggested_and_far_ones_are_not() {
+        let known = ["length", "depth", "x"];
+        assert_eq!(closest("lenght", &known), Some("length"));
+        assert_eq!(closest("dept", &known), Some("depth"));
+        assert_eq!(closest("colour", &known), None);
+        assert_eq!(closest("y", &known), None);
+    }
+}

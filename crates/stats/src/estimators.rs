@@ -7,6 +7,12 @@ use crate::interval::wilson_of_valid;
 use crate::{Confidence, Counters, Interval, StatsError};
 
 /// What is counted as success.
+///
+/// ```
+/// use reasonscape_stats::{Event, Mode};
+///
+/// assert_eq!(Mode::K_P.event, Event::Calibrated);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Event {
     /// The answer equals the target, by knowledge or by luck.
@@ -18,6 +24,12 @@ pub enum Event {
 }
 
 /// What truncated trials would have produced.
+///
+/// ```
+/// use reasonscape_stats::{Assumption, Mode};
+///
+/// assert_eq!(Mode::K_P.assumption, Assumption::Pessimism);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Assumption {
     /// What the completed ones did: truncation is ignored.

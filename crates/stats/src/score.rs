@@ -60,6 +60,12 @@ impl From<Interval> for TaskBounds {
 }
 
 /// How many draws, from which seed. The default, 5000 from seed 42, is what makes a score comparable.
+///
+/// ```
+/// use reasonscape_stats::score::Bootstrap;
+///
+/// assert_eq!(Bootstrap::default(), Bootstrap { draws: 5000, seed: 42 });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bootstrap {
     /// Number of draws.
@@ -75,6 +81,14 @@ impl Default for Bootstrap {
 }
 
 /// A ReasonScore: `1000 x` the geometric mean over tasks, with the middle 95 % of its bootstrap.
+///
+/// ```
+/// use reasonscape_stats::score::{Band, ReasonScore};
+///
+/// let (a, b) = (ReasonScore { ci_low: 744.0, ci_high: 760.0 }, ReasonScore { ci_low: 756.0, ci_high: 770.0 });
+/// assert_eq!((a.to_string().as_str(), a.band()), ("752 ± 8", Band::Strong));
+/// assert!(a.ties_with(&b));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReasonScore {
     /// Lower end.
@@ -345,6 +359,12 @@ impl Band {
 }
 
 /// Where a model stands among others, and where it might stand.
+///
+/// ```
+/// use reasonscape_stats::score::Rank;
+///
+/// assert!(Rank { rank: 2, best: 1, worst: 3 }.is_tied());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rank {
     /// Place by the center of the score, 1 for the highest; equal centers share a place.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use reasonscape_core::{Suite, Tests, tasks};
+use reasonscape_core::{Suite, Test, Tests, tasks};
 
 fn built_in(name: &str) -> Suite {
     Suite::parse(Suite::built_in(name).expect("a built-in suite"))
@@ -175,4 +175,34 @@ fn a_point_in_two_manifolds_is_asked_once_with_the_larger_count() {
     let points = suite.points();
     assert_eq!(points.len(), 3);
     assert_eq!((points[1].count, points[1].manifolds.as_slice()), (32, &["a", "b"][..]));
+}
+
+/// A guesser who knows the point and always gives its commonest answer earns little: on choices no more than the
+/// stated probability, on write-ins nowhere a third, and an eighth on average.
+#[test]
+fn the_commonest_answer_of_a_point_of_r12_is_not_common() {
+    let suite = built_in("r12");
+    let mut gains: HashMap<&str, Vec<f64>> = HashMap::new();
+    for point in suite.points() {
+        let tests: Vec<Test> = Tests::new(point.task, point.params, 3).take(200).collect();
+        let mut answers: HashMap<&str, usize> = HashMap::new();
+        for test in &tests {
+            *answers.entry(&test.target).or_default() += 1;
+        }
+        let commonest = answers.values().copied().max().unwrap_or(0) as f64 / tests.len() as f64;
+        let guess = tests.iter().map(Test::guess).fold(0.0, f64::max);
+        // The commonest of 200 stands out by chance alone; three standard deviations of a fair share are 0.11.
+        let allowed = if guess > 0.0 { 0.11 } else { 0.33 };
+        assert!(
+            commonest - guess <= allowed,
+            "{} {:?}: {commonest}",
+            point.task.name(),
+            point.params.to_json()
+        );
+        gains.entry(point.task.name()).or_default().push(commonest - guess);
+    }
+    for (task, gains) in gains {
+        let mean = gains.iter().sum::<f64>() / gains.len() as f64;
+        assert!(mean <= 0.125, "{task}: {mean}");
+    }
 }

@@ -6,7 +6,7 @@
 //! to rounding. `--check` goes the other way round, trial by trial from a seeded stream, and compares.
 //!
 //! ```text
-//! cargo run --release -p reasonscape-stats --example coverage                # the summary
+//! cargo run --release --example coverage                # the summary
 //!     -- --markdown                                                          # docs/coverage.md
 //!     -- --svg docs/img/coverage.svg                                         # the figure
 //!     -- --check                                                             # a second route to the same numbers
@@ -97,7 +97,7 @@ fn page(rows: &[Row]) -> String {
          and what follows from the numbers is in [statistics.md](statistics.md#coverage). Bold is under 93 %.\n\n\
          Every cell is an exact sum over all outcomes, not a simulation. This page is written by\n\n\
          ```text\n\
-         cargo run --release -p reasonscape-stats --example coverage -- --markdown > docs/coverage.md\n\
+         cargo run --release --example coverage -- --markdown > docs/coverage.md\n\
          ```\n",
     );
     let mut title = String::new();
