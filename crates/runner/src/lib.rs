@@ -7,6 +7,10 @@
 //! An identical request is not sent twice, not even by two processes on one cache. A failure of the network is data:
 //! recorded, retried, reported, and never a wrong answer. Keys and tokens reach no log, file, error or page.
 
+mod client;
 mod completion;
+mod event;
+mod window;
 
 pub use completion::{Completion, Finish, TokenLogprob, Usage};
+pub use event::{EventKind, RunEvent};
