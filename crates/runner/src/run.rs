@@ -4,9 +4,11 @@ mod ask;
 mod ledger;
 mod precision;
 
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
+use std::thread::Scope;
 
 use reasonscape_core::Point;
 use tokio::sync::{mpsc, watch};
@@ -57,11 +59,6 @@ pub enum RunError {
     },
 }
 
-/// Requests that wait between the plan and the wire, for each evaluation. More would only hold memory.
-const WAITING: usize = 256;
-/// Claims made at once.
-const BATCH: usize = 64;
-
 /// Everything that the parts of a run share.
 struct Shared<'s> {
     study: &'s Study,
@@ -89,7 +86,7 @@ impl Shared<'_> {
 /// # Errors
 /// A [`RunError`] when the study, a key or the cache does not allow a run. A model that fails is not an error: its trials
 /// are missing, and the summary says so.
-pub async fn run(
+pub fn run(
     study: &Study,
     selection: &Selection,
     cache: &Cache,
@@ -104,9 +101,25 @@ pub async fn run(
     let budgets = Budgets::new(study.budget);
     let shared = Shared { study, points, selection, cache, writer: cache.writer()?, events, stop, budgets };
 
-    let running = evals.iter().map(|eval| ask_one(&shared, *eval, &gates));
-    let summaries = futures_util::future::try_join_all(running).await?;
-    Ok(RunSummary { evals: summaries, stopped: *shared.stop.borrow() != Stop::No })
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| RunError::Client { problem: error.to_string() })?;
+    let ledgers: Vec<Ledger> = evals.iter().map(|_| Ledger::default()).collect();
+    // Plans are walked on threads that borrow the study; the scope outlives them all.
+    std::thread::scope(|scope| {
+        let asked = evals.iter().zip(&ledgers).map(|(eval, ledger)| ask_one(&shared, *eval, &gates, ledger, scope));
+        runtime.block_on(async {
+            let mut stop = shared.stop.clone();
+            tokio::select! {
+                all = futures_util::future::try_join_all(asked) => all.map(|_| ()),
+                _ = stop.wait_for(|stop| *stop == Stop::Now) => Ok(()),
+            }
+        })
+    })?;
+    let summary = |(place, ledger): (&usize, &Ledger)| ledger.summary(*place, &study.evals[*place]);
+    let stopped = *shared.stop.borrow() != Stop::No;
+    Ok(RunSummary { evals: evals.iter().zip(&ledgers).map(summary).collect(), stopped })
 }
 
 fn check_selection(
@@ -177,30 +190,38 @@ fn header_map(eval: &Eval) -> Result<reqwest::header::HeaderMap, RunError> {
 }
 
 /// Asks one evaluation, in rounds if a precision is wanted.
-async fn ask_one(
-    shared: &Shared<'_>,
+async fn ask_one<'scope, 'env, 's: 'env>(
+    shared: &'env Shared<'s>,
     place: usize,
     gates: &HashMap<(usize, String), Arc<Gate>>,
-) -> Result<EvalSummary, RunError> {
+    ledger: &Ledger,
+    scope: &'scope Scope<'scope, 'env>,
+) -> Result<(), RunError> {
     let eval = &shared.study.evals[place];
     let gates: Vec<Arc<Gate>> = eval.endpoints().map(|url| Arc::clone(&gates[&(place, url)])).collect();
-    let ledger = Arc::new(Ledger::default());
+    let asker = Asker {
+        shared,
+        place,
+        eval,
+        gates: &gates,
+        ledger,
+        unreached: Cell::new(0),
+        unasked: RefCell::new(Vec::new()),
+    };
     let count = |point: &Point<'_>| shared.selection.count.unwrap_or_else(|| shared.study.count_at(point));
-    let mut round: Vec<Range<usize>> = shared.points.iter().map(|point| 0..count(point)).collect();
-    if let Some(precision) = shared.study.precision {
-        round = precision::first_round(&shared.points, precision);
-    }
+    let mut round: Vec<Range<usize>> = match shared.study.precision {
+        Some(precision) => precision::first_round(&shared.points, precision),
+        None => shared.points.iter().map(|point| 0..count(point)).collect(),
+    };
     loop {
-        let asker = Asker { shared, place, eval, gates: &gates, ledger: Arc::clone(&ledger) };
-        asker.ask(&round).await?;
+        asker.ask(scope, shared, round.clone()).await?;
         let finished = ledger.stopped().is_some() || *shared.stop.borrow() != Stop::No;
-        let Some(precision) = shared.study.precision.filter(|_| !finished) else { break };
+        let Some(precision) = shared.study.precision.filter(|_| !finished) else { return Ok(()) };
         round = precision::next_round(shared, eval, &round, precision)?;
         if round.iter().all(Range::is_empty) {
-            break;
+            return Ok(());
         }
     }
-    Ok(ledger.summary(place, eval))
 }
 
 /// Walks the plan on a thread of its own; `take` is given what the cache does not hold and the number of what it does.

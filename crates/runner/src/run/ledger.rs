@@ -51,6 +51,10 @@ impl Ledger {
         Self::count(&self.completion_tokens, usage.completion_tokens.unwrap_or(0));
     }
 
+    pub(super) fn has_no_answer(&self) -> bool {
+        self.answered.load(Relaxed) == 0
+    }
+
     pub(super) fn missing(&self, trial: String, problem: String) {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         missing.count += 1;
