@@ -8,5 +8,17 @@
 //! recorded, retried, reported, and never a wrong answer. Keys and tokens reach no log, file, error or page.
 
 mod completion;
+mod document;
+mod library;
+mod provider;
+mod sampler;
+mod secret;
+mod study;
+mod template;
 
 pub use completion::{Completion, Finish, TokenLogprob, Usage};
+pub use provider::{Provider, ReplyProblem, UnknownProvider};
+pub use sampler::Sampler;
+pub use secret::{ApiKey, Header, Secret};
+pub use study::{Budget, Eval, EvalId, HeaderSource, Limits, Precision, Prices, Study, StudyError};
+pub use template::{Examples, Message, Question, Role, Template};
