@@ -9,8 +9,20 @@
 
 mod client;
 mod completion;
-mod event;
-mod window;
 
+mod document;
+mod event;
+mod library;
+mod provider;
+mod sampler;
+mod secret;
+mod study;
+mod template;
+mod window;
 pub use completion::{Completion, Finish, TokenLogprob, Usage};
 pub use event::{EventKind, RunEvent};
+pub use provider::{Provider, ReplyProblem, UnknownProvider};
+pub use sampler::Sampler;
+pub use secret::{ApiKey, Header, Secret};
+pub use study::{Budget, Eval, EvalId, HeaderSource, Limits, Precision, Prices, Study, StudyError};
+pub use template::{Examples, Message, Question, Role, Template};
