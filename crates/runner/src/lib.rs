@@ -7,6 +7,7 @@
 //! An identical request is not sent twice, not even by two processes on one cache. A failure of the network is data:
 //! recorded, retried, reported, and never a wrong answer. Keys and tokens reach no log, file, error or page.
 
+pub mod cache;
 mod completion;
 
 pub use completion::{Completion, Finish, TokenLogprob, Usage};
