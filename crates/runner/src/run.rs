@@ -21,7 +21,7 @@ use crate::plan::{self, Planned, Selection};
 use crate::{Eval, Study, StudyError};
 
 use self::ask::Asker;
-pub use self::ledger::{EvalSummary, RunSummary};
+pub use self::ledger::{EvalSummary, MissingTrial, RunSummary};
 use self::ledger::{Budgets, Ledger};
 
 /// How a run is asked to end before it is done.

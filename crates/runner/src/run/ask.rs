@@ -16,7 +16,7 @@ use crate::client::{RawReply, TransportProblem, backoff};
 use crate::event::EventKind;
 use crate::gate::{Gate, Place};
 use crate::plan::Planned;
-use crate::{Completion, Eval, Finish, ReplyProblem};
+use crate::{Completion, Eval, Finish};
 
 /// Steps that wait between the plan and the claims, and between the claims and the wire.
 const WAITING: usize = 256;
@@ -97,10 +97,14 @@ impl<'s> Asker<'_, 's> {
             for step in steps.drain(..) {
                 match step {
                     Step::Ask(planned) => offered.push(planned),
-                    Step::Cached(trials) => self.cached(trials).await,
+                    Step::Cached(trials) => {
+                        Ledger::count(&self.ledger.planned, trials);
+                        self.cached(trials).await;
+                    }
                     Step::Failed(error) => return Err(error),
                 }
             }
+            Ledger::count(&self.ledger.planned, offered.len() as u64);
             if self.is_stopping() {
                 return Ok(());
             }
@@ -215,15 +219,9 @@ impl<'s> Asker<'_, 's> {
         };
         self.unreached.set(0);
         match self.eval.provider.parse(reply.status, &reply.body) {
-            Ok(completion) if !completion.is_cacheable() => {
+            Ok(completion) if completion.finish == Finish::ContentFilter => {
                 drop(place);
-                let refused = completion.finish == Finish::ContentFilter;
-                let problem = if refused { "the provider's content filter refused it" } else { "an empty reply" };
-                Ok(if refused {
-                    Next::GiveUp { problem: problem.to_owned(), for_all: false }
-                } else {
-                    self.again(attempt, problem.to_owned(), false, None)
-                })
+                Ok(Next::GiveUp { problem: "the provider's content filter refused it".to_owned(), for_all: false })
             }
             Ok(completion) => {
                 let tokens = completion.usage.completion_tokens.unwrap_or(completion.content.len() as u64 / 4);

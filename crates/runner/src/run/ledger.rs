@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::study::Budget;
-use crate::{Eval, EvalId, Usage};
+use crate::{Budget, Eval, EvalId, Usage};
 
 /// Names of missing trials that are kept; the rest are counted.
 const NAMED: usize = 1000;

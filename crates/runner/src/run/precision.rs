@@ -8,8 +8,7 @@ use reasonscape_stats::{Confidence, Counters, Mode};
 
 use super::{RunError, Shared};
 use crate::plan::{self, Planned};
-use crate::study::Precision;
-use crate::{Eval, Finish};
+use crate::{Eval, Finish, Precision};
 
 /// Tests that every point gets before anything is said about it.
 const FIRST: usize = 32;

@@ -1,0 +1,104 @@
+//! How fast the cache is here: `cargo run --release -p reasonscape-runner --example cache_rates [ENTRIES]`.
+//!
+//! Stores entries with bodies of 1 KB, each durable before it counts, then looks all of them up, and claims as many.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use reasonscape_core::{Json, canonical_json};
+use reasonscape_runner::cache::{Cache, CacheKey, Entry, EntryId, Response};
+use tokio::task::JoinSet;
+
+/// Requests that wait for their response to be durable at one time.
+const IN_FLIGHT: u64 = 512;
+
+fn request(index: u64) -> String {
+    let prompt = format!(
+        "Compute ({index} + {}) * {} - {}. Think step by step and put the result on the last line, after `Answer:`.",
+        index * 7 % 97,
+        index % 13 + 2,
+        index * 31 % 1009
+    );
+    let message = |role: &str, text: &str| Json::from([("role", role.into()), ("content", text.into())]);
+    let messages = vec![message("system", "You are a careful assistant."), message("user", &prompt)];
+    canonical_json(&Json::from([
+        ("model", "example-7b-instruct".into()),
+        ("messages", messages.into()),
+        ("max_tokens", 2048_i64.into()),
+        ("temperature", 0.0.into()),
+    ]))
+}
+
+fn entry(index: u64) -> Entry {
+    let request = request(index);
+    let mut text = String::new();
+    for step in 0.. {
+        if text.len() > 700 {
+            break;
+        }
+        text += &format!("Step {step}: {} and {} make {}.\\n", index + step, step * 37, index + step * 38);
+    }
+    let body = format!(
+        r#"{{"id":"chatcmpl-{index:032x}","object":"chat.completion","created":1700000000,"model":"example-7b-instruct","choices":[{{"index":0,"message":{{"role":"assistant","content":"{text}"}},"finish_reason":"stop"}}],"usage":{{"prompt_tokens":61,"completion_tokens":288,"total_tokens":349}}}}"#
+    );
+    let response = Response { status: 200, latency_ms: 12, received_ms: 0, body: body.into_bytes() };
+    Entry { id: EntryId::of(CacheKey::of_canonical(&request)), request, response }
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let count: u64 = std::env::args().nth(1).map_or(Ok(100_000), |text| text.parse())?;
+    let folder = tempfile::tempdir_in(".")?;
+    let cache = Cache::open(folder.path().join("cache.sqlite"))?;
+    let writer = cache.writer()?;
+    let entries: Arc<Vec<Entry>> = Arc::new((0..count).map(entry).collect());
+    let rate = |since: Instant| count as f64 / since.elapsed().as_secs_f64();
+
+    let start = Instant::now();
+    for chunk in entries.chunks(512) {
+        writer.claim(chunk.iter().map(|entry| entry.id.clone()).collect()).await?;
+    }
+    println!("claims granted   {:>9.0} /s", rate(start));
+
+    let start = Instant::now();
+    let mut tasks = JoinSet::new();
+    for worker in 0..IN_FLIGHT {
+        let (entries, writer) = (Arc::clone(&entries), writer.clone());
+        tasks.spawn(async move {
+            for entry in entries.iter().skip(worker as usize).step_by(IN_FLIGHT as usize) {
+                writer.store(entry).await?;
+            }
+            Ok::<_, reasonscape_runner::cache::CacheError>(())
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done??;
+    }
+    println!("stored           {:>9.0} /s", rate(start));
+    drop(writer);
+
+    let reader = cache.reader()?;
+    let start = Instant::now();
+    for entry in entries.iter() {
+        assert!(reader.contains(&entry.id)?);
+    }
+    println!("contains         {:>9.0} /s", rate(start));
+    let start = Instant::now();
+    for entry in entries.iter() {
+        assert!(reader.get(&entry.id)?.is_some());
+    }
+    println!("get              {:>9.0} /s", rate(start));
+    let start = Instant::now();
+    let stats = reader.stats(|_| ())?;
+    println!("stats            {:>9.0} /s", rate(start));
+    let start = Instant::now();
+    assert!(reader.verify(|_| ())?.is_sound());
+    println!("verify           {:>9.0} /s", rate(start));
+    println!(
+        "bytes an entry   {:>9} before, {} compressed, {} in the file",
+        stats.total.bytes / count,
+        stats.total.stored_bytes / count,
+        stats.file_bytes / count
+    );
+    Ok(())
+}
