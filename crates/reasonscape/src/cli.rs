@@ -3,7 +3,10 @@
 mod estimate;
 mod generate;
 mod key;
+mod plan;
+mod run;
 mod score;
+mod study;
 mod suite;
 mod tasks;
 
@@ -62,6 +65,8 @@ enum Command {
     Estimate(estimate::Estimate),
     Generate(generate::Generate),
     Key(key::Key),
+    Plan(plan::Plan),
+    Run(run::Run),
     Score(score::Score),
     Suite(suite::SuiteCommand),
     Tasks(tasks::Tasks),
@@ -92,6 +97,8 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Estimate(estimate) => estimate.run(global),
         Command::Generate(generate) => generate.run(),
         Command::Key(key) => key.run(global),
+        Command::Plan(plan) => plan.run(global),
+        Command::Run(run) => run.run(global),
         Command::Score(score) => score.run(global),
         Command::Suite(suite) => suite.run(global),
         Command::Tasks(tasks) => tasks.run(global),

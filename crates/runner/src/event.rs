@@ -16,7 +16,7 @@ pub struct RunEvent {
 /// What can happen.
 #[derive(Debug, Clone)]
 pub enum EventKind {
-    /// This many trials are planned in all.
+    /// A round of this many trials begins.
     Planned {
         /// Number of trials.
         trials: u64,
@@ -48,11 +48,6 @@ pub enum EventKind {
         trial: String,
         /// Why.
         problem: String,
-    },
-    /// The window of an endpoint has changed.
-    Window {
-        /// Requests that it is given at once.
-        size: usize,
     },
     /// No more requests are sent for this evaluation.
     Stopped {

@@ -25,7 +25,7 @@ mod window;
 
 pub use completion::{Completion, Finish, TokenLogprob, Usage};
 pub use event::{EventKind, RunEvent};
-pub use plan::{Planned, Selection, Shard, is_selected, selected_points};
+pub use plan::{Forecast, Planned, Selection, Shard, forecast, is_selected, selected_points};
 pub use provider::{Provider, ReplyProblem, UnknownProvider};
 pub use run::{EvalSummary, MissingTrial, RunError, RunSummary, Stop, run};
 pub use sampler::Sampler;

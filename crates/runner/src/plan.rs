@@ -1,5 +1,9 @@
 //! From a study to the requests that ask it, one at a time: a plan of a million needs no more room than one of ten.
 
+mod forecast;
+
+pub use self::forecast::{Forecast, forecast};
+
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
@@ -50,10 +54,13 @@ impl std::str::FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parsed = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        let parsed =
+            text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
         match parsed {
             Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
-            _ => Err(format!("`{text}` is no shard; expected a part and the number of parts, as in `1/4` to `4/4`")),
+            _ => Err(format!(
+                "`{text}` is no shard; expected a part and the number of parts, as in `1/4` to `4/4`"
+            )),
         }
     }
 }
@@ -108,7 +115,7 @@ pub fn is_selected(eval: &Eval, selection: &Selection) -> bool {
 pub(crate) type Round = [Range<usize>];
 
 /// Goes through the trials of an evaluation, all points a little before any point a lot, so that a run that is broken
-/// off has something of everything.
+/// off has something of everything. Ends early when `visit` breaks off.
 ///
 /// # Errors
 /// A [`StudyError`] when the template cannot be rendered.
@@ -119,7 +126,7 @@ pub(crate) fn walk<'s>(
     round: &Round,
     shard: Shard,
     visit: &mut dyn FnMut(Planned<'s>) -> ControlFlow<()>,
-) -> Result<ControlFlow<()>, StudyError> {
+) -> Result<(), StudyError> {
     let namespace: Arc<str> = Arc::from(eval.cache_namespace.as_str());
     let last = round.iter().map(|range| range.end).max().unwrap_or(0);
     for block in blocks(last) {
@@ -148,13 +155,13 @@ pub(crate) fn walk<'s>(
                         id: EntryId { key, namespace: Arc::clone(&namespace), repeat },
                     };
                     if visit(planned).is_break() {
-                        return Ok(ControlFlow::Break(()));
+                        return Ok(());
                     }
                 }
             }
         }
     }
-    Ok(ControlFlow::Continue(()))
+    Ok(())
 }
 
 /// 0 to 32, 32 to 64, 64 to 128, and so on. Each block makes the tests before it again, so they double.

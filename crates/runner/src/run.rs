@@ -21,8 +21,8 @@ use crate::plan::{self, Planned, Selection};
 use crate::{Eval, Study, StudyError};
 
 use self::ask::Asker;
-pub use self::ledger::{EvalSummary, MissingTrial, RunSummary};
 use self::ledger::{Budgets, Ledger};
+pub use self::ledger::{EvalSummary, MissingTrial, RunSummary};
 
 /// How a run is asked to end before it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -108,7 +108,8 @@ pub fn run(
     let ledgers: Vec<Ledger> = evals.iter().map(|_| Ledger::default()).collect();
     // Plans are walked on threads that borrow the study; the scope outlives them all.
     std::thread::scope(|scope| {
-        let asked = evals.iter().zip(&ledgers).map(|(eval, ledger)| ask_one(&shared, *eval, &gates, ledger, scope));
+        let asked =
+            evals.iter().zip(&ledgers).map(|(eval, ledger)| ask_one(&shared, *eval, &gates, ledger, scope));
         runtime.block_on(async {
             let mut stop = shared.stop.clone();
             tokio::select! {
@@ -122,7 +123,8 @@ pub fn run(
     Ok(RunSummary { evals: evals.iter().zip(&ledgers).map(summary).collect(), stopped })
 }
 
-fn check_selection(
+/// Refuses a selection that asks nothing.
+pub(crate) fn check_selection(
     study: &Study,
     selection: &Selection,
     points: &[Point<'_>],
@@ -179,7 +181,9 @@ fn header_map(eval: &Eval) -> Result<reqwest::header::HeaderMap, RunError> {
     let mut map = HeaderMap::new();
     map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for header in eval.request_headers()? {
-        let wrong = || RunError::Client { problem: format!("header `{}` is not one that HTTP can carry", header.name) };
+        let wrong = || RunError::Client {
+            problem: format!("header `{}` is not one that HTTP can carry", header.name),
+        };
         let name: HeaderName = header.name.parse().map_err(|_| wrong())?;
         let mut value: HeaderValue = header.value.expose().parse().map_err(|_| wrong())?;
         // Kept out of what the HTTP libraries log.
@@ -205,6 +209,7 @@ async fn ask_one<'scope, 'env, 's: 'env>(
         eval,
         gates: &gates,
         ledger,
+        key: eval.api_key()?,
         unreached: Cell::new(0),
         unasked: RefCell::new(Vec::new()),
     };
@@ -214,6 +219,10 @@ async fn ask_one<'scope, 'env, 's: 'env>(
         None => shared.points.iter().map(|point| 0..count(point)).collect(),
     };
     loop {
+        let trials: u64 =
+            round.iter().map(|range| range.len() as u64).sum::<u64>() * u64::from(shared.study.repeats);
+        let trials = trials.div_ceil(shared.selection.shard.of);
+        shared.tell(place, EventKind::Planned { trials }).await;
         asker.ask(scope, shared, round.clone()).await?;
         let finished = ledger.stopped().is_some() || *shared.stop.borrow() != Stop::No;
         let Some(precision) = shared.study.precision.filter(|_| !finished) else { return Ok(()) };
@@ -241,6 +250,6 @@ fn walk_plan<'s>(
             ControlFlow::Break(())
         }
     };
-    let _ = plan::walk(shared.study, eval, &shared.points, round, shared.selection.shard, &mut visit)?;
+    plan::walk(shared.study, eval, &shared.points, round, shared.selection.shard, &mut visit)?;
     failed.map_or(Ok(()), |error| Err(error.into()))
 }

@@ -16,7 +16,7 @@ use crate::client::{RawReply, TransportProblem, backoff};
 use crate::event::EventKind;
 use crate::gate::{Gate, Place};
 use crate::plan::Planned;
-use crate::{Completion, Eval, Finish};
+use crate::{ApiKey, Completion, Eval, Finish, ReplyProblem};
 
 /// Steps that wait between the plan and the claims, and between the claims and the wire.
 const WAITING: usize = 256;
@@ -36,6 +36,8 @@ pub(super) struct Asker<'a, 's> {
     pub(super) eval: &'s Eval,
     pub(super) gates: &'a [Arc<Gate>],
     pub(super) ledger: &'a Ledger,
+    /// The key that must not be repeated in any message.
+    pub(super) key: Option<ApiKey>,
     /// Failures to reach the endpoint since the last answer.
     pub(super) unreached: Cell<u32>,
     /// Claims that are to be given back.
@@ -72,7 +74,8 @@ impl<'s> Asker<'_, 's> {
         scope.spawn(move || plan(shared, eval, &round, &steps));
         let (granted, asked) = mpsc::channel(WAITING);
         let most = self.gates.len() * eval.limits.concurrency;
-        let requests = stream::unfold(asked, |mut asked| async { asked.recv().await.map(|next| (next, asked)) });
+        let requests =
+            stream::unfold(asked, |mut asked| async { asked.recv().await.map(|next| (next, asked)) });
         let asking = requests.map(Ok).try_for_each_concurrent(most, |planned| self.ask_trial(planned));
         future::try_join(self.claim(planned, granted), asking).await?;
         let unasked = std::mem::take(&mut *self.unasked.borrow_mut());
@@ -127,7 +130,8 @@ impl<'s> Asker<'_, 's> {
         let mut taken = Vec::new();
         for rest in (0..offered.len().div_ceil(BATCH)).rev() {
             let batch = offered.split_off(rest * BATCH);
-            let claims = self.shared.writer.claim(batch.iter().map(|planned| planned.id.clone()).collect()).await?;
+            let claims =
+                self.shared.writer.claim(batch.iter().map(|planned| planned.id.clone()).collect()).await?;
             for (planned, claim) in batch.into_iter().zip(claims) {
                 match claim {
                     // The other end is open until this one is closed.
@@ -163,7 +167,11 @@ impl<'s> Asker<'_, 's> {
             if self.is_stopping() {
                 break;
             }
-            let gate = self.gates.iter().min_by(|a, b| a.load().total_cmp(&b.load())).expect("an eval has an endpoint");
+            let gate = self
+                .gates
+                .iter()
+                .min_by(|a, b| a.load().total_cmp(&b.load()))
+                .expect("an eval has an endpoint");
             let place = gate.enter().await;
             if self.is_stopping() {
                 break;
@@ -221,15 +229,21 @@ impl<'s> Asker<'_, 's> {
         match self.eval.provider.parse(reply.status, &reply.body) {
             Ok(completion) if completion.finish == Finish::ContentFilter => {
                 drop(place);
-                Ok(Next::GiveUp { problem: "the provider's content filter refused it".to_owned(), for_all: false })
+                Ok(Next::GiveUp {
+                    problem: "the provider's content filter refused it".to_owned(),
+                    for_all: false,
+                })
             }
             Ok(completion) => {
-                let tokens = completion.usage.completion_tokens.unwrap_or(completion.content.len() as u64 / 4);
+                let tokens =
+                    completion.usage.completion_tokens.unwrap_or(completion.content.len() as u64 / 4);
                 place.answered(reply.latency, tokens);
                 self.keep(planned, &completion, reply).await?;
                 Ok(Next::Done)
             }
             Err(problem) => {
+                // A provider may repeat the key that it refuses.
+                let problem = self.key.as_ref().map_or(problem.clone(), |key| problem.without(key));
                 if problem.is_overload() {
                     place.refused(reply.retry_after);
                 } else {
@@ -238,7 +252,7 @@ impl<'s> Asker<'_, 's> {
                 if problem.is_retryable() {
                     Ok(self.again(attempt, problem.to_string(), false, reply.retry_after))
                 } else {
-                    Ok(Next::GiveUp { problem: problem.to_string(), for_all: problem.concerns_all() })
+                    Ok(Next::GiveUp { problem: problem.to_string(), for_all: concerns_all(&problem) })
                 }
             }
         }
@@ -254,7 +268,12 @@ impl<'s> Asker<'_, 's> {
     }
 
     /// Stores a response, and counts it once it is durable.
-    async fn keep(&self, planned: &Planned<'s>, completion: &Completion, reply: RawReply) -> Result<(), CacheError> {
+    async fn keep(
+        &self,
+        planned: &Planned<'s>,
+        completion: &Completion,
+        reply: RawReply,
+    ) -> Result<(), CacheError> {
         let received = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let latency = reply.latency;
         let response = Response {
@@ -273,10 +292,17 @@ impl<'s> Asker<'_, 's> {
     }
 }
 
+/// Whether every other request would be refused for the same reason: a wrong key, model or address.
+fn concerns_all(problem: &ReplyProblem) -> bool {
+    matches!(problem, ReplyProblem::Refused { status: 300..=399 | 401..=405, .. })
+}
+
 /// Walks the plan on a thread of its own and says what it finds.
 fn plan<'s>(shared: &Shared<'s>, eval: &Eval, round: &[Range<usize>], steps: &mpsc::Sender<Step<'s>>) {
     let mut cached = 0;
-    let say = |step| if steps.blocking_send(step).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+    let say = |step| {
+        if steps.blocking_send(step).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
     let walked = walk_plan(shared, eval, round, &mut |planned| match planned {
         Some(planned) => say(Step::Ask(planned)),
         None if cached + 1 < LOT => {

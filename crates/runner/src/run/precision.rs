@@ -38,8 +38,13 @@ pub(super) fn next_round(
             let mut counters = Counters::default();
             let mut failed = None;
             let whole = 0..range.end;
-            plan::walk(shared.study, eval, std::slice::from_ref(point), &[whole], shared.selection.shard, &mut |planned| {
-                match reader.get(&planned.id) {
+            plan::walk(
+                shared.study,
+                eval,
+                std::slice::from_ref(point),
+                &[whole],
+                shared.selection.shard,
+                &mut |planned| match reader.get(&planned.id) {
                     Ok(Some(response)) => {
                         if let Ok(completion) = eval.provider.parse(response.status, &response.body) {
                             counters = counters + counted(&planned, &completion);
@@ -51,8 +56,8 @@ pub(super) fn next_round(
                         failed = Some(error);
                         std::ops::ControlFlow::Break(())
                     }
-                }
-            })?;
+                },
+            )?;
             match failed {
                 Some(error) => Err(error.into()),
                 None => Ok(range.end..wanted(&counters, range.end, precision)),
@@ -67,7 +72,8 @@ fn counted(planned: &Planned<'_>, completion: &crate::Completion) -> Counters {
     let (status, _) = judge(planned.task, &planned.test, &reply, completion.finish == Finish::Length);
     let flag = |wanted: Status| f64::from(u8::from(status == wanted));
     let guess = if status == Status::Truncated { 0.0 } else { planned.test.guess() };
-    Counters::new(1.0, flag(Status::Correct), flag(Status::Truncated), guess).expect("the counters of one trial")
+    Counters::new(1.0, flag(Status::Correct), flag(Status::Truncated), guess)
+        .expect("the counters of one trial")
 }
 
 /// How many tests a point with these counters should have had: as many as now if that is enough.
