@@ -25,7 +25,16 @@ impl Plan {
         let cache = existing_cache(&study)?;
         let forecasts = forecast(&study, &selection, cache.as_ref())?;
         let mut table = Table::new(&[
-            "eval", "name", "points", "trials", "cached", "to send", "prompt tokens", "answer tokens", "at most", "cost",
+            "eval",
+            "name",
+            "points",
+            "trials",
+            "cached",
+            "to send",
+            "prompt tokens",
+            "answer tokens",
+            "at most",
+            "cost",
         ]);
         for one in &forecasts {
             table.push(vec![
@@ -59,7 +68,9 @@ impl Plan {
             })
             .collect();
         if study.precision.is_some() {
-            global.note("with a precision wanted, this is the most that it could take: every point to its maximum");
+            global.note(
+                "with a precision wanted, this is the most that it could take: every point to its maximum",
+            );
         }
         print(global.format, &table, &json)
     }

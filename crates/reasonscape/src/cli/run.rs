@@ -18,8 +18,10 @@ use crate::output::{Cell, Table, print};
 /// Every response is on disk before it counts, and no request is sent twice, so a run can be broken off and started again
 /// at any time. Ctrl-C waits for what is in flight; a second one leaves at once.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  reasonscape run my-study\n  reasonscape run my-study --count 32 --task arithmetic\n  \
-    reasonscape run my-study --precision 0.05 --budget-tokens 2000000")]
+#[command(
+    after_help = "Examples:\n  reasonscape run my-study\n  reasonscape run my-study --count 32 --task arithmetic\n  \
+    reasonscape run my-study --precision 0.05 --budget-tokens 2000000"
+)]
 pub(super) struct Run {
     #[command(flatten)]
     study: StudyArguments,
@@ -50,7 +52,9 @@ fn watch_for_interrupts(stopper: watch::Sender<Stop>) -> Result<(), Failure> {
     ctrlc::set_handler(move || {
         let next = if *stopper.borrow() == Stop::No { Stop::Drain } else { Stop::Now };
         if next == Stop::Drain {
-            crate::failure::note("stopping: waiting for what is in flight; press Ctrl-C again to leave at once");
+            crate::failure::note(
+                "stopping: waiting for what is in flight; press Ctrl-C again to leave at once",
+            );
         }
         stopper.send_replace(next);
     })
@@ -59,7 +63,15 @@ fn watch_for_interrupts(stopper: watch::Sender<Stop>) -> Result<(), Failure> {
 
 fn report(summary: &RunSummary, global: Global) -> Result<(), Failure> {
     let mut table = Table::new(&[
-        "eval", "name", "planned", "cached", "answered", "truncated", "missing", "tokens", "cost",
+        "eval",
+        "name",
+        "planned",
+        "cached",
+        "answered",
+        "truncated",
+        "missing",
+        "tokens",
+        "cost",
     ]);
     for eval in &summary.evals {
         table.push(vec![
@@ -81,7 +93,10 @@ fn report(summary: &RunSummary, global: Global) -> Result<(), Failure> {
             global.note(format_args!("{}: missing {}: {}", eval.name, missing.trial, missing.problem));
         }
         if eval.missing > 5 {
-            global.note(format_args!("{}: {} trials are missing; run again to ask them", eval.name, eval.missing));
+            global.note(format_args!(
+                "{}: {} trials are missing; run again to ask them",
+                eval.name, eval.missing
+            ));
         }
         if let Some(reason) = &eval.stopped {
             global.note(format_args!("{} ended early: {reason}", eval.name));

@@ -39,7 +39,9 @@ impl StudyArguments {
         let mut study = Study::load(&self.study)?;
         if let Some(margin) = self.precision {
             if !(margin > 0.0 && margin < 0.5) {
-                return Err(Failure::input(format!("`--precision {margin}` is no margin; give one between 0 and 0.5, as 0.05")));
+                return Err(Failure::input(format!(
+                    "`--precision {margin}` is no margin; give one between 0 and 0.5, as 0.05"
+                )));
             }
             let max_count = study.precision.map_or(Precision::MAX_COUNT, |precision| precision.max_count);
             study.precision = Some(Precision { margin, max_count });

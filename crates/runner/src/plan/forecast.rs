@@ -49,9 +49,14 @@ impl Forecast {
 ///
 /// # Errors
 /// A [`RunError`] when the study or the cache cannot be read, or nothing is selected.
-pub fn forecast(study: &Study, selection: &Selection, cache: Option<&Cache>) -> Result<Vec<Forecast>, RunError> {
+pub fn forecast(
+    study: &Study,
+    selection: &Selection,
+    cache: Option<&Cache>,
+) -> Result<Vec<Forecast>, RunError> {
     let points = selected_points(study, selection);
-    let evals: Vec<usize> = (0..study.evals.len()).filter(|i| is_selected(&study.evals[*i], selection)).collect();
+    let evals: Vec<usize> =
+        (0..study.evals.len()).filter(|i| is_selected(&study.evals[*i], selection)).collect();
     check_selection(study, selection, &points, &evals)?;
     let count = |point: &reasonscape_core::Point<'_>| match study.precision {
         Some(precision) => precision.max_count,
@@ -74,7 +79,9 @@ pub fn forecast(study: &Study, selection: &Selection, cache: Option<&Cache>) -> 
                         return reader.contains(&planned.id);
                     }
                     let response = reader.get(&planned.id)?;
-                    if let Some(tokens) = response.as_ref().and_then(|response| completion_tokens(eval, response)) {
+                    if let Some(tokens) =
+                        response.as_ref().and_then(|response| completion_tokens(eval, response))
+                    {
                         seen += 1;
                         seen_tokens += tokens;
                     }
@@ -96,7 +103,7 @@ pub fn forecast(study: &Study, selection: &Selection, cache: Option<&Cache>) -> 
             }
             let to_send = trials - cached;
             let limit = token_limit(eval);
-            let each = if seen > 0 { seen_tokens / seen } else { limit.unwrap_or(1024) / 4 };
+            let each = u64::checked_div(seen_tokens, seen).unwrap_or_else(|| limit.unwrap_or(1024) / 4);
             let (prompt_tokens, completion_tokens) = (bytes / BYTES_A_TOKEN, to_send * each);
             Ok(Forecast {
                 id: eval.id.clone(),

@@ -32,7 +32,11 @@ struct Shown {
 impl Progress {
     pub(super) fn new(study: &Study, quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        let target = if quiet || !terminal { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(5) };
+        let target = if quiet || !terminal {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(5)
+        };
         let bars = MultiProgress::with_draw_target(target);
         let width = study.evals.iter().map(|eval| eval.name.chars().count()).max().unwrap_or(0).min(24);
         let style = ProgressStyle::with_template("{prefix} {bar:20} {pos}/{len} {msg}")
@@ -76,7 +80,13 @@ impl Progress {
                 for eval in self.evals.iter().filter(|eval| eval.planned > 0) {
                     let done = eval.cached + eval.answered + eval.missing;
                     // A log that cannot be written is no reason to end a run.
-                    let _ = writeln!(std::io::stderr(), "{}: {done}/{} {}", eval.name, eval.planned, eval.rates(elapsed));
+                    let _ = writeln!(
+                        std::io::stderr(),
+                        "{}: {done}/{} {}",
+                        eval.name,
+                        eval.planned,
+                        eval.rates(elapsed)
+                    );
                 }
             }
         }
@@ -118,7 +128,8 @@ impl Shown {
         }
         let left = self.planned.saturating_sub(self.cached + self.answered + self.missing);
         if left > 0 && rate > 0.0 {
-            text += &format!(", {} left", indicatif::HumanDuration(Duration::from_secs_f64(left as f64 / rate)));
+            text +=
+                &format!(", {} left", indicatif::HumanDuration(Duration::from_secs_f64(left as f64 / rate)));
         }
         text
     }
