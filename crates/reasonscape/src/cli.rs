@@ -4,6 +4,7 @@ mod estimate;
 mod generate;
 mod key;
 mod score;
+mod simulate;
 mod suite;
 mod tasks;
 
@@ -63,6 +64,7 @@ enum Command {
     Generate(generate::Generate),
     Key(key::Key),
     Score(score::Score),
+    Simulate(simulate::Simulate),
     Suite(suite::SuiteCommand),
     Tasks(tasks::Tasks),
 }
@@ -93,6 +95,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Generate(generate) => generate.run(),
         Command::Key(key) => key.run(global),
         Command::Score(score) => score.run(global),
+        Command::Simulate(simulate) => simulate.run(global),
         Command::Suite(suite) => suite.run(global),
         Command::Tasks(tasks) => tasks.run(global),
     }

@@ -8,5 +8,6 @@
 //! recorded, retried, reported, and never a wrong answer. Keys and tokens reach no log, file, error or page.
 
 mod completion;
+pub mod simulate;
 
 pub use completion::{Completion, Finish, TokenLogprob, Usage};
