@@ -6,6 +6,7 @@ mod key;
 mod plan;
 mod run;
 mod score;
+mod simulate;
 mod study;
 mod suite;
 mod tasks;
@@ -68,6 +69,7 @@ enum Command {
     Plan(plan::Plan),
     Run(run::Run),
     Score(score::Score),
+    Simulate(simulate::Simulate),
     Suite(suite::SuiteCommand),
     Tasks(tasks::Tasks),
 }
@@ -100,6 +102,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Plan(plan) => plan.run(global),
         Command::Run(run) => run.run(global),
         Command::Score(score) => score.run(global),
+        Command::Simulate(simulate) => simulate.run(global),
         Command::Suite(suite) => suite.run(global),
         Command::Tasks(tasks) => tasks.run(global),
     }

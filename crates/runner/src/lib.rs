@@ -19,6 +19,7 @@ mod provider;
 mod run;
 mod sampler;
 mod secret;
+pub mod simulate;
 mod study;
 mod template;
 mod window;
