@@ -97,7 +97,8 @@ impl<'d> Fields<'d> {
         if let Some(key) = members.keys().filter(unknown).min_by_key(|key| key.span().start) {
             let name = key.get_ref();
             let hint = if name == "api_key" {
-                " (keys stay out of files: name the environment variable that holds it in `api_key_env`)".to_owned()
+                " (keys stay out of files: name the environment variable that holds it in `api_key_env`)"
+                    .to_owned()
             } else {
                 did_you_mean(name, known)
             };
@@ -123,9 +124,9 @@ impl<'d> Fields<'d> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let (at, span) = (value.span().start, value.span());
         match value.into_inner() {
-            DeValue::String(text) if text.trim().is_empty() => {
-                Err(self.document.error(at, format!("`{key}` is empty; give it a value or take the line out")))
-            }
+            DeValue::String(text) if text.trim().is_empty() => Err(self
+                .document
+                .error(at, format!("`{key}` is empty; give it a value or take the line out"))),
             DeValue::String(text) => Ok(Some(Spanned::new(span, text.into_owned()))),
             other => Err(self.mismatch(at, key, &other, "a string in quotes")),
         }
@@ -174,7 +175,9 @@ impl<'d> Fields<'d> {
             DeValue::String(text) if !text.trim().is_empty() => {
                 Ok(Spanned::new(item.span(), text.clone().into_owned()))
             }
-            other => Err(self.mismatch(item.span().start, key, other, "a list of strings that are not empty")),
+            other => {
+                Err(self.mismatch(item.span().start, key, other, "a list of strings that are not empty"))
+            }
         };
         items.iter().map(text).collect::<Result<_, _>>().map(Some)
     }

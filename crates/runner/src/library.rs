@@ -45,12 +45,18 @@ impl Library {
     fn bad_name(&self, name: &str) -> Option<String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let is_name = name.chars().all(plain) && !name.starts_with('.');
-        (!is_name).then(|| format!(", which is no name (put the file into `{}/` and leave `.toml` off)", self.folder))
+        (!is_name).then(|| {
+            format!(", which is no name (put the file into `{}/` and leave `.toml` off)", self.folder)
+        })
     }
 
     fn unknown(&self, name: &str, folder: &Path, hint: &str) -> StudyError {
         let own = self.own_names(folder);
-        let own = if own.is_empty() { String::new() } else { format!("; in `{}/`: {}", self.folder, own.join(", ")) };
+        let own = if own.is_empty() {
+            String::new()
+        } else {
+            format!("; in `{}/`: {}", self.folder, own.join(", "))
+        };
         let built_in: Vec<&str> = self.built_in.iter().map(|(name, _)| *name).collect();
         let problem =
             format!("unknown {} `{name}`{hint}; built in are {}{own}", self.kind, built_in.join(", "));

@@ -110,7 +110,8 @@ impl Provider {
         let mut headers = vec![Header::new("content-type", "application/json")];
         match self {
             Self::OpenAiChat | Self::OpenAiText => {
-                headers.extend(key.map(|key| Header::new("authorization", format!("Bearer {}", key.expose()))));
+                headers
+                    .extend(key.map(|key| Header::new("authorization", format!("Bearer {}", key.expose()))));
             }
             Self::Anthropic => {
                 headers.push(Header::new("anthropic-version", anthropic::VERSION));
@@ -189,7 +190,9 @@ fn describe(body: &[u8], error: &serde_json::Error) -> Cow<'static, str> {
 fn finish(reason: Option<String>) -> Result<Finish, ReplyProblem> {
     let Some(reason) = reason.filter(|reason| !reason.is_empty()) else { return Ok(Finish::Missing) };
     Ok(match reason.to_ascii_lowercase().as_str() {
-        "stop" | "end_turn" | "stop_sequence" | "eos" | "eos_token" | "end" | "complete" | "completed" => Finish::Stop,
+        "stop" | "end_turn" | "stop_sequence" | "eos" | "eos_token" | "end" | "complete" | "completed" => {
+            Finish::Stop
+        }
         "length"
         | "max_tokens"
         | "max_output_tokens"

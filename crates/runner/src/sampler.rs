@@ -156,7 +156,10 @@ fn to_json(document: Document<'_>, key: &str, value: &Placed<'_>) -> Result<Valu
             .collect::<Result<Map<_, _>, StudyError>>()?
             .into(),
         other @ DeValue::Datetime(_) => {
-            return Err(problem(&format!("is {}, which JSON cannot carry; write it as a string", kind(other))));
+            return Err(problem(&format!(
+                "is {}, which JSON cannot carry; write it as a string",
+                kind(other)
+            )));
         }
     })
 }
@@ -177,7 +180,8 @@ mod tests {
 
     #[test]
     fn the_limit_can_be_renamed() {
-        let params = Sampler::built_in("greedy-2k").unwrap().params_with_limit_called("max_completion_tokens");
+        let params =
+            Sampler::built_in("greedy-2k").unwrap().params_with_limit_called("max_completion_tokens");
         assert_eq!(params["max_completion_tokens"], 2048);
         assert!(!params.contains_key(MAX_TOKENS));
     }

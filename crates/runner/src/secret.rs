@@ -148,6 +148,8 @@ mod tests {
     #[test]
     fn nothing_shows_a_key() {
         let header = Header::new("authorization", "Bearer tea4two");
-        assert!(!format!("{:?} {} {header:?}", ApiKey::new("tea4two"), ApiKey::new("tea4two")).contains("tea"));
+        assert!(
+            !format!("{:?} {} {header:?}", ApiKey::new("tea4two"), ApiKey::new("tea4two")).contains("tea")
+        );
     }
 }

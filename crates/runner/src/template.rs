@@ -219,8 +219,10 @@ impl Template {
             examples => examples.beside(&test.prompt),
         };
         let message = |source: &Source| {
-            let rendered =
-                self.environment.get_template(&source.id).and_then(|template| template.render(values.clone()));
+            let rendered = self
+                .environment
+                .get_template(&source.id)
+                .and_then(|template| template.render(values.clone()));
             let content = rendered.map_err(|error| wrong(&self.place, source.line, &error))?;
             Ok(Message { role: source.role, content })
         };
@@ -234,9 +236,13 @@ impl Template {
             let examples = Examples::new(task, &params, 0, self.shots);
             for test in Tests::new(task, &params, 0).take(1) {
                 let messages = self.render(&Question { task, test: &test, examples: &examples })?;
-                let empty = messages.iter().zip(&self.messages).find(|(message, _)| message.content.trim().is_empty());
+                let empty = messages
+                    .iter()
+                    .zip(&self.messages)
+                    .find(|(message, _)| message.content.trim().is_empty());
                 if let Some((_, source)) = empty {
-                    let problem = format!("this message is empty for a test of `{}`; give it words", task.name());
+                    let problem =
+                        format!("this message is empty for a test of `{}`; give it words", task.name());
                     let place = self.place.clone();
                     return Err(StudyError::Wrong { place, line: Some(source.line), problem });
                 }
@@ -316,7 +322,8 @@ impl<'d> Reader<'d> {
     /// The line on which a string's text begins, which for `"""` may be the next one.
     fn first_line(&self, span: std::ops::Range<usize>) -> usize {
         let written = &self.document.text[span.clone()];
-        let quotes_alone = ["\"\"\"\n", "\"\"\"\r\n", "'''\n", "'''\r\n"].iter().any(|q| written.starts_with(q));
+        let quotes_alone =
+            ["\"\"\"\n", "\"\"\"\r\n", "'''\n", "'''\r\n"].iter().any(|q| written.starts_with(q));
         self.document.line(span.start) + usize::from(quotes_alone)
     }
 

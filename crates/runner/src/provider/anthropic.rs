@@ -63,9 +63,10 @@ pub(super) fn completion(status: u16, body: &[u8]) -> Result<Completion, ReplyPr
 impl From<Counts> for Usage {
     fn from(counts: Counts) -> Self {
         let cached = [counts.cache_creation_input_tokens, counts.cache_read_input_tokens];
-        let prompt = counts.input_tokens.0.map(|fresh| {
-            cached.iter().filter_map(|part| part.0).fold(fresh, u64::saturating_add)
-        });
+        let prompt = counts
+            .input_tokens
+            .0
+            .map(|fresh| cached.iter().filter_map(|part| part.0).fold(fresh, u64::saturating_add));
         Self { prompt_tokens: prompt, completion_tokens: counts.output_tokens.0, reasoning_tokens: None }
     }
 }

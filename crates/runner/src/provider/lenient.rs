@@ -254,7 +254,11 @@ impl From<Part> for Text {
         for thought in [part.thinking, part.summary, part.reasoning] {
             text.add(Text { thought: thought.whole().unwrap_or_default(), said: String::new() });
         }
-        if is_thought { Text { thought: text.whole().unwrap_or_default(), said: String::new() } } else { text }
+        if is_thought {
+            Text { thought: text.whole().unwrap_or_default(), said: String::new() }
+        } else {
+            text
+        }
     }
 }
 

@@ -119,7 +119,8 @@ impl From<Counts> for Usage {
 impl Logprobs {
     /// The tokens that have a log-probability, unless none has.
     fn tokens(self) -> Option<Vec<TokenLogprob>> {
-        let chat = self.content.0.into_iter().filter_map(|entry| entry.0).map(|entry| (entry.token, entry.logprob));
+        let chat =
+            self.content.0.into_iter().filter_map(|entry| entry.0).map(|entry| (entry.token, entry.logprob));
         let text = self.tokens.0.into_iter().zip(self.token_logprobs.0);
         let tokens: Vec<TokenLogprob> = chat
             .chain(text)

@@ -78,7 +78,9 @@ impl ReplyProblem {
     #[must_use]
     pub fn without(mut self, key: &ApiKey) -> Self {
         match &mut self {
-            Self::Overloaded { message, .. } | Self::Failed { message, .. } | Self::Refused { message, .. } => {
+            Self::Overloaded { message, .. }
+            | Self::Failed { message, .. }
+            | Self::Refused { message, .. } => {
                 *message = key.redact(message);
             }
             Self::Interrupted { reason } => *reason = key.redact(reason),

@@ -62,7 +62,10 @@ mod tests {
     #[test]
     fn half_an_emoji_is_replaced_and_a_whole_one_is_kept() {
         assert_eq!(repaired(br#"{"a": "x\ud83d"}"#), r#"{"a": "x\ufffd"}"#);
-        assert_eq!(repaired(br#"["\ude00", "\ud83d\ude00", "\ud83d\u0041"]"#), r#"["\ufffd", "\ud83d\ude00", "\ufffd\u0041"]"#);
+        assert_eq!(
+            repaired(br#"["\ude00", "\ud83d\ude00", "\ud83d\u0041"]"#),
+            r#"["\ufffd", "\ud83d\ude00", "\ufffd\u0041"]"#
+        );
     }
 
     #[test]

@@ -24,7 +24,8 @@ struct Report {
 pub(super) fn failure(status: u16, body: &[u8]) -> Result<Completion, ReplyProblem> {
     let report = Report::read(body);
     // A cached body is read again without its status, and some gateways answer 200 whatever happened.
-    let status = if (200..300).contains(&status) { report.implied_status().unwrap_or(status) } else { status };
+    let status =
+        if (200..300).contains(&status) { report.implied_status().unwrap_or(status) } else { status };
     let stopped = |finish| Completion { finish, ..Completion::default() };
     if matches!(status, 200..=299 | 400 | 413 | 422 | 500) && report.is_overflow() {
         return Ok(stopped(Finish::Length));
@@ -34,7 +35,9 @@ pub(super) fn failure(status: u16, body: &[u8]) -> Result<Completion, ReplyProbl
     }
     let message = report.shown();
     Err(match status {
-        429 | 503 | 529 if !report.has_code("insufficient_quota") => ReplyProblem::Overloaded { status, message },
+        429 | 503 | 529 if !report.has_code("insufficient_quota") => {
+            ReplyProblem::Overloaded { status, message }
+        }
         408 | 409 | 425 | 500 | 502..=504 | 506..=599 => ReplyProblem::Failed { status, message },
         200..=299 if report.says_nothing() => ReplyProblem::malformed("has no choices and no error"),
         200..=299 => ReplyProblem::Failed { status, message },
@@ -69,9 +72,10 @@ impl Report {
                 _ => {}
             }
         }
-        let message = [error, &error["message"], &error["detail"], &error["msg"], &error["error"], &error["errors"]]
-            .into_iter()
-            .find_map(words);
+        let message =
+            [error, &error["message"], &error["detail"], &error["msg"], &error["error"], &error["errors"]]
+                .into_iter()
+                .find_map(words);
         // OpenRouter wraps what the provider behind it said.
         let raw = words(&error["metadata"]["raw"]);
         report.message = [message, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
@@ -93,7 +97,9 @@ impl Report {
                 "rate_limit_exceeded" | "rate_limit_error" => Some(429),
                 "overloaded_error" | "unavailable_error" => Some(529),
                 "server_error" | "api_error" | "internal_server_error" | "timeout_error" => Some(500),
-                "invalid_request_error" | "badrequesterror" | "bad_request" | "exceed_context_size_error" => Some(400),
+                "invalid_request_error" | "badrequesterror" | "bad_request" | "exceed_context_size_error" => {
+                    Some(400)
+                }
                 "authentication_error" | "invalid_api_key" => Some(401),
                 "permission_error" => Some(403),
                 "not_found_error" | "notfounderror" | "model_not_found" => Some(404),
@@ -107,8 +113,12 @@ impl Report {
     /// A limit on the answer that alone fills the context is a slip in the sampler: no prompt would ever fit, and
     /// counting every test as truncated would hide it.
     fn is_overflow(&self) -> bool {
-        const CODES: [&str; 4] =
-            ["context_length_exceeded", "exceed_context_size_error", "context_window_exceeded", "string_above_max_length"];
+        const CODES: [&str; 4] = [
+            "context_length_exceeded",
+            "exceed_context_size_error",
+            "context_window_exceeded",
+            "string_above_max_length",
+        ];
         const WORDS: [&str; 9] = [
             "maximum context length",
             "maximum model length",
@@ -121,14 +131,20 @@ impl Report {
             "prompt is too long",
         ];
         let message = self.message.to_lowercase();
-        let says_so = CODES.iter().any(|code| self.has_code(code)) || WORDS.iter().any(|words| message.contains(words));
+        let says_so =
+            CODES.iter().any(|code| self.has_code(code)) || WORDS.iter().any(|words| message.contains(words));
         says_so && !message.contains("per minute") && !is_limit_too_large(&message)
     }
 
     fn is_filter(&self) -> bool {
-        ["content_filter", "content_policy_violation", "data_inspection_failed", "responsibleaipolicyviolation"]
-            .iter()
-            .any(|code| self.has_code(code))
+        [
+            "content_filter",
+            "content_policy_violation",
+            "data_inspection_failed",
+            "responsibleaipolicyviolation",
+        ]
+        .iter()
+        .any(|code| self.has_code(code))
     }
 
     fn shown(&self) -> String {
@@ -149,9 +165,8 @@ fn is_limit_too_large(message: &str) -> bool {
         digits.parse::<u64>().ok()
     };
     let context = after("maximum context length is ").or_else(|| after("maximum context length of "));
-    let asked = before(" in the completion")
-        .or_else(|| after("is too large: "))
-        .or_else(|| before(" output tokens"));
+    let asked =
+        before(" in the completion").or_else(|| after("is too large: ")).or_else(|| before(" output tokens"));
     matches!((context, asked), (Some(context), Some(asked)) if asked >= context)
 }
 
@@ -160,7 +175,9 @@ fn words(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => {
-            let item = |item: &Value| words(item).or_else(|| words(&item["message"])).or_else(|| words(&item["msg"]));
+            let item = |item: &Value| {
+                words(item).or_else(|| words(&item["message"])).or_else(|| words(&item["msg"]))
+            };
             items.iter().find_map(item)?
         }
         _ => return None,
@@ -198,19 +215,19 @@ pub(super) fn tidy(message: &str) -> String {
 /// A word in which a key is blotted out: what begins like the keys of well-known providers, or a long run of letters
 /// and digits. The names of models have hyphens and dots and stay.
 fn without_keys(word: &str) -> String {
-    const PREFIXES: [&str; 13] = [
-        "sk-", "sk_", "gsk_", "hf_", "xai-", "AIza", "pplx-", "r8_", "nvapi-", "fw_", "csk-", "ghp_", "eyJ",
-    ];
-    let is_key_character = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*' | '.' | '+' | '=');
+    const PREFIXES: [&str; 13] =
+        ["sk-", "sk_", "gsk_", "hf_", "xai-", "AIza", "pplx-", "r8_", "nvapi-", "fw_", "csk-", "ghp_", "eyJ"];
+    let is_key_character =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*' | '.' | '+' | '=');
     let mut clean = String::with_capacity(word.len());
     let mut rest = word;
     while !rest.is_empty() {
         let end = rest.find(|c| !is_key_character(c)).unwrap_or(rest.len());
         let (run, tail) = rest.split_at(end);
         let known = PREFIXES.iter().any(|prefix| run.starts_with(prefix)) && run.len() >= 12;
-        let is_long = run.split(['-', '_', '.']).any(|part| {
-            part.len() >= 32 && part.contains(|c: char| c.is_ascii_digit())
-        });
+        let is_long = run
+            .split(['-', '_', '.'])
+            .any(|part| part.len() >= 32 && part.contains(|c: char| c.is_ascii_digit()));
         clean.push_str(if known || is_long { REDACTED } else { run });
         let stop = tail.chars().next().map_or(0, char::len_utf8);
         clean.push_str(&tail[..stop]);
@@ -234,7 +251,10 @@ mod tests {
         ] {
             let shown = tidy(&format!("Incorrect API key provided: {key} (see the docs)"));
             assert!(shown.contains(REDACTED) && shown.contains("see the docs"), "{shown}");
-            assert!(!shown.contains("0123456789") && !shown.contains("gh1234") && !shown.contains("wxyz"), "{shown}");
+            assert!(
+                !shown.contains("0123456789") && !shown.contains("gh1234") && !shown.contains("wxyz"),
+                "{shown}"
+            );
         }
         let models = "claude-3-5-sonnet-20241022 meta-llama/Meta-Llama-3.1-405B-Instruct-Turbo";
         assert_eq!(tidy(models), models);

@@ -38,7 +38,8 @@ pub(super) fn study(text: &str, place: &str, folder: &Path) -> Result<Study, Stu
         evals.push(checked);
     }
     if evals.is_empty() {
-        let problem = "no [[eval]]: a study asks at least one model; add [[eval]] with `model` and `base_url`";
+        let problem =
+            "no [[eval]]: a study asks at least one model; add [[eval]] with `model` and `base_url`";
         return Err(StudyError::Wrong { place: place.to_owned(), line: None, problem: problem.to_owned() });
     }
     let budget = check.budget(&raw.budget, &evals)?;
@@ -104,14 +105,17 @@ impl Check<'_> {
         let most = raw.max_count.as_ref();
         let Some(margin) = &raw.precision else {
             return most.map_or(Ok(None), |most| {
-                let problem = "`max_count` does nothing without `precision`; add `precision = 0.05` or set `count`";
+                let problem =
+                    "`max_count` does nothing without `precision`; add `precision = 0.05` or set `count`";
                 Err(self.document.error(most.span().start, problem))
             });
         };
         let max_count = most.map_or(Precision::MAX_COUNT, |most| *most.get_ref() as usize);
         if let Some(count) = raw.count.as_ref().filter(|count| *count.get_ref() as usize > max_count) {
-            let problem =
-                format!("`count` is {}, more than the `max_count` of {max_count}; raise that", count.get_ref());
+            let problem = format!(
+                "`count` is {}, more than the `max_count` of {max_count}; raise that",
+                count.get_ref()
+            );
             return Err(self.document.error(count.span().start, problem));
         }
         Ok(Some(Precision { margin: *margin.get_ref(), max_count }))
@@ -143,7 +147,8 @@ impl Check<'_> {
         let template = self.template(raw)?;
         let sampler = self.sampler(raw)?;
         if provider == Provider::Anthropic && !sampler.params.contains_key(MAX_TOKENS) {
-            let problem = format!("`anthropic` needs `max_tokens`, and sampler `{}` has none; add it", sampler.name);
+            let problem =
+                format!("`anthropic` needs `max_tokens`, and sampler `{}` has none; add it", sampler.name);
             return Err(self.document.error(self.place_of(raw.sampler.as_ref(), raw), problem));
         }
         if let Some(variable) = &raw.api_key_env {
@@ -232,7 +237,9 @@ impl Check<'_> {
                 )));
             };
             if let Some(other) = facets.insert(facet.to_owned(), value.to_owned()) {
-                return Err(problem(format!("`{facet}` is both `{other}` and `{value}`; keep one group a facet")));
+                return Err(problem(format!(
+                    "`{facet}` is both `{other}` and `{value}`; keep one group a facet"
+                )));
             }
         }
         Ok(facets)
@@ -243,19 +250,25 @@ impl Check<'_> {
             (Some(prompt), Some(completion)) => Ok(Some(Prices { prompt, completion })),
             (None, None) => Ok(None),
             _ => {
-                let problem = "`price_prompt` and `price_completion` go together; give both, 0 for what is free";
+                let problem =
+                    "`price_prompt` and `price_completion` go together; give both, 0 for what is free";
                 Err(self.document.error(raw.at, problem))
             }
         }
     }
 
-    fn headers(&self, raw: &[RawHeader], has_key: bool) -> Result<BTreeMap<String, HeaderSource>, StudyError> {
+    fn headers(
+        &self,
+        raw: &[RawHeader],
+        has_key: bool,
+    ) -> Result<BTreeMap<String, HeaderSource>, StudyError> {
         let mut headers = BTreeMap::new();
         for RawHeader { at, name, source } in raw {
             let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
             let problem = if name.is_empty() || !name.bytes().all(token) {
                 format!("`{}` is no name of a header", name.escape_debug())
-            } else if ["host", "content-length", "content-type", "transfer-encoding"].contains(&name.as_str()) {
+            } else if ["host", "content-length", "content-type", "transfer-encoding"].contains(&name.as_str())
+            {
                 format!("the header `{name}` is set by the program; take it out")
             } else if has_key && ["authorization", "x-api-key"].contains(&name.as_str()) {
                 format!("the header `{name}` and `api_key_env` would both carry a key; keep one")
@@ -295,7 +308,8 @@ fn limits(raw: &RawEval) -> Limits {
 fn base_url(address: &str, provider: Provider) -> Result<String, String> {
     const FORM: &str = "expected one such as `http://127.0.0.1:8089/v1`";
     // Both errors could show what stands before an `@`, so neither shows the address.
-    let url = Url::parse(address.trim()).map_err(|error| format!("`base_url` is no address ({error}); {FORM}"))?;
+    let url =
+        Url::parse(address.trim()).map_err(|error| format!("`base_url` is no address ({error}); {FORM}"))?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err("`base_url` holds a user or password; keep it out of files and use `api_key_env` or \
                     `headers = { authorization = { env = \"NAME\" } }`"
@@ -324,7 +338,9 @@ mod tests {
 
     #[test]
     fn addresses_lose_their_last_slash() {
-        for address in ["http://127.0.0.1:8089/v1", "http://127.0.0.1:8089/v1/", " http://127.0.0.1:8089/v1// "] {
+        for address in
+            ["http://127.0.0.1:8089/v1", "http://127.0.0.1:8089/v1/", " http://127.0.0.1:8089/v1// "]
+        {
             assert_eq!(base_url(address, Provider::OpenAiChat).unwrap(), "http://127.0.0.1:8089/v1");
         }
         assert_eq!(base_url("https://example.com", Provider::OpenAiChat).unwrap(), "https://example.com");

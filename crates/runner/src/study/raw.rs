@@ -145,7 +145,8 @@ impl RawEval {
         let seconds = |fields: &mut Fields<'d>, key| {
             Ok(fields.number(key, LEAST_SECONDS..=MOST_SECONDS)?.map(Spanned::into_inner))
         };
-        let price = |fields: &mut Fields<'d>, key| Ok(fields.number(key, 0.0..=1e9)?.map(Spanned::into_inner));
+        let price =
+            |fields: &mut Fields<'d>, key| Ok(fields.number(key, 0.0..=1e9)?.map(Spanned::into_inner));
         let model = plain(&mut fields, "model")?
             .ok_or_else(|| fields.missing("model", "\"smollm2-135m-instruct\""))?;
         Ok(Self {

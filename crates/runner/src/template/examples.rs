@@ -51,7 +51,8 @@ impl Examples {
         for test in Tests::new(task, params, seed.wrapping_add(SEED_OFFSET)).take(shots + 1) {
             // A world that is nearly used up repeats itself; an example is shown once.
             if drawn.iter().all(|(prompt, _)| *prompt != test.prompt) {
-                let value = Value::from_pairs([("prompt", test.prompt.as_str()), ("target", test.target.as_str())]);
+                let value =
+                    Value::from_pairs([("prompt", test.prompt.as_str()), ("target", test.target.as_str())]);
                 drawn.push((test.prompt, value));
             }
         }

@@ -1,0 +1,5 @@
+//! The runner as other crates meet it.
+
+mod provider;
+mod study;
+mod template;
