@@ -2,6 +2,7 @@
 
 mod estimate;
 mod generate;
+mod init;
 mod key;
 mod score;
 mod suite;
@@ -61,6 +62,7 @@ impl Global {
 enum Command {
     Estimate(estimate::Estimate),
     Generate(generate::Generate),
+    Init(init::Init),
     Key(key::Key),
     Score(score::Score),
     Suite(suite::SuiteCommand),
@@ -91,6 +93,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     match command {
         Command::Estimate(estimate) => estimate.run(global),
         Command::Generate(generate) => generate.run(),
+        Command::Init(init) => init.run(global),
         Command::Key(key) => key.run(global),
         Command::Score(score) => score.run(global),
         Command::Suite(suite) => suite.run(global),
