@@ -2,6 +2,7 @@
 
 mod estimate;
 mod generate;
+mod init;
 mod key;
 mod plan;
 mod run;
@@ -65,6 +66,7 @@ impl Global {
 enum Command {
     Estimate(estimate::Estimate),
     Generate(generate::Generate),
+    Init(init::Init),
     Key(key::Key),
     Plan(plan::Plan),
     Run(run::Run),
@@ -98,6 +100,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     match command {
         Command::Estimate(estimate) => estimate.run(global),
         Command::Generate(generate) => generate.run(),
+        Command::Init(init) => init.run(global),
         Command::Key(key) => key.run(global),
         Command::Plan(plan) => plan.run(global),
         Command::Run(run) => run.run(global),

@@ -5,12 +5,15 @@ use std::time::{Duration, Instant};
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
+/// An answer that is larger than this is none.
+const LARGEST: u64 = 64 << 20;
+
 /// What a request may cost in time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timeouts {
     /// To get a connection.
     pub(crate) connect: Duration,
-    /// Between two bytes of an answer, the first included.
+    /// Between two pieces of an answer, once the first has come: a model may think for minutes before it.
     pub(crate) idle: Duration,
     /// From start to end.
     pub(crate) total: Duration,
@@ -22,6 +25,7 @@ pub(crate) struct Endpoint {
     client: reqwest::Client,
     url: String,
     headers: HeaderMap,
+    idle: Duration,
 }
 
 /// What came back, whatever it says.
@@ -48,6 +52,10 @@ pub(crate) enum TransportProblem {
     Connect { host: String, cause: String },
     #[error("no answer in time; raise `timeout_seconds` if the model needs longer")]
     TimedOut,
+    #[error("the answer stopped half-way; raise `idle_timeout_seconds` if the server pauses that long")]
+    Stalled,
+    #[error("the answer is larger than {} MiB; is `base_url` a model's?", LARGEST >> 20)]
+    TooLarge,
     #[error("the connection broke off: {cause}")]
     Broken { cause: String },
 }
@@ -63,7 +71,6 @@ impl Endpoint {
     pub(crate) fn new(url: String, headers: HeaderMap, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
         let client = reqwest::Client::builder()
             .connect_timeout(timeouts.connect)
-            .read_timeout(timeouts.idle)
             .timeout(timeouts.total)
             .pool_max_idle_per_host(usize::MAX)
             .tcp_nodelay(true)
@@ -71,17 +78,25 @@ impl Endpoint {
             // A key must not follow a redirect to another host.
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
-        Ok(Self { client, url, headers })
+        Ok(Self { client, url, headers, idle: timeouts.idle })
     }
 
     /// Sends a request body and reads the whole answer.
     pub(crate) async fn send(&self, body: Vec<u8>) -> Result<RawReply, TransportProblem> {
         let started = Instant::now();
         let request = self.client.post(&self.url).headers(self.headers.clone()).body(body);
-        let response = request.send().await.map_err(|error| self.problem(&error))?;
+        let mut response = request.send().await.map_err(|error| self.problem(&error))?;
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
-        let body = response.bytes().await.map_err(|error| self.problem(&error))?.to_vec();
+        let mut body = Vec::with_capacity(response.content_length().unwrap_or(0).min(LARGEST) as usize);
+        loop {
+            let chunk = tokio::time::timeout(self.idle, response.chunk()).await;
+            match chunk.map_err(|_| TransportProblem::Stalled)?.map_err(|error| self.problem(&error))? {
+                Some(chunk) if (body.len() + chunk.len()) as u64 > LARGEST => return Err(TransportProblem::TooLarge),
+                Some(chunk) => body.extend_from_slice(&chunk),
+                None => break,
+            }
+        }
         Ok(RawReply { status, retry_after, body, latency: started.elapsed() })
     }
 

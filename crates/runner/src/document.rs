@@ -27,7 +27,7 @@ pub(crate) struct Document<'d> {
 impl<'d> Document<'d> {
     /// The line, from 1, of a byte of the text.
     pub(crate) fn line(self, at: usize) -> usize {
-        self.text.as_bytes()[..at.min(self.text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+        line_of(self.text.as_bytes(), at)
     }
 
     /// An error about the byte `at`.
@@ -57,12 +57,16 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, StudyError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(StudyError::Unreadable { place, source }),
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|error| {
-            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            let line = line_of(error.as_bytes(), error.utf8_error().valid_up_to());
             let problem = "this is not UTF-8 text; save the file as UTF-8".to_owned();
             StudyError::Wrong { place, line: Some(line), problem }
         }),
     }
+}
+
+/// The line, from 1, of a byte.
+fn line_of(text: &[u8], at: usize) -> usize {
+    text[..at.min(text.len())].split(|byte| *byte == b'\n').count()
 }
 
 /// How errors call a file.

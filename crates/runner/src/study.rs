@@ -59,7 +59,7 @@ pub struct Study {
 /// How closely a point is measured before it is left alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
-    /// Half the width that its C_P interval should reach.
+    /// Half the width that its `C_P` interval should reach.
     pub margin: f64,
     /// The tests after which a point is left alone anyway.
     pub max_count: usize,
@@ -96,7 +96,10 @@ impl Study {
     /// A [`StudyError`] that names the file, the line and what would be right.
     pub fn load(path: &Path) -> Result<Self, StudyError> {
         let file = if path.is_dir() { path.join(Self::FILE) } else { path.to_owned() };
-        let folder = file.parent().unwrap_or(Path::new(""));
+        let folder = match file.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
         let text = read(&file)?.ok_or_else(|| {
             let folder = if path.extension().is_some() { folder } else { path };
             StudyError::Missing { place: named(&file), folder: folder.display().to_string() }

@@ -4,6 +4,7 @@
 
 mod estimate;
 mod generate;
+mod init;
 mod key;
 mod score;
 mod suite;

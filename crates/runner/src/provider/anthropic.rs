@@ -38,10 +38,14 @@ struct Reply {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Counts {
-    input_tokens: Whole,
-    cache_creation_input_tokens: Whole,
-    cache_read_input_tokens: Whole,
-    output_tokens: Whole,
+    #[serde(rename = "input_tokens")]
+    fresh: Whole,
+    #[serde(rename = "cache_creation_input_tokens")]
+    cached_now: Whole,
+    #[serde(rename = "cache_read_input_tokens")]
+    cached_before: Whole,
+    #[serde(rename = "output_tokens")]
+    output: Whole,
 }
 
 pub(super) fn completion(status: u16, body: &[u8]) -> Result<Completion, ReplyProblem> {
@@ -62,11 +66,11 @@ pub(super) fn completion(status: u16, body: &[u8]) -> Result<Completion, ReplyPr
 
 impl From<Counts> for Usage {
     fn from(counts: Counts) -> Self {
-        let cached = [counts.cache_creation_input_tokens, counts.cache_read_input_tokens];
-        let prompt = counts
-            .input_tokens
+        let cached = [counts.cached_now, counts.cached_before];
+        let prompt_tokens = counts
+            .fresh
             .0
             .map(|fresh| cached.iter().filter_map(|part| part.0).fold(fresh, u64::saturating_add));
-        Self { prompt_tokens: prompt, completion_tokens: counts.output_tokens.0, reasoning_tokens: None }
+        Self { prompt_tokens, completion_tokens: counts.output.0, reasoning_tokens: None }
     }
 }

@@ -31,7 +31,7 @@ struct Choice {
     /// Text completions have this instead of a message.
     text: Text,
     finish_reason: Word,
-    logprobs: Object<Logprobs>,
+    logprobs: Object<Likelihoods>,
 }
 
 /// A message and its reasoning under the names that servers have for it: `reasoning_content` (DeepSeek, vLLM,
@@ -66,15 +66,15 @@ struct Details {
 /// Log-probabilities in the shape of chat (`content`) or of text (`tokens` beside `token_logprobs`).
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Logprobs {
-    content: List<Object<Logprob>>,
+struct Likelihoods {
+    content: List<Object<Entry>>,
     tokens: List<Word>,
     token_logprobs: List<Real>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Logprob {
+struct Entry {
     token: Word,
     logprob: Real,
 }
@@ -100,7 +100,7 @@ pub(super) fn completion(status: u16, body: &[u8]) -> Result<Completion, ReplyPr
         reasoning,
         finish: finish(choice.finish_reason.0)?,
         usage: reply.usage.0.map(Usage::from).unwrap_or_default(),
-        logprobs: choice.logprobs.0.and_then(Logprobs::tokens),
+        logprobs: choice.logprobs.0.and_then(Likelihoods::tokens),
         model: reply.model.0,
     })
 }
@@ -116,7 +116,7 @@ impl From<Counts> for Usage {
     }
 }
 
-impl Logprobs {
+impl Likelihoods {
     /// The tokens that have a log-probability, unless none has.
     fn tokens(self) -> Option<Vec<TokenLogprob>> {
         let chat =

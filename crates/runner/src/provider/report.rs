@@ -38,9 +38,8 @@ pub(super) fn failure(status: u16, body: &[u8]) -> Result<Completion, ReplyProbl
         429 | 503 | 529 if !report.has_code("insufficient_quota") => {
             ReplyProblem::Overloaded { status, message }
         }
-        408 | 409 | 425 | 500 | 502..=504 | 506..=599 => ReplyProblem::Failed { status, message },
         200..=299 if report.says_nothing() => ReplyProblem::malformed("has no choices and no error"),
-        200..=299 => ReplyProblem::Failed { status, message },
+        200..=299 | 408 | 409 | 425 | 500 | 502..=504 | 506..=599 => ReplyProblem::Failed { status, message },
         _ => ReplyProblem::Refused { status, message },
     })
 }

@@ -149,7 +149,7 @@ impl Check<'_> {
         if provider == Provider::Anthropic && !sampler.params.contains_key(MAX_TOKENS) {
             let problem =
                 format!("`anthropic` needs `max_tokens`, and sampler `{}` has none; add it", sampler.name);
-            return Err(self.document.error(self.place_of(raw.sampler.as_ref(), raw), problem));
+            return Err(self.document.error(place_of(raw.sampler.as_ref(), raw), problem));
         }
         if let Some(variable) = &raw.api_key_env {
             variable_name(self.document, "api_key_env", variable)?;
@@ -174,10 +174,6 @@ impl Check<'_> {
         })
     }
 
-    fn place_of(&self, value: Option<&Spanned<String>>, raw: &RawEval) -> usize {
-        value.map_or(raw.at, |value| value.span().start)
-    }
-
     fn provider(&self, name: Option<&Spanned<String>>) -> Result<Provider, StudyError> {
         let Some(name) = name else { return Ok(Provider::OpenAiChat) };
         Provider::from_str(name.get_ref())
@@ -190,7 +186,7 @@ impl Check<'_> {
             return Ok(Arc::clone(template));
         }
         let template = Template::load(name, self.folder)
-            .map_err(|error| self.placed(error, self.place_of(raw.template.as_ref(), raw)))?;
+            .map_err(|error| self.placed(error, place_of(raw.template.as_ref(), raw)))?;
         let template = Arc::new(template);
         self.templates.insert(name.to_owned(), Arc::clone(&template));
         Ok(template)
@@ -199,7 +195,7 @@ impl Check<'_> {
     fn sampler(&self, raw: &RawEval) -> Result<Sampler, StudyError> {
         let name = raw.sampler.as_ref().map_or(DEFAULT_SAMPLER, |name| name.get_ref());
         Sampler::load(name, self.folder)
-            .map_err(|error| self.placed(error, self.place_of(raw.sampler.as_ref(), raw)))
+            .map_err(|error| self.placed(error, place_of(raw.sampler.as_ref(), raw)))
     }
 
     /// A name that nothing has is an error of the line that says it.
@@ -283,6 +279,11 @@ impl Check<'_> {
         }
         Ok(headers)
     }
+}
+
+/// Where a name stands, or else the eval that leaves it to the default.
+fn place_of(name: Option<&Spanned<String>>, raw: &RawEval) -> usize {
+    name.map_or(raw.at, |name| name.span().start)
 }
 
 fn sendable(source: &HeaderSource) -> bool {

@@ -17,7 +17,7 @@ use crate::{ApiKey, Header, Message, Provider, Sampler, Secret, StudyError, Temp
 /// use reasonscape_runner::EvalId;
 ///
 /// let id = EvalId::new("smollm2-135m-instruct", "zero-shot-cot", "greedy-2k");
-/// assert_eq!(id.to_string(), "ba1bd4");
+/// assert_eq!(id.to_string(), "995852");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
