@@ -6,6 +6,7 @@ mod estimate;
 mod generate;
 mod key;
 mod score;
+mod simulate;
 mod suite;
 mod tasks;
 mod world;

@@ -62,6 +62,8 @@ pub(super) struct Character {
     /// Whether reasoning comes apart from the answer.
     thinks: bool,
     style: Style,
+    /// What it says when asked how sure it is; a model without this says the truth.
+    states: Option<f64>,
 }
 
 /// Every model of character.
@@ -69,7 +71,7 @@ static CHARACTERS: [Character; 5] = [
     Character {
         name: "sim-strong",
         description: "knows most answers and thinks before it gives them",
-        ability: 5.6,
+        ability: 4.6,
         strengths: &[],
         weights: [1.3, 1.0, 0.8, 0.5, 1.4],
         tokens: 90.0,
@@ -77,11 +79,12 @@ static CHARACTERS: [Character; 5] = [
         loops: 0.05,
         thinks: true,
         style: Style::Boxed,
+        states: None,
     },
     Character {
         name: "sim-cheap",
         description: "mediocre, in few words",
-        ability: 2.9,
+        ability: 2.7,
         strengths: &[],
         weights: [1.5, 1.0, 1.2, 0.8, 1.5],
         tokens: 20.0,
@@ -89,23 +92,25 @@ static CHARACTERS: [Character; 5] = [
         loops: 0.02,
         thinks: false,
         style: Style::Sentence,
+        states: None,
     },
     Character {
         name: "sim-truncating",
         description: "knows much, but thinks so long that hard questions run into the token limit",
-        ability: 5.2,
+        ability: 4.2,
         strengths: &[],
         weights: [1.3, 1.0, 0.9, 0.6, 1.4],
-        tokens: 400.0,
-        growth: 4.5,
-        loops: 0.3,
+        tokens: 300.0,
+        growth: 4.0,
+        loops: 0.2,
         thinks: true,
         style: Style::Boxed,
+        states: None,
     },
     Character {
         name: "sim-guessing",
-        description: "knows little, never stops short of an answer, and picks one where there are options",
-        ability: 0.4,
+        description: "knows little, always answers, picks one where there are options, and is always 95 % sure",
+        ability: 0.0,
         strengths: &[],
         weights: [1.2, 1.0, 0.8, 0.5, 1.2],
         tokens: 12.0,
@@ -113,6 +118,7 @@ static CHARACTERS: [Character; 5] = [
         loops: 0.0,
         thinks: false,
         style: Style::Label,
+        states: Some(0.95),
     },
     Character {
         name: "sim-specialist",
@@ -132,6 +138,7 @@ static CHARACTERS: [Character; 5] = [
         loops: 0.15,
         thinks: false,
         style: Style::Sentence,
+        states: None,
     },
 ];
 
@@ -299,6 +306,14 @@ impl SimulatedModel {
         matches!(self.0, Kind::Character(character) if character.thinks)
     }
 
+    /// The confidence that it always claims, if it does not say the truth.
+    pub(super) fn stated_confidence(&self) -> Option<f64> {
+        match self.0 {
+            Kind::Flat { .. } => None,
+            Kind::Character(character) => character.states,
+        }
+    }
+
     pub(super) fn style(&self) -> Style {
         match self.0 {
             Kind::Flat { .. } => Style::Sentence,
@@ -336,12 +351,42 @@ pub fn true_accuracy(model: &SimulatedModel, task: &dyn Task, params: &Params) -
 
 #[cfg(test)]
 mod tests {
+    use reasonscape_core::Suite;
+
     use super::*;
 
     #[test]
     fn every_task_has_its_hardness() {
         for task in reasonscape_core::tasks::ALL {
             assert!(TASKS.iter().any(|(name, _)| *name == task.name()), "{}", task.name());
+        }
+    }
+
+    /// The row that `docs/simulator.md` has for a model.
+    fn row(character: &'static Character) -> String {
+        let Character { name, ability, weights, tokens, growth, loops, .. } = character;
+        let suite = Suite::parse(Suite::built_in("r12").unwrap()).unwrap();
+        let model = SimulatedModel(Kind::Character(character));
+        let truths: Vec<Truth> =
+            suite.points().iter().map(|point| model.truth(point.task, point.params, 2048)).collect();
+        let mean = |of: fn(&Truth) -> f64| truths.iter().map(of).sum::<f64>() / truths.len() as f64;
+        let (knows, truncated) = (mean(|truth| truth.knows), mean(Truth::truncated));
+        let weights = weights.map(|weight| format!("{weight:.1}")).join(" ");
+        format!(
+            "| `{name}` | {ability:.1} | {weights} | {tokens} | {growth:.1} | {loops:.2} | {knows:.2} | {truncated:.2} |"
+        )
+    }
+
+    #[test]
+    fn the_documentation_has_these_numbers() {
+        let page = include_str!("../../../../docs/simulator.md");
+        for character in &CHARACTERS {
+            let row = row(character);
+            assert!(page.contains(&row), "docs/simulator.md lacks this row:\n{row}");
+        }
+        for (task, logit) in TASKS {
+            let entry = format!("{task} {logit:+.1}");
+            assert!(page.contains(&entry), "docs/simulator.md lacks `{entry}`");
         }
     }
 
