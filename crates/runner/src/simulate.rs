@@ -20,6 +20,7 @@
 //! It binds to loopback unless told otherwise, keeps nothing on disk, and never shows the key it was given.
 
 mod body;
+mod character;
 mod draw;
 mod faults;
 mod prose;
@@ -175,10 +176,14 @@ impl SimulatedServer {
         self.service.counters.reset();
     }
 
-    /// Serves until Ctrl-C or, on Unix, SIGTERM.
-    pub fn serve_until_interrupted(&self) {
-        if let Some(runtime) = &self.runtime {
-            runtime.block_on(interrupted());
+    /// Serves until Ctrl-C or, on Unix, SIGTERM. `ready` is called once both would be heard.
+    ///
+    /// # Errors
+    /// What `ready` says; it then does not serve on.
+    pub fn serve_until_interrupted<E>(&self, ready: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        match &self.runtime {
+            Some(runtime) => runtime.block_on(interrupted(ready)),
+            None => Ok(()),
         }
     }
 
@@ -229,20 +234,27 @@ async fn serve(listener: TcpListener, service: Arc<Service>) {
 }
 
 #[cfg(unix)]
-async fn interrupted() {
+async fn interrupted<E>(ready: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
     use tokio::signal::unix::{SignalKind, signal};
 
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        let _ = tokio::signal::ctrl_c().await;
-        return;
+    // Where signals cannot be listened to, they end the process as they do by default.
+    let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    ready()?;
+    let (Ok(mut interrupt), Ok(mut terminate)) = signals else {
+        return std::future::pending().await;
     };
     tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+        _ = interrupt.recv() => Ok(()),
+        _ = terminate.recv() => Ok(()),
     }
 }
 
 #[cfg(not(unix))]
-async fn interrupted() {
-    let _ = tokio::signal::ctrl_c().await;
+async fn interrupted<E>(ready: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+    ready()?;
+    // Where it cannot be listened to, Ctrl-C ends the process as it does by default.
+    if tokio::signal::ctrl_c().await.is_err() {
+        return std::future::pending().await;
+    }
+    Ok(())
 }

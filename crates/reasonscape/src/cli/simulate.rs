@@ -74,13 +74,12 @@ impl Simulate {
             SimulateError::Listen { .. } => Failure::Input(error.into()),
             _ => Failure::Broken(error.into()),
         })?;
-        print_text(&format!("{}\n", server.base_url()))?;
-        global.note(format_args!(
-            "listening on {} with {} questions; Ctrl-C stops",
-            server.base_url(),
-            server.question_count()
-        ));
-        server.serve_until_interrupted();
+        let url = server.base_url();
+        server.serve_until_interrupted(|| {
+            let questions = server.question_count();
+            global.note(format_args!("listening on {url} with {questions} questions; Ctrl-C stops"));
+            print_text(&format!("{url}\n"))
+        })?;
         global.note(farewell(&server.stats()));
         Ok(())
     }

@@ -7,6 +7,7 @@ mod generate;
 mod init;
 mod key;
 mod score;
+mod simulate;
 mod suite;
 mod tasks;
 mod world;

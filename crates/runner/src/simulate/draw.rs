@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A stream of numbers that belongs to a seed and some words (SplitMix64; the seeding is XXH3, a published format).
+/// A stream of numbers that belongs to a seed and some words (`SplitMix64`; the seeding is XXH3, a published format).
 ///
 /// CPython's generator would take longer to seed than a whole reply may take to make.
 #[derive(Debug, Clone)]

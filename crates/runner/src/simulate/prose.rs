@@ -47,7 +47,7 @@ static SENTENCES: [Sentence; 24] = [
     Sentence::new("Let me recount this row: ", " entries, none of them twice."),
     Sentence::new("Case ", " cannot happen under these rules."),
     Sentence::new("Since ", " is larger than its neighbour, the order stays."),
-    Sentence::new("Another way to see it uses ", " instead and ends in the same place."),
+    Sentence::new("Another way to see it uses ", " and ends in the same place."),
     Sentence::new("With ", " done, only the last part is open."),
     Sentence::new("The first candidate, ", ", has to be dropped."),
     Sentence::new("Comparing both sides shows a difference of ", " at most."),

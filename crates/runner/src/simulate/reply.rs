@@ -1,5 +1,7 @@
 //! From a question to a reply: what a simulated model says, and how many tokens it takes.
 
+use std::fmt::Write;
+
 use reasonscape_core::Suite;
 
 use super::draw::{Draws, hash};
@@ -43,12 +45,14 @@ pub struct Asked<'a> {
     pub max_tokens: u32,
     /// Which of several replies is wanted; 0 is the one at temperature 0.
     pub repeat: u64,
+    /// Whether the reply is to end with a line such as `Confidence: 85%`.
+    pub states_confidence: bool,
 }
 
 impl<'a> Asked<'a> {
     /// A question at temperature 0 without a token limit of its own.
     pub fn new(text: &'a str) -> Self {
-        Self { text, max_tokens: CONTEXT_TOKENS, repeat: 0 }
+        Self { text, max_tokens: CONTEXT_TOKENS, repeat: 0, states_confidence: false }
     }
 }
 
@@ -117,15 +121,18 @@ impl Simulator {
     pub(super) fn reply(&self, model: &SimulatedModel, asked: &Asked<'_>) -> Reply {
         let limit = asked.max_tokens.clamp(1, CONTEXT_TOKENS);
         match self.questions.find(asked.text) {
-            Some(found) => self.reply_to(model, found, limit, asked.repeat),
+            Some(found) => self.reply_to(model, found, limit, asked),
             None => unknown(hash(asked.text.as_bytes(), self.seed), limit),
         }
     }
 
-    fn reply_to(&self, model: &SimulatedModel, found: Found<'_>, limit: u32, repeat: u64) -> Reply {
+    fn reply_to(&self, model: &SimulatedModel, found: Found<'_>, limit: u32, asked: &Asked<'_>) -> Reply {
         let Found { prompt, question } = found;
         let mut draws = Draws::new(
-            hash(&model.identity().to_le_bytes(), self.seed ^ repeat.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            hash(
+                &model.identity().to_le_bytes(),
+                self.seed ^ asked.repeat.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            ),
             &prompt.to_le_bytes(),
         );
         let truth = model.truth_at(&question.difficulty, question.task, limit);
@@ -143,7 +150,13 @@ impl Simulator {
         } else {
             question.options[draws.below(question.options.len())].to_string()
         };
-        let (closing, answer) = closing(model.style(), &answer);
+        let completed = truth.knows + (1.0 - truth.knows) * (1.0 - truth.loops);
+        let confidence = (truth.knows + (completed - truth.knows) * question.guess()) / completed.max(1e-9);
+        let (mut closing, answer) = closing(model.style(), &answer);
+        if asked.states_confidence {
+            let stated = model.stated_confidence().unwrap_or(confidence);
+            let _ = write!(closing, "\nConfidence: {:.0}%", 100.0 * stated);
+        }
         let closing_tokens = count_words(&closing);
         let tokens = tokens.max(closing_tokens);
         let too_long = if model.is_cut_by_chance() { cut } else { tokens > limit };
@@ -160,7 +173,6 @@ impl Simulator {
         let mut reasoning = Vec::new();
         prose::write(&mut reasoning, thinking, ending, &mut draws);
 
-        let completed = truth.knows + (1.0 - truth.knows) * (1.0 - truth.loops);
         Reply {
             id,
             text: Text { reasoning: String::from_utf8(reasoning).expect("prose is ASCII"), closing },
@@ -169,7 +181,7 @@ impl Simulator {
             truncated,
             completion_tokens,
             reasoning_tokens: if model.thinks() { thinking } else { 0 },
-            confidence: (truth.knows + (completed - truth.knows) * question.guess()) / completed.max(1e-9),
+            confidence,
             known_question: true,
         }
     }

@@ -39,6 +39,9 @@ struct Message<'a> {
     content: Option<Words<'a>>,
 }
 
+/// The words by which a template asks for a stated confidence.
+const CONFIDENCE: &str = "Confidence:";
+
 /// Whether log-probabilities are wanted: `true` in chats, a number in text completions.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(untagged)]
@@ -63,6 +66,8 @@ pub(super) struct Request<'a> {
     pub(super) max_tokens: u32,
     pub(super) sampling: Sampling,
     pub(super) logprobs: bool,
+    /// Whether some message asks for a line `Confidence: …`.
+    pub(super) states_confidence: bool,
 }
 
 /// What decides whether two identical requests get the same reply.
@@ -110,10 +115,17 @@ impl<'a> Request<'a> {
         }
         let model = body.model.ok_or(BadRequest::Missing("model"))?;
         let limit = body.max_completion_tokens.or(body.max_tokens);
-        let mut prompt_tokens = body.system.map_or(0, |system| count_words(&system.0));
+        let (mut prompt_tokens, mut states_confidence) = (0, false);
+        let mut look_at = |Words(words): &Words<'_>| {
+            prompt_tokens += count_words(words);
+            states_confidence |= words.contains(CONFIDENCE);
+        };
+        if let Some(system) = &body.system {
+            look_at(system);
+        }
         let text = match (api, body.prompt) {
             (Api::Text, Some(prompt)) => {
-                prompt_tokens += count_words(&prompt.0);
+                look_at(&prompt);
                 prompt.0
             }
             (Api::Text, None) => return Err(BadRequest::Missing("prompt")),
@@ -121,10 +133,10 @@ impl<'a> Request<'a> {
             (Api::Chat | Api::Messages, _) => {
                 let mut last = None;
                 for message in body.messages {
-                    let words = message.content.unwrap_or_default().0;
-                    prompt_tokens += count_words(&words);
+                    let words = message.content.unwrap_or_default();
+                    look_at(&words);
                     if message.role == "user" {
-                        last = Some(words);
+                        last = Some(words.0);
                     }
                 }
                 last.ok_or(BadRequest::Missing("messages"))?
@@ -145,6 +157,7 @@ impl<'a> Request<'a> {
             max_tokens: limit.unwrap_or(CONTEXT_TOKENS),
             sampling,
             logprobs: matches!(body.logprobs, Logprobs::Wanted(true) | Logprobs::Count(1..)),
+            states_confidence,
         })
     }
 }

@@ -203,7 +203,7 @@ fn tokens(reply: &Reply) -> Vec<Token<'_>> {
     }
     let mut started = false;
     tokens.extend(words(&reply.text.closing).map(|(end, text)| {
-        let in_answer = end > reply.answer.start && !reply.answer.is_empty();
+        let in_answer = end > reply.answer.start && end - text.len() < reply.answer.end;
         let first = in_answer && !std::mem::replace(&mut started, in_answer);
         let logprob = match (in_answer, first) {
             (true, true) => reply.confidence.ln(),
@@ -217,7 +217,7 @@ fn tokens(reply: &Reply) -> Vec<Token<'_>> {
 
 /// The words of a text, each with the blank before it, and where it ends.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let ends = text.match_indices(' ').map(|(end, _)| end).chain([text.len()]);
+    let ends = text.match_indices([' ', '\n']).map(|(end, _)| end).chain([text.len()]);
     ends.scan(0, |start, end| {
         let word = &text[*start..end];
         *start = end;

@@ -124,7 +124,12 @@ impl Service {
             Sampling::Seeded(seed) => seed as u64,
             Sampling::Free => before.into(),
         };
-        let asked = Asked { text: &request.text, max_tokens: request.max_tokens, repeat };
+        let asked = Asked {
+            text: &request.text,
+            max_tokens: request.max_tokens,
+            repeat,
+            states_confidence: request.states_confidence,
+        };
         let reply = self.simulator.reply(&model, &asked);
         if !reply.known_question {
             self.counters.unknown_question();

@@ -2,6 +2,7 @@
 
 use reasonscape_core::{Dimension, Params, Range, Task};
 
+use super::character::{CHARACTERS, Character, Style, TASKS};
 use super::draw::hash;
 
 /// The most tokens that a reply can have, whatever was asked for: what a request without a limit runs into.
@@ -13,127 +14,6 @@ const DIMENSIONS: [Dimension; 5] =
 
 /// Tokens vary about their mean by up to this share, evenly.
 const TOKEN_SPREAD: f64 = 0.4;
-
-/// How hard tasks are for every model of character, in logits.
-const TASKS: [(&str, f64); 13] = [
-    ("arithmetic", 0.2),
-    ("boolean", 0.3),
-    ("brackets", 0.2),
-    ("cars", -0.5),
-    ("dates", -0.2),
-    ("jsonpath", 0.0),
-    ("letters", -0.3),
-    ("objects", 0.6),
-    ("sequence", -0.4),
-    ("shapes", -0.1),
-    ("shuffle", 0.1),
-    ("sort", 0.3),
-    ("tables", 0.0),
-];
-
-/// How a reply announces its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
-    /// `The answer is 42.`
-    Sentence,
-    /// `The answer is \boxed{42}.`
-    Boxed,
-    /// `Answer: 42`
-    Label,
-}
-
-/// A model with a character: numbers from which everything else follows.
-#[derive(Debug, PartialEq)]
-pub(super) struct Character {
-    name: &'static str,
-    description: &'static str,
-    /// Logit of knowing the answer where every parameter is at its easiest.
-    ability: f64,
-    /// What is added to `ability` for some tasks.
-    strengths: &'static [(&'static str, f64)],
-    /// Logits lost between the easy and the hard end of one parameter, by its dimension.
-    weights: [f64; 5],
-    /// Tokens of a reply where every parameter is at its easiest.
-    tokens: f64,
-    /// A reply where every parameter is at its hardest is `exp(growth)` times as long.
-    growth: f64,
-    /// The share of failures that become loops.
-    loops: f64,
-    /// Whether reasoning comes apart from the answer.
-    thinks: bool,
-    style: Style,
-}
-
-/// Every model of character.
-static CHARACTERS: [Character; 5] = [
-    Character {
-        name: "sim-strong",
-        description: "knows most answers and thinks before it gives them",
-        ability: 5.6,
-        strengths: &[],
-        weights: [1.3, 1.0, 0.8, 0.5, 1.4],
-        tokens: 90.0,
-        growth: 2.6,
-        loops: 0.05,
-        thinks: true,
-        style: Style::Boxed,
-    },
-    Character {
-        name: "sim-cheap",
-        description: "mediocre, in few words",
-        ability: 2.9,
-        strengths: &[],
-        weights: [1.5, 1.0, 1.2, 0.8, 1.5],
-        tokens: 20.0,
-        growth: 1.2,
-        loops: 0.02,
-        thinks: false,
-        style: Style::Sentence,
-    },
-    Character {
-        name: "sim-truncating",
-        description: "knows much, but thinks so long that hard questions run into the token limit",
-        ability: 5.2,
-        strengths: &[],
-        weights: [1.3, 1.0, 0.9, 0.6, 1.4],
-        tokens: 400.0,
-        growth: 4.5,
-        loops: 0.3,
-        thinks: true,
-        style: Style::Boxed,
-    },
-    Character {
-        name: "sim-guessing",
-        description: "knows little, never stops short of an answer, and picks one where there are options",
-        ability: 0.4,
-        strengths: &[],
-        weights: [1.2, 1.0, 0.8, 0.5, 1.2],
-        tokens: 12.0,
-        growth: 1.0,
-        loops: 0.0,
-        thinks: false,
-        style: Style::Label,
-    },
-    Character {
-        name: "sim-specialist",
-        description: "superb at formal tasks (arithmetic, boolean, brackets, jsonpath, sequence, sort), lost in the rest",
-        ability: 1.0,
-        strengths: &[
-            ("arithmetic", 5.5),
-            ("boolean", 5.5),
-            ("brackets", 5.5),
-            ("jsonpath", 5.5),
-            ("sequence", 5.5),
-            ("sort", 5.5),
-        ],
-        weights: [1.2, 0.9, 0.9, 0.5, 1.2],
-        tokens: 60.0,
-        growth: 2.2,
-        loops: 0.15,
-        thinks: false,
-        style: Style::Sentence,
-    },
-];
 
 /// How hard a point is: where its values stand in their ranges, 0 the easy end and 1 the hard one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -299,6 +179,14 @@ impl SimulatedModel {
         matches!(self.0, Kind::Character(character) if character.thinks)
     }
 
+    /// The confidence that it always claims, if it does not say the truth.
+    pub(super) fn stated_confidence(&self) -> Option<f64> {
+        match self.0 {
+            Kind::Flat { .. } => None,
+            Kind::Character(character) => character.states,
+        }
+    }
+
     pub(super) fn style(&self) -> Style {
         match self.0 {
             Kind::Flat { .. } => Style::Sentence,
@@ -336,12 +224,42 @@ pub fn true_accuracy(model: &SimulatedModel, task: &dyn Task, params: &Params) -
 
 #[cfg(test)]
 mod tests {
+    use reasonscape_core::Suite;
+
     use super::*;
 
     #[test]
     fn every_task_has_its_hardness() {
         for task in reasonscape_core::tasks::ALL {
             assert!(TASKS.iter().any(|(name, _)| *name == task.name()), "{}", task.name());
+        }
+    }
+
+    /// The row that `docs/simulator.md` has for a model.
+    fn row(character: &'static Character) -> String {
+        let Character { name, ability, weights, tokens, growth, loops, .. } = character;
+        let suite = Suite::parse(Suite::built_in("r12").unwrap()).unwrap();
+        let model = SimulatedModel(Kind::Character(character));
+        let truths: Vec<Truth> =
+            suite.points().iter().map(|point| model.truth(point.task, point.params, 2048)).collect();
+        let mean = |of: fn(&Truth) -> f64| truths.iter().map(of).sum::<f64>() / truths.len() as f64;
+        let (knows, truncated) = (mean(|truth| truth.knows), mean(Truth::truncated));
+        let weights = weights.map(|weight| format!("{weight:.1}")).join(" ");
+        format!(
+            "| `{name}` | {ability:.1} | {weights} | {tokens} | {growth:.1} | {loops:.2} | {knows:.2} | {truncated:.2} |"
+        )
+    }
+
+    #[test]
+    fn the_documentation_has_these_numbers() {
+        let page = include_str!("../../../../docs/simulator.md");
+        for character in &CHARACTERS {
+            let row = row(character);
+            assert!(page.contains(&row), "docs/simulator.md lacks this row:\n{row}");
+        }
+        for (task, logit) in TASKS {
+            let entry = format!("{task} {logit:+.1}");
+            assert!(page.contains(&entry), "docs/simulator.md lacks `{entry}`");
         }
     }
 

@@ -30,29 +30,42 @@ impl Wire {
     }
 }
 
-/// Sends a request on a connection of its own and reads until the server closes; `None` where no reply came.
-fn send(address: SocketAddr, method: &str, path: &str, headers: &str, body: &str) -> Option<Wire> {
+/// How long a reply may take on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Sends a request on a connection of its own and reads until the server closes it; says also how that ended.
+fn exchange(address: SocketAddr, request: &str, patience: Duration) -> (Vec<u8>, std::io::Result<usize>) {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_millis(1500))).unwrap();
-    let length = body.len();
-    let head = format!("{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}");
-    stream.write_all(format!("{head}Content-Length: {length}\r\n\r\n{body}").as_bytes()).unwrap();
+    stream.set_read_timeout(Some(patience)).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
     let mut bytes = Vec::new();
-    // Reading fails when the server stalls or resets; what came before is what counts.
-    let _ = stream.read_to_end(&mut bytes);
-    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
+    let end = stream.read_to_end(&mut bytes);
+    (bytes, end)
+}
+
+fn request(method: &str, path: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+    )
+}
+
+/// The response to a request, which must come.
+fn send(address: SocketAddr, method: &str, path: &str, headers: &str, body: &str) -> Wire {
+    let (bytes, _) = exchange(address, &request(method, path, headers, body), PATIENCE);
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").expect("a whole head");
     let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
     let (line, headers) = head.split_once("\r\n").unwrap_or((&head, ""));
     let status = line.split(' ').nth(1).unwrap().parse().unwrap();
-    Some(Wire { status, headers: headers.to_lowercase(), body: bytes[end + 4..].to_vec() })
+    Wire { status, headers: headers.to_lowercase(), body: bytes[end + 4..].to_vec() }
 }
 
 fn post(server: &SimulatedServer, path: &str, body: &Value) -> Wire {
-    send(server.address(), "POST", path, "", &body.to_string()).unwrap()
+    send(server.address(), "POST", path, "", &body.to_string())
 }
 
 fn get(server: &SimulatedServer, path: &str) -> Wire {
-    send(server.address(), "GET", path, "", "").unwrap()
+    send(server.address(), "GET", path, "", "")
 }
 
 fn quick() -> Suite {

@@ -1,6 +1,6 @@
 //! What the models know, in volume: what is observed is what is documented.
 
-use reasonscape_core::{Json, ParamValue, Params, Range, Reply, Suite, Task, Tests, extract, tasks};
+use reasonscape_core::{Json, ParamValue, Params, Range, Reply, Suite, Task, Test, Tests, extract, tasks};
 use reasonscape_runner::Finish;
 use reasonscape_runner::simulate::{Asked, SimulatedModel, Simulator, true_accuracy};
 
@@ -14,9 +14,10 @@ fn is_right(
     simulator: &Simulator,
     model: &SimulatedModel,
     task: &dyn Task,
-    test: &reasonscape_core::Test,
+    test: &Test,
+    asked: &Asked<'_>,
 ) -> bool {
-    let reply = simulator.complete(model, &Asked::new(&test.prompt));
+    let reply = simulator.complete(model, asked);
     let found = extract(&Reply { content: &reply.content, reasoning: reply.reasoning.as_deref() });
     found.answer.is_some_and(|answer| task.check(&answer, test))
 }
@@ -75,8 +76,11 @@ fn who_knows_all_is_always_right_and_who_knows_nothing_only_by_luck() {
     for suite in &suites {
         for point in suite.points() {
             for test in Tests::new(point.task, point.params, suite.seed).take(3) {
-                assert!(is_right(&simulator, &all, point.task, &test), "{test:?}");
-                let right = is_right(&simulator, &nothing, point.task, &test);
+                let asked = Asked::new(&test.prompt);
+                let with_confidence = Asked { states_confidence: true, ..asked };
+                assert!(is_right(&simulator, &all, point.task, &test, &asked), "{test:?}");
+                assert!(is_right(&simulator, &all, point.task, &test, &with_confidence), "{test:?}");
+                let right = is_right(&simulator, &nothing, point.task, &test, &asked);
                 assert!(!(right && test.options.is_empty()), "{test:?}");
                 lucky += u32::from(right);
                 guesses.push(test.guess());
