@@ -1,5 +1,6 @@
 //! The command line: one file a command.
 
+mod cache;
 mod estimate;
 mod generate;
 mod init;
@@ -64,6 +65,7 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Cache(cache::CacheCommand),
     Estimate(estimate::Estimate),
     Generate(generate::Generate),
     Init(init::Init),
@@ -98,6 +100,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         clap::ColorChoice::Auto => {}
     }
     match command {
+        Command::Cache(cache) => cache.run(global),
         Command::Estimate(estimate) => estimate.run(global),
         Command::Generate(generate) => generate.run(),
         Command::Init(init) => init.run(global),

@@ -225,3 +225,32 @@ impl CacheError {
 }
 
 const SHORT_READ: i32 = rusqlite::ffi::SQLITE_IOERR_SHORT_READ;
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn each_failure_says_which_file_and_what_to_do() {
+        let cases = [
+            (ffi::SQLITE_NOTADB, "move it away"),
+            (ffi::SQLITE_CORRUPT, "put a backup in its place"),
+            (ffi::SQLITE_IOERR_SHORT_READ, "put a backup in its place"),
+            (ffi::SQLITE_READONLY, "give yourself the right"),
+            (ffi::SQLITE_PERM, "give yourself the right"),
+            (ffi::SQLITE_CANTOPEN, "check that you may read and write"),
+            (ffi::SQLITE_FULL, "free some and run again"),
+            (ffi::SQLITE_BUSY, "close what has it open"),
+            (ffi::SQLITE_BUSY_RECOVERY, "close what has it open"),
+            (ffi::SQLITE_PROTOCOL, "put the study on a local disk"),
+            (ffi::SQLITE_IOERR_WRITE, "cache verify"),
+        ];
+        for (code, remedy) in cases {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let said = CacheError::at(Path::new("study/cache.sqlite"))(error).to_string();
+            assert!(said.contains("`study/cache.sqlite`") && said.contains(remedy), "{code}: {said}");
+        }
+    }
+}

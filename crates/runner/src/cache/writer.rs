@@ -157,3 +157,42 @@ fn write(pen: &mut Pen, owner: &mut Owner, batch: &mut Vec<Order>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Cache, CacheKey, Response};
+    use super::*;
+
+    fn entry(number: u8) -> Entry {
+        let request = format!("{{\"n\": {number}}}");
+        // Bytes that do not compress: digests of a counter.
+        let digests = (0..100).flat_map(|i| CacheKey::of_canonical(&format!("{number} {i}")).0);
+        let response = Response { status: 200, latency_ms: 0, received_ms: 0, body: digests.collect() };
+        Entry { id: EntryId::of(CacheKey::of_canonical(&request)), request, response }
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_is_said_and_what_was_stored_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path().join("cache.sqlite")).unwrap();
+        let pen = cache.pen().unwrap();
+        pen.connection.pragma_update(None, "max_page_count", 12).unwrap();
+        let writer = Writer::start(pen).unwrap();
+        let mut stored = 0;
+        let error = loop {
+            match writer.store(&entry(stored)).await {
+                Ok(()) => stored += 1,
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, CacheError::Full { .. }), "{error}");
+        assert!(stored > 0);
+        assert!(writer.store(&entry(200)).await.is_err(), "it goes on and says so again");
+        drop(writer);
+        let reader = cache.reader().unwrap();
+        for number in 0..stored {
+            assert_eq!(reader.get(&entry(number).id).unwrap(), Some(entry(number).response));
+        }
+        assert!(!reader.contains(&entry(stored).id).unwrap());
+    }
+}
