@@ -1,5 +1,8 @@
 //! What a task is: a name, typed parameters, and a generator that turns coordinates into tests.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use crate::params::{ParamError, Parameter, Params};
 use crate::{PyRandom, answer};
 
@@ -126,7 +129,7 @@ pub struct Tests<'a> {
     task: &'a dyn Task,
     params: &'a Params,
     rng: PyRandom,
-    seen: std::collections::HashSet<String>,
+    seen: HashSet<u64, BuildHasherDefault<Unhashed>>,
 }
 
 impl<'a> Tests<'a> {
@@ -136,7 +139,7 @@ impl<'a> Tests<'a> {
     /// The stream of a point under a global seed.
     pub fn new(task: &'a dyn Task, params: &'a Params, global_seed: i64) -> Self {
         let rng = crate::seeded(&params.to_json(), global_seed);
-        Self { task, params, rng, seen: std::collections::HashSet::new() }
+        Self { task, params, rng, seen: HashSet::default() }
     }
 }
 
@@ -144,14 +147,52 @@ impl Iterator for Tests<'_> {
     type Item = Test;
 
     fn next(&mut self) -> Option<Test> {
-        let mut test = self.task.generate(self.params, &mut self.rng);
-        for _ in 0..Self::REDRAWS {
-            if !self.seen.contains(&test.prompt) {
-                break;
+        let mut redraws = 0..Self::REDRAWS;
+        loop {
+            let test = self.task.generate(self.params, &mut self.rng);
+            if self.seen.insert(fingerprint(&test.prompt)) || redraws.next().is_none() {
+                return Some(test);
             }
-            test = self.task.generate(self.params, &mut self.rng);
         }
-        self.seen.insert(test.prompt.clone());
-        Some(test)
+    }
+}
+
+/// What a prompt is remembered by: 64 bits of its text, 16 bytes mixed in at a time.
+///
+/// Two prompts that share their bits by accident would cost a redraw, so which tests a point has depends on this
+/// function and it must stay as it is. It is written out here because the standard library's may change. The mixing
+/// is that of wyhash: the two halves of a product of 128 bits, folded.
+fn fingerprint(prompt: &str) -> u64 {
+    const EVEN: u64 = 0xa076_1d64_78bd_642f;
+    const ODD: u64 = 0xe703_7ed1_a0b4_28db;
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        product as u64 ^ (product >> 64) as u64
+    };
+    let (blocks, rest) = prompt.as_bytes().as_chunks::<16>();
+    let mut last = [0; 16];
+    last[..rest.len()].copy_from_slice(rest);
+    let mixed = blocks.iter().chain([&last]).fold(0, |mixed, block| {
+        let block = u128::from_le_bytes(*block);
+        fold(block as u64 ^ EVEN, (block >> 64) as u64 ^ mixed)
+    });
+    fold(mixed ^ ODD, prompt.len() as u64 ^ EVEN)
+}
+
+/// The hasher of what is a hash already.
+#[derive(Default)]
+struct Unhashed(u64);
+
+impl Hasher for Unhashed {
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("only whole fingerprints are looked up");
+    }
+
+    fn write_u64(&mut self, fingerprint: u64) {
+        self.0 = fingerprint;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
