@@ -3,7 +3,7 @@
 mod words;
 
 use self::words::{WORDS, Word};
-use super::text::and_list;
+use super::text::write_list;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
 /// The task.
@@ -59,7 +59,7 @@ impl Task for Letters {
         let counted = rng.sample(&WORDS, params.size("words"));
         let tally = tally(&counted);
         let letters = draw_letters(&tally, params.size("letters"), rng);
-        let total: usize = letters.iter().map(|letter| tally[*letter]).sum();
+        let total: u16 = letters.iter().map(|letter| tally[*letter]).sum();
 
         let mut shown: Vec<Shown> = counted.into_iter().map(|word| Shown { word, counts: true }).collect();
         let confounders = draw_confounders(&letters, params.size("confounders"), rng);
@@ -73,15 +73,16 @@ impl Task for Letters {
             "dash" => "-",
             _ => ", ",
         };
-        let names: Vec<String> = letters.iter().map(|letter| format!("\"{}\"", letter_at(*letter))).collect();
-        let these_words = if shown.len() == 1 { "this word" } else { "these words" };
-        let mut prompt = match &names[..] {
-            [name] => format!("How many times does the letter {name} occur in {these_words}?\n\n"),
-            _ => format!(
-                "How many times do the letters {} occur in {these_words}, all together?\n\n",
-                and_list(&names)
-            ),
-        };
+        let mut prompt = String::with_capacity(200 + 12 * shown.len());
+        prompt.push_str(match letters.len() {
+            1 => "How many times does the letter ",
+            _ => "How many times do the letters ",
+        });
+        write_list(&letters, &mut prompt, |letter, text| {
+            text.extend(['"', letter_at(*letter), '"']);
+        });
+        prompt.push_str(if shown.len() == 1 { " occur in this word" } else { " occur in these words" });
+        prompt.push_str(if letters.len() == 1 { "?\n\n" } else { ", all together?\n\n" });
         let case_mutation = params.real("case_mutation");
         for (i, item) in shown.iter().enumerate() {
             if i > 0 {
@@ -99,7 +100,7 @@ impl Task for Letters {
 }
 
 /// How often each letter occurs, from `a` as 0.
-type Tally = [usize; 26];
+type Tally = [u16; 26];
 
 fn tally(words: &[Word]) -> Tally {
     let mut tally = [0; 26];
@@ -118,25 +119,35 @@ fn letter_at(place: usize) -> char {
 /// A count is drawn before a letter that has it, so that answers spread: otherwise most letters of a short list
 /// would occur once.
 fn draw_letters(tally: &Tally, how_many: usize, rng: &mut PyRandom) -> Vec<usize> {
-    let mut drawn = Vec::with_capacity(how_many);
-    let mut left: Vec<usize> = (0..tally.len()).collect();
-    for _ in 0..how_many {
-        let mut counts: Vec<usize> =
-            left.iter().map(|letter| tally[*letter]).filter(|count| *count > 0).collect();
-        counts.sort_unstable();
-        counts.dedup();
-        let wanted = if counts.is_empty() { 0 } else { *rng.choice(&counts) };
-        let fitting: Vec<usize> = left.iter().copied().filter(|letter| tally[*letter] == wanted).collect();
-        let letter = *rng.choice(&fitting);
-        left.retain(|other| *other != letter);
-        drawn.push(letter);
-    }
+    const DRAWN: u16 = u16::MAX;
+    let most = tally.iter().copied().fold(0, u16::max);
+    let mut left = *tally;
+    let mut draw = |_| {
+        let counts = (1..=most).filter(|count| left.contains(count));
+        let wanted = draw_one(counts, rng).unwrap_or(0);
+        let fitting = (0..left.len()).filter(|letter| left[*letter] == wanted);
+        let letter = draw_one(fitting, rng).expect("fewer letters are drawn than there are");
+        left[letter] = DRAWN;
+        letter
+    };
+    let mut drawn: Vec<usize> = (0..how_many).map(&mut draw).collect();
     drawn.sort_unstable();
     drawn
 }
 
+/// One of the candidates, if there are any.
+fn draw_one<T>(mut candidates: impl Iterator<Item = T> + Clone, rng: &mut PyRandom) -> Option<T> {
+    match candidates.clone().count() {
+        0 => None,
+        count => candidates.nth(rng.index(count)),
+    }
+}
+
 /// Words that have one of the letters, all different where the list has enough of them.
 fn draw_confounders(letters: &[usize], how_many: usize, rng: &mut PyRandom) -> Vec<Word> {
+    if how_many == 0 {
+        return Vec::new();
+    }
     let bits = letters.iter().fold(0, |bits, letter| bits | 1 << letter);
     let tempting: Vec<Word> = WORDS.iter().copied().filter(|word| word.letters & bits != 0).collect();
     if how_many <= tempting.len() {
@@ -157,10 +168,14 @@ impl Shown {
         if !self.counts {
             text.push('[');
         }
-        for letter in self.word.text.chars() {
-            // Tossed anew rather than flipped: a text in capitals throughout would be easy again.
-            let upper = case_mutation > 0.0 && rng.random() < case_mutation && rng.getrandbits(1) == 1;
-            text.push(if upper { letter.to_ascii_uppercase() } else { letter });
+        if case_mutation == 0.0 {
+            text.push_str(self.word.text);
+        } else {
+            text.extend(self.word.text.chars().map(|letter| {
+                // Tossed anew rather than flipped: a text in capitals throughout would be easy again.
+                let upper = rng.random() < case_mutation && rng.getrandbits(1) == 1;
+                if upper { letter.to_ascii_uppercase() } else { letter }
+            }));
         }
         if !self.counts {
             text.push(']');
