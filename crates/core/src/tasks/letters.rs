@@ -102,10 +102,15 @@ impl Task for Letters {
 /// How often each letter occurs, from `a` as 0.
 type Tally = [u16; 26];
 
-fn tally(words: &[Word]) -> Tally {
+/// No word has a letter more than eight times, and there are 64 words at most.
+const MOST: usize = 8 * 64;
+
+fn tally(words: &[&Word]) -> Tally {
     let mut tally = [0; 26];
-    for byte in words.iter().flat_map(|word| word.text.bytes()) {
-        tally[usize::from(byte - b'a')] += 1;
+    for word in words {
+        for (sum, count) in tally.iter_mut().zip(word.tally) {
+            *sum += u16::from(count);
+        }
     }
     tally
 }
@@ -123,7 +128,11 @@ fn draw_letters(tally: &Tally, how_many: usize, rng: &mut PyRandom) -> Vec<usize
     let most = tally.iter().copied().fold(0, u16::max);
     let mut left = *tally;
     let mut draw = |_| {
-        let counts = (1..=most).filter(|count| left.contains(count));
+        let mut occurs = [false; MOST + 1];
+        for count in left.iter().filter(|count| **count != DRAWN) {
+            occurs[usize::from(*count)] = true;
+        }
+        let counts = (1..=most).filter(|count| occurs[usize::from(*count)]);
         let wanted = draw_one(counts, rng).unwrap_or(0);
         let fitting = (0..left.len()).filter(|letter| left[*letter] == wanted);
         let letter = draw_one(fitting, rng).expect("fewer letters are drawn than there are");
@@ -144,12 +153,12 @@ fn draw_one<T>(mut candidates: impl Iterator<Item = T> + Clone, rng: &mut PyRand
 }
 
 /// Words that have one of the letters, all different where the list has enough of them.
-fn draw_confounders(letters: &[usize], how_many: usize, rng: &mut PyRandom) -> Vec<Word> {
+fn draw_confounders(letters: &[usize], how_many: usize, rng: &mut PyRandom) -> Vec<&'static Word> {
     if how_many == 0 {
         return Vec::new();
     }
     let bits = letters.iter().fold(0, |bits, letter| bits | 1 << letter);
-    let tempting: Vec<Word> = WORDS.iter().copied().filter(|word| word.letters & bits != 0).collect();
+    let tempting: Vec<&Word> = WORDS.iter().copied().filter(|word| word.letters & bits != 0).collect();
     if how_many <= tempting.len() {
         rng.sample(&tempting, how_many)
     } else {
@@ -159,7 +168,7 @@ fn draw_confounders(letters: &[usize], how_many: usize, rng: &mut PyRandom) -> V
 
 /// A word of the list, in brackets unless it counts.
 struct Shown {
-    word: Word,
+    word: &'static Word,
     counts: bool,
 }
 

@@ -106,6 +106,8 @@ struct Item {
     /// What all items of a test begin with.
     prefix: &'static str,
     stem: &'static str,
+    /// The stem as a number that has its place in the alphabet.
+    alphabetic: u64,
     number: Option<i64>,
     /// Where in the prompt the item stands, once it is written.
     shown: Range<usize>,
@@ -165,7 +167,7 @@ impl Key {
     }
 
     fn compare(self, a: &Item, b: &Item) -> Ordering {
-        let letters = a.stem.cmp(b.stem);
+        let letters = a.alphabetic.cmp(&b.alphabetic);
         match self {
             Self::Alphabetic => letters,
             Self::Reverse => letters.reverse(),
@@ -249,7 +251,16 @@ fn items(key: Key, length: usize, shared_prefix: usize, rng: &mut PyRandom) -> V
 fn words(count: usize, shared_prefix: usize, rng: &mut PyRandom) -> Vec<Item> {
     let prefix = &rng.choice(PREFIX_WORDS)[..shared_prefix];
     let stems = rng.sample(WORDS, count).into_iter();
-    stems.map(|stem| Item { prefix, stem, number: None, shown: 0..0 }).collect()
+    stems
+        .map(|stem| Item { prefix, stem, alphabetic: alphabetic(stem), number: None, shown: 0..0 })
+        .collect()
+}
+
+/// A number that is smaller for words that come earlier in the alphabet. Eight letters fit, and no word has more.
+fn alphabetic(word: &str) -> u64 {
+    let mut letters = [0; 8];
+    letters[..word.len()].copy_from_slice(word.as_bytes());
+    u64::from_be_bytes(letters)
 }
 
 /// The first number from `start` on, round the range, that its group has not used yet; ranges hold more numbers than
