@@ -79,7 +79,9 @@ impl Task for Letters {
             _ => "How many times do the letters ",
         });
         write_list(&letters, &mut prompt, |letter, text| {
-            text.extend(['"', letter_at(*letter), '"']);
+            text.push('"');
+            text.push(letter_at(*letter));
+            text.push('"');
         });
         prompt.push_str(if shown.len() == 1 { " occur in this word" } else { " occur in these words" });
         prompt.push_str(if letters.len() == 1 { "?\n\n" } else { ", all together?\n\n" });
@@ -102,8 +104,8 @@ impl Task for Letters {
 /// How often each letter occurs, from `a` as 0.
 type Tally = [u16; 26];
 
-/// No word has a letter more than eight times, and there are 64 words at most.
-const MOST: usize = 8 * 64;
+/// No word has a letter more than four times, and there are 64 words at most.
+const MOST: usize = 4 * 64;
 
 fn tally(words: &[&Word]) -> Tally {
     let mut tally = [0; 26];
@@ -124,32 +126,33 @@ fn letter_at(place: usize) -> char {
 /// A count is drawn before a letter that has it, so that answers spread: otherwise most letters of a short list
 /// would occur once.
 fn draw_letters(tally: &Tally, how_many: usize, rng: &mut PyRandom) -> Vec<usize> {
-    const DRAWN: u16 = u16::MAX;
-    let most = tally.iter().copied().fold(0, u16::max);
-    let mut left = *tally;
-    let mut draw = |_| {
-        let mut occurs = [false; MOST + 1];
-        for count in left.iter().filter(|count| **count != DRAWN) {
-            occurs[usize::from(*count)] = true;
-        }
-        let counts = (1..=most).filter(|count| occurs[usize::from(*count)]);
-        let wanted = draw_one(counts, rng).unwrap_or(0);
-        let fitting = (0..left.len()).filter(|letter| left[*letter] == wanted);
-        let letter = draw_one(fitting, rng).expect("fewer letters are drawn than there are");
-        left[letter] = DRAWN;
-        letter
-    };
-    let mut drawn: Vec<usize> = (0..how_many).map(&mut draw).collect();
+    // The letters left of each count, a bit each.
+    let mut having = [0_u32; MOST + 1];
+    for (letter, count) in tally.iter().enumerate() {
+        having[usize::from(*count)] |= 1 << letter;
+    }
+    let highest = usize::from(*tally.iter().max().expect("there are 26 letters"));
+    let mut drawn = Vec::with_capacity(how_many);
+    for _ in 0..how_many {
+        let mut counts = (1..=highest).filter(|count| having[*count] != 0);
+        let wanted = match counts.clone().count() {
+            0 => 0,
+            different => counts.nth(rng.index(different)).expect("the place is below the number of counts"),
+        };
+        let letter = nth_bit(having[wanted], rng.index(having[wanted].count_ones() as usize));
+        having[wanted] ^= 1 << letter;
+        drawn.push(letter);
+    }
     drawn.sort_unstable();
     drawn
 }
 
-/// One of the candidates, if there are any.
-fn draw_one<T>(mut candidates: impl Iterator<Item = T> + Clone, rng: &mut PyRandom) -> Option<T> {
-    match candidates.clone().count() {
-        0 => None,
-        count => candidates.nth(rng.index(count)),
+/// The place of the set bit that has `n` set bits below it.
+fn nth_bit(mut bits: u32, n: usize) -> usize {
+    for _ in 0..n {
+        bits &= bits - 1;
     }
+    bits.trailing_zeros() as usize
 }
 
 /// Words that have one of the letters, all different where the list has enough of them.
