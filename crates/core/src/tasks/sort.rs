@@ -251,9 +251,7 @@ fn items(key: Key, length: usize, shared_prefix: usize, rng: &mut PyRandom) -> V
 fn words(count: usize, shared_prefix: usize, rng: &mut PyRandom) -> Vec<Item> {
     let prefix = &rng.choice(PREFIX_WORDS)[..shared_prefix];
     let stems = rng.sample(WORDS, count).into_iter();
-    stems
-        .map(|stem| Item { prefix, stem, alphabetic: alphabetic(stem), number: None, shown: 0..0 })
-        .collect()
+    stems.map(|stem| Item { prefix, stem, alphabetic: alphabetic(stem), number: None, shown: 0..0 }).collect()
 }
 
 /// A number that is smaller for words that come earlier in the alphabet. Eight letters fit, and no word has more.
