@@ -196,3 +196,28 @@ impl Hasher for Unhashed {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which tests a point has hangs on this function, so it may not change by accident.
+    #[test]
+    fn fingerprints_stay_as_they_are() {
+        let texts = [
+            "",
+            "a",
+            "a\0",
+            "What is the value of this expression?",
+            "What is the value of that expression?",
+        ];
+        let frozen = [
+            0xb180_8530_6a24_01c0,
+            0xaff2_76e0_c703_7b73,
+            0xac23_3a93_206f_f2a2,
+            0x9f8c_e293_883b_3f76,
+            0x88f5_04e2_f3b1_0b3f,
+        ];
+        assert_eq!(texts.map(fingerprint), frozen);
+    }
+}

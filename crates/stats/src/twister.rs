@@ -110,3 +110,17 @@ fn tempered(word: u32) -> u32 {
     let word = word ^ word << 15 & 0xefc6_0000;
     word ^ word >> 18
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From `mt19937ar.out`, which the authors publish with their code; a thousand numbers go beyond the first block.
+    #[test]
+    fn the_numbers_are_those_that_the_authors_print() {
+        let mut twister = Twister::new(&[0x123, 0x234, 0x345, 0x456]);
+        let numbers: Vec<u32> = (0..1000).map(|_| twister.next_u32()).collect();
+        assert_eq!(numbers[..5], [1_067_595_299, 955_945_823, 477_289_528, 4_107_218_783, 4_228_976_476]);
+        assert_eq!(numbers[999], 3_460_025_646);
+    }
+}

@@ -1,7 +1,6 @@
 //! Words, labels and file names to be put in order.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
 use std::ops::Range;
 
 use self::words::{PREFIX_WORDS, WORDS};
@@ -213,7 +212,7 @@ impl Key {
 
 /// Items of which no two are equal in the order of `key`.
 fn items(key: Key, length: usize, shared_prefix: usize, rng: &mut PyRandom) -> Vec<Item> {
-    let mut used = HashSet::new();
+    let mut used = Vec::with_capacity(length);
     match key {
         Key::Alphabetic | Key::Reverse | Key::Length => words(length, shared_prefix, rng),
         Key::Numeric => {
@@ -263,10 +262,11 @@ fn alphabetic(word: &str) -> u64 {
 
 /// The first number from `start` on, round the range, that its group has not used yet; ranges hold more numbers than
 /// there are items.
-fn unused(group: usize, start: i64, range: Range<i64>, used: &mut HashSet<(usize, i64)>) -> i64 {
+fn unused(group: usize, start: i64, range: Range<i64>, used: &mut Vec<(usize, i64)>) -> i64 {
     let mut number = start;
-    while !used.insert((group, number)) {
+    while used.contains(&(group, number)) {
         number = if number + 1 == range.end { range.start } else { number + 1 };
     }
+    used.push((group, number));
     number
 }
