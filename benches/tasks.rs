@@ -38,7 +38,7 @@ fn defaults(criterion: &mut Criterion) {
 fn measure(criterion: &mut Criterion, group: &str, coordinates: &[(&str, &str, &str)]) {
     let mut group = criterion.benchmark_group(group);
     group.throughput(Throughput::Elements(BATCH as u64));
-    group.warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(3));
+    group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(1));
     for (name, task, given) in coordinates {
         let task = tasks::by_name(task).expect("a built-in task");
         let params = Params::new(task, &Json::parse(given).expect("JSON")).expect("legal coordinates");

@@ -101,7 +101,7 @@ fn twist(new: &mut [u32], old: &[u32], ahead: &[u32]) {
 /// The highest bit of one word and the others of the next, multiplied by the generator's matrix.
 fn twisted(word: u32, next: u32) -> u32 {
     let joined = word & 1 << 31 | next & !(1 << 31);
-    joined >> 1 ^ (joined & 1) * 0x9908_b0df
+    (joined >> 1) ^ ((joined & 1) * 0x9908_b0df)
 }
 
 fn tempered(word: u32) -> u32 {
