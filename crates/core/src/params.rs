@@ -1,6 +1,5 @@
 //! Coordinates: the typed parameters of a task, their ranges, and a point's values.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::{Json, Task, canonical_json};
@@ -281,7 +280,8 @@ fn did_you_mean(nearest: Option<&&'static str>) -> String {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Params {
-    values: BTreeMap<&'static str, ParamValue>,
+    /// In the order of the schema, which is short: looking through it beats a map.
+    values: Vec<(&'static str, ParamValue)>,
 }
 
 impl Params {
@@ -304,7 +304,7 @@ impl Params {
                 known: known.join(", "),
             });
         }
-        let mut values = BTreeMap::new();
+        let mut values = Vec::with_capacity(parameters.len());
         for parameter in parameters {
             let value = match given.get(parameter.name) {
                 None => parameter.range.default_value(),
@@ -316,7 +316,7 @@ impl Params {
                     nearest: parameter.range.nearest(value).to_string(),
                 })?,
             };
-            values.insert(parameter.name, value);
+            values.push((parameter.name, value));
         }
         let params = Self { values };
         task.validate(&params)?;
@@ -328,8 +328,8 @@ impl Params {
     /// # Panics
     /// When the task has no such parameter: a mistake in the task's own code.
     pub fn int(&self, name: &str) -> i64 {
-        match self.values.get(name) {
-            Some(ParamValue::Int(whole)) => *whole,
+        match self.value(name) {
+            Some(ParamValue::Int(whole)) => whole,
             other => panic!("`{name}` is not a whole-number parameter: {other:?}"),
         }
     }
@@ -347,8 +347,8 @@ impl Params {
     /// # Panics
     /// When the task has no such parameter: a mistake in the task's own code.
     pub fn real(&self, name: &str) -> f64 {
-        match self.values.get(name) {
-            Some(ParamValue::Real(number)) => *number,
+        match self.value(name) {
+            Some(ParamValue::Real(number)) => number,
             other => panic!("`{name}` is not a real-number parameter: {other:?}"),
         }
     }
@@ -358,10 +358,14 @@ impl Params {
     /// # Panics
     /// When the task has no such parameter: a mistake in the task's own code.
     pub fn word(&self, name: &str) -> &'static str {
-        match self.values.get(name) {
+        match self.value(name) {
             Some(ParamValue::Word(word)) => word,
             other => panic!("`{name}` is not a word parameter: {other:?}"),
         }
+    }
+
+    fn value(&self, name: &str) -> Option<ParamValue> {
+        self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 
     /// The coordinates as a JSON object, the identity of the point within its task.

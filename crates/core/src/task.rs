@@ -1,5 +1,8 @@
 //! What a task is: a name, typed parameters, and a generator that turns coordinates into tests.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use crate::params::{ParamError, Parameter, Params};
 use crate::{PyRandom, answer};
 
@@ -126,7 +129,7 @@ pub struct Tests<'a> {
     task: &'a dyn Task,
     params: &'a Params,
     rng: PyRandom,
-    seen: std::collections::HashSet<String>,
+    seen: HashSet<u64, BuildHasherDefault<Unhashed>>,
 }
 
 impl<'a> Tests<'a> {
@@ -136,7 +139,7 @@ impl<'a> Tests<'a> {
     /// The stream of a point under a global seed.
     pub fn new(task: &'a dyn Task, params: &'a Params, global_seed: i64) -> Self {
         let rng = crate::seeded(&params.to_json(), global_seed);
-        Self { task, params, rng, seen: std::collections::HashSet::new() }
+        Self { task, params, rng, seen: HashSet::default() }
     }
 }
 
@@ -144,14 +147,77 @@ impl Iterator for Tests<'_> {
     type Item = Test;
 
     fn next(&mut self) -> Option<Test> {
-        let mut test = self.task.generate(self.params, &mut self.rng);
-        for _ in 0..Self::REDRAWS {
-            if !self.seen.contains(&test.prompt) {
-                break;
+        let mut redraws = 0..Self::REDRAWS;
+        loop {
+            let test = self.task.generate(self.params, &mut self.rng);
+            if self.seen.insert(fingerprint(&test.prompt)) || redraws.next().is_none() {
+                return Some(test);
             }
-            test = self.task.generate(self.params, &mut self.rng);
         }
-        self.seen.insert(test.prompt.clone());
-        Some(test)
+    }
+}
+
+/// What a prompt is remembered by: 64 bits of its text, 32 bytes mixed in at a time.
+///
+/// Two prompts that share their bits by accident would cost a redraw, so which tests a point has depends on this
+/// function and it must stay as it is. It is written out here because the standard library's may change. The mixing
+/// is that of wyhash: the two halves of a product of 128 bits, folded.
+fn fingerprint(prompt: &str) -> u64 {
+    const KEYS: [u64; 3] = [0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db, 0x8ebc_6af0_9c88_c6e3];
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        product as u64 ^ (product >> 64) as u64
+    };
+    let (blocks, rest) = prompt.as_bytes().as_chunks::<32>();
+    let mut last = [0; 32];
+    last[..rest.len()].copy_from_slice(rest);
+    let mixed = blocks.iter().chain([&last]).fold(0, |mixed, block| {
+        let word = |place: usize| u64::from_le_bytes(std::array::from_fn(|i| block[8 * place + i]));
+        // The second product does not wait for the first.
+        fold(word(0) ^ KEYS[0], word(1) ^ mixed) ^ fold(word(2) ^ KEYS[1], word(3) ^ KEYS[2])
+    });
+    fold(mixed ^ KEYS[1], prompt.len() as u64 ^ KEYS[0])
+}
+
+/// The hasher of what is a hash already.
+#[derive(Default)]
+struct Unhashed(u64);
+
+impl Hasher for Unhashed {
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("only whole fingerprints are looked up");
+    }
+
+    fn write_u64(&mut self, fingerprint: u64) {
+        self.0 = fingerprint;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which tests a point has hangs on this function, so it may not change by accident.
+    #[test]
+    fn fingerprints_stay_as_they_are() {
+        let texts = [
+            "",
+            "a",
+            "a\0",
+            "What is the value of this expression?",
+            "What is the value of that expression?",
+        ];
+        let frozen = [
+            0xb180_8530_6a24_01c0,
+            0xaff2_76e0_c703_7b73,
+            0xac23_3a93_206f_f2a2,
+            0x9f8c_e293_883b_3f76,
+            0x88f5_04e2_f3b1_0b3f,
+        ];
+        assert_eq!(texts.map(fingerprint), frozen);
     }
 }

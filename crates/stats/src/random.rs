@@ -6,7 +6,7 @@
 //!
 //! Source: CPython 3.11, `Lib/random.py` and `Modules/_randommodule.c` (the algorithms; the code is our own).
 
-use std::collections::HashSet;
+use crate::twister::Twister;
 
 /// A generator that gives CPython's numbers.
 ///
@@ -21,19 +21,20 @@ use std::collections::HashSet;
 /// ```
 #[derive(Debug, Clone)]
 pub struct PyRandom {
-    twister: rand_mt::Mt,
+    twister: Twister,
 }
 
 impl PyRandom {
     /// `random.Random(seed)` for a whole number; like CPython it forgets the sign.
     pub fn new(seed: impl Into<i128>) -> Self {
         let magnitude = seed.into().unsigned_abs();
-        let words = (0..4).map(|i| (magnitude >> (32 * i)) as u32);
+        let words = [0, 32, 64, 96].map(|place| (magnitude >> place) as u32);
         let used = magnitude.checked_ilog2().map_or(1, |bits| bits as usize / 32 + 1);
-        Self { twister: rand_mt::Mt::new_with_key(words.take(used)) }
+        Self { twister: Twister::new(&words[..used]) }
     }
 
     /// `random()`: uniform in `[0, 1)` with 53 bits.
+    #[inline]
     pub fn random(&mut self) -> f64 {
         let high = f64::from(self.twister.next_u32() >> 5);
         let low = f64::from(self.twister.next_u32() >> 6);
@@ -49,6 +50,7 @@ impl PyRandom {
     ///
     /// # Panics
     /// When more than 64 bits are asked for.
+    #[inline]
     pub fn getrandbits(&mut self, bits: u32) -> u64 {
         assert!(bits <= 64, "getrandbits gives up to 64 bits, {bits} were asked for");
         match bits {
@@ -63,6 +65,7 @@ impl PyRandom {
     }
 
     /// A number below `n`: as many bits as `n` has, drawn again until the value is small enough.
+    #[inline]
     fn below(&mut self, n: u64) -> u64 {
         assert!(n > 0, "cannot choose from an empty range");
         let bits = u64::BITS - n.leading_zeros();
@@ -78,6 +81,7 @@ impl PyRandom {
     ///
     /// # Panics
     /// When the range is empty.
+    #[inline]
     pub fn randrange(&mut self, start: i64, stop: i64) -> i64 {
         assert!(start < stop, "empty range {start}..{stop}");
         start.wrapping_add_unsigned(self.below(stop.wrapping_sub(start) as u64))
@@ -87,6 +91,7 @@ impl PyRandom {
     ///
     /// # Panics
     /// When the range is empty, or `high` is `i64::MAX`.
+    #[inline]
     pub fn randint(&mut self, low: i64, high: i64) -> i64 {
         self.randrange(low, high.checked_add(1).expect("an upper end below i64::MAX"))
     }
@@ -95,6 +100,7 @@ impl PyRandom {
     ///
     /// # Panics
     /// When `len` is 0.
+    #[inline]
     pub fn index(&mut self, len: usize) -> usize {
         self.below(len as u64) as usize
     }
@@ -140,11 +146,11 @@ impl PyRandom {
                 })
                 .collect()
         } else {
-            let mut chosen = HashSet::with_capacity(k);
+            let mut free = vec![true; n];
             (0..k)
                 .map(|_| {
                     let mut j = self.index(n);
-                    while !chosen.insert(j) {
+                    while !std::mem::replace(&mut free[j], false) {
                         j = self.index(n);
                     }
                     items[j].clone()
@@ -208,7 +214,9 @@ impl rand_core::TryRng for PyRandom {
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
-        self.twister.fill_bytes(bytes);
+        for chunk in bytes.chunks_mut(4) {
+            chunk.copy_from_slice(&self.twister.next_u32().to_le_bytes()[..chunk.len()]);
+        }
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Integer expressions with precedence and parentheses.
 
-use super::text::number_in_words;
+use super::text::{number_in_words, write_number};
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
 /// The task.
@@ -48,18 +48,20 @@ impl Task for Arithmetic {
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let length = params.size("length");
-        let operators: Vec<char> = params.word("operators").chars().collect();
-        let world = World { max_number: params.int("max_number"), operators: &operators };
+        let operators = params.word("operators").as_bytes();
+        let world = World { max_number: params.int("max_number"), operators };
         let depth = params.size("max_depth").min(length - 2);
         let group = world.group(length, depth, rng);
 
-        let mut expression = String::new();
+        let mut prompt = String::with_capacity(256 + 8 * length);
+        prompt.push_str("What is the value of this expression?\n\n");
         let style = Style {
             prob_dewhitespace: params.real("prob_dewhitespace"),
             prob_words: params.real("prob_words"),
         };
-        style.write(&group, &mut expression, rng);
-        let rules = match operators.len() {
+        style.write(&group, &mut prompt, rng);
+        prompt.push_str("\n\n");
+        prompt.push_str(match operators.len() {
             2 => "Work from left to right, parentheses first.",
             3 => {
                 "Parentheses come first, then *, then + and -; operators of the same rank are worked from left to right."
@@ -68,18 +70,16 @@ impl Task for Arithmetic {
                 "Parentheses come first, then * and %, then + and -; operators of the same rank are worked from left \
                  to right. a % b is the remainder of a divided by b, always from 0 to b - 1."
             }
-        };
-        let prompt = format!(
-            "What is the value of this expression?\n\n{expression}\n\n{rules} The answer is one integer."
-        );
+        });
+        prompt.push_str(" The answer is one integer.");
         Test::write_in(prompt, group.value.to_string())
     }
 }
 
-/// Items joined by operators, with the value that they have.
+/// Items with an operator between each two, and the value that they have.
 struct Group {
-    first: Item,
-    rest: Vec<(char, Item)>,
+    items: Vec<Item>,
+    operators: Vec<u8>,
     value: i64,
 }
 
@@ -100,7 +100,7 @@ impl Item {
 /// What expressions are made of.
 struct World<'a> {
     max_number: i64,
-    operators: &'a [char],
+    operators: &'a [u8],
 }
 
 impl World<'_> {
@@ -132,28 +132,26 @@ impl World<'_> {
 
     /// Puts operators between the items. `product` is the run of `*` and `%` that the next operator would extend.
     fn join(&self, items: Vec<Item>, rng: &mut PyRandom) -> Group {
-        let mut items = items.into_iter();
-        let first = items.next().expect("a group has two items or more");
-        let (mut sum, mut sign, mut product) = (0, 1, first.value());
-        let mut rest = Vec::with_capacity(items.len());
-        for item in items {
+        let (mut sum, mut sign, mut product) = (0, 1, items[0].value());
+        let mut operators = Vec::with_capacity(items.len());
+        for item in &items[1..] {
             let operator = match *rng.choice(self.operators) {
-                '*' if product.saturating_mul(item.value()).abs() > LARGEST_PRODUCT => '+',
-                '%' if !matches!(item, Item::Number(2..)) => '-',
+                b'*' if product.saturating_mul(item.value()).abs() > LARGEST_PRODUCT => b'+',
+                b'%' if !matches!(item, Item::Number(2..)) => b'-',
                 operator => operator,
             };
             match operator {
-                '*' => product *= item.value(),
-                '%' => product = product.rem_euclid(item.value()),
+                b'*' => product *= item.value(),
+                b'%' => product = product.rem_euclid(item.value()),
                 _ => {
                     sum += sign * product;
-                    sign = if operator == '-' { -1 } else { 1 };
+                    sign = if operator == b'-' { -1 } else { 1 };
                     product = item.value();
                 }
             }
-            rest.push((operator, item));
+            operators.push(operator);
         }
-        Group { first, rest, value: sum + sign * product }
+        Group { items, operators, value: sum + sign * product }
     }
 }
 
@@ -165,11 +163,11 @@ struct Style {
 
 impl Style {
     fn write(&self, group: &Group, text: &mut String, rng: &mut PyRandom) {
-        self.write_item(&group.first, text, rng);
-        for (operator, item) in &group.rest {
+        self.write_item(&group.items[0], text, rng);
+        for (operator, item) in group.operators.iter().zip(&group.items[1..]) {
             let space = if rng.random() < self.prob_dewhitespace { "" } else { " " };
             text.push_str(space);
-            text.push(*operator);
+            text.push(char::from(*operator));
             text.push_str(space);
             self.write_item(item, text, rng);
         }
@@ -180,7 +178,7 @@ impl Style {
             Item::Number(number) if rng.random() < self.prob_words => {
                 text.push_str(&number_in_words(number.unsigned_abs()));
             }
-            Item::Number(number) => text.push_str(&number.to_string()),
+            Item::Number(number) => write_number(*number, text),
             Item::Nested(group) => {
                 text.push('(');
                 self.write(group, text, rng);

@@ -1,5 +1,7 @@
 //! Logical expressions with precedence and parentheses, in five notations.
 
+use std::fmt::Write as _;
+
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
 /// The task.
@@ -73,11 +75,12 @@ impl Task for Boolean {
         settle(&mut group.items, &group.operators, value, rng);
 
         let style = Style { words: notation(params), prob_dewhitespace: params.real("prob_dewhitespace") };
-        let mut prompt = String::from("What is the value of this expression?\n\n");
+        let mut prompt = String::with_capacity(400 + 16 * length);
+        prompt.push_str("What is the value of this expression?\n\n");
         style.write(&group, &mut prompt, rng);
         prompt.push_str("\n\n");
-        prompt.push_str(&style.rules(operators));
-        Test::choice(prompt, style.words.map(str::to_owned).to_vec(), usize::from(!value))
+        style.write_rules(operators, &mut prompt);
+        Test::choice(prompt, style.words.map(str::to_owned).into(), usize::from(!value))
     }
 }
 
@@ -278,29 +281,32 @@ impl Style {
     }
 
     /// What a reader cannot know: the notation, the precedence, and the operators that people define differently.
-    fn rules(&self, operators: &[Operator]) -> String {
+    fn write_rules(&self, operators: &[Operator], text: &mut String) {
         let [yes, no] = self.words;
-        let when = |condition: bool, rule: String| if condition { rule } else { String::new() };
-        let notation = when(yes != "TRUE", format!("Here {yes} means true and {no} means false. "));
-        let spaces = if self.prob_dewhitespace > 0.0 { "Spaces between words may be missing. " } else { "" };
+        if yes != "TRUE" {
+            let _ = write!(text, "Here {yes} means true and {no} means false. ");
+        }
+        if self.prob_dewhitespace > 0.0 {
+            text.push_str("Spaces between words may be missing. ");
+        }
         let has_xor = operators.contains(&Operator::Xor);
         let has_implies = operators.contains(&Operator::Implies);
-        let order = match (has_xor, has_implies) {
-            (false, _) => "then or",
-            (true, false) => "then xor, then or",
-            (true, true) => "then xor, then or, then implies",
-        };
-        let xor = when(has_xor, format!("xor gives {yes} when its two sides differ. "));
-        let implies = when(
-            has_implies,
-            format!(
+        text.push_str("Parentheses come first, then not, then and, ");
+        text.push_str(match (has_xor, has_implies) {
+            (false, _) => "then or. ",
+            (true, false) => "then xor, then or. ",
+            (true, true) => "then xor, then or, then implies. ",
+        });
+        if has_xor {
+            let _ = write!(text, "xor gives {yes} when its two sides differ. ");
+        }
+        if has_implies {
+            let _ = write!(
+                text,
                 "implies gives {no} only when its left side is {yes} and its right side is {no}, and \
                  a implies b implies c means a implies (b implies c). "
-            ),
-        );
-        format!(
-            "{notation}{spaces}Parentheses come first, then not, then and, {order}. {xor}{implies}The answer is \
-             {yes} or {no}."
-        )
+            );
+        }
+        let _ = write!(text, "The answer is {yes} or {no}.");
     }
 }

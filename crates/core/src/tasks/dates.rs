@@ -3,6 +3,7 @@
 mod calendar;
 
 use self::calendar::{Date, Day, WEEKDAYS, month_length};
+use super::text::{write_number, write_two_digits};
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
 /// The task.
@@ -78,8 +79,10 @@ impl Task for Dates {
 
         let format = params.word("format");
         let distractors = params.size("distractors");
-        let mut prompt =
-            format!("Start on {} and follow these lines in order:\n\n", write_date(start, format, rng));
+        let mut prompt = String::with_capacity(400 + 48 * (operations + distractors));
+        prompt.push_str("Start on ");
+        write_date(start, format, &mut prompt, rng);
+        prompt.push_str(" and follow these lines in order:\n\n");
         let (mut steps_left, mut distractors_left) = (steps.iter(), distractors);
         for lines_left in (1..=operations + distractors).rev() {
             if rng.index(lines_left) < distractors_left {
@@ -102,10 +105,12 @@ impl Task for Dates {
                 prompt.push_str(weekday);
             }
             prompt.push_str("\n\nThe answer is one of these seven days.");
-            return Test::choice(prompt, WEEKDAYS.map(str::to_owned).to_vec(), day.weekday() as usize);
+            return Test::choice(prompt, WEEKDAYS.map(str::to_owned).into(), day.weekday() as usize);
         }
         prompt.push_str("On which date do you arrive? The answer is one date, written YYYY-MM-DD.");
-        Test::write_in(prompt, day.to_date().iso())
+        let mut target = String::with_capacity(10);
+        day.to_date().write_iso(&mut target);
+        Test::write_in(prompt, target)
     }
 }
 
@@ -158,7 +163,7 @@ impl Step {
             }
         };
         text.push_str(if count > 0 { "Go forward " } else { "Go back " });
-        text.push_str(&count.abs().to_string());
+        write_number(count.abs(), text);
         text.push(' ');
         text.push_str(unit);
         text.push_str(if count.abs() == 1 { "." } else { "s." });
@@ -205,7 +210,7 @@ impl World {
     }
 }
 
-fn write_date(date: Date, format: &str, rng: &mut PyRandom) -> String {
+fn write_date(date: Date, format: &str, text: &mut String, rng: &mut PyRandom) {
     const MONTHS: [&str; 12] = [
         "January",
         "February",
@@ -222,11 +227,29 @@ fn write_date(date: Date, format: &str, rng: &mut PyRandom) -> String {
     ];
     let Date { year, month, day } = date;
     match format {
-        "iso" => date.iso(),
-        "us" => format!("{month:02}/{day:02}/{year}"),
-        "eu" => format!("{day:02}.{month:02}.{year}"),
-        "long" => format!("{} {day}, {year}", MONTHS[month as usize - 1]),
-        _ => write_date(date, rng.choice::<&str>(&["iso", "us", "eu", "long"]), rng),
+        "iso" => date.write_iso(text),
+        "us" => {
+            write_two_digits(month, text);
+            text.push('/');
+            write_two_digits(day, text);
+            text.push('/');
+            write_number(year, text);
+        }
+        "eu" => {
+            write_two_digits(day, text);
+            text.push('.');
+            write_two_digits(month, text);
+            text.push('.');
+            write_number(year, text);
+        }
+        "long" => {
+            text.push_str(MONTHS[month as usize - 1]);
+            text.push(' ');
+            write_number(day, text);
+            text.push_str(", ");
+            write_number(year, text);
+        }
+        _ => write_date(date, rng.choice::<&str>(&["iso", "us", "eu", "long"]), text, rng),
     }
 }
 
@@ -250,10 +273,10 @@ fn write_distractor(world: &World, format: &str, text: &mut String, rng: &mut Py
     ];
     if rng.random() < 0.5 {
         text.push_str(rng.choice::<&str>(&DATES));
-        text.push_str(&write_date(world.date(rng), format, rng));
+        write_date(world.date(rng), format, text, rng);
     } else {
         text.push_str(rng.choice::<&str>(&STRETCHES));
-        text.push_str(&rng.randint(2, 99).to_string());
+        write_number(rng.randint(2, 99), text);
         text.push_str(rng.choice::<&str>(&[" days", " weeks", " months"]));
     }
     text.push('.');

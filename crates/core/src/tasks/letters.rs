@@ -3,7 +3,7 @@
 mod words;
 
 use self::words::{WORDS, Word};
-use super::text::and_list;
+use super::text::write_list;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
 /// The task.
@@ -59,7 +59,7 @@ impl Task for Letters {
         let counted = rng.sample(&WORDS, params.size("words"));
         let tally = tally(&counted);
         let letters = draw_letters(&tally, params.size("letters"), rng);
-        let total: usize = letters.iter().map(|letter| tally[*letter]).sum();
+        let total: u16 = letters.iter().map(|letter| tally[*letter]).sum();
 
         let mut shown: Vec<Shown> = counted.into_iter().map(|word| Shown { word, counts: true }).collect();
         let confounders = draw_confounders(&letters, params.size("confounders"), rng);
@@ -73,15 +73,18 @@ impl Task for Letters {
             "dash" => "-",
             _ => ", ",
         };
-        let names: Vec<String> = letters.iter().map(|letter| format!("\"{}\"", letter_at(*letter))).collect();
-        let these_words = if shown.len() == 1 { "this word" } else { "these words" };
-        let mut prompt = match &names[..] {
-            [name] => format!("How many times does the letter {name} occur in {these_words}?\n\n"),
-            _ => format!(
-                "How many times do the letters {} occur in {these_words}, all together?\n\n",
-                and_list(&names)
-            ),
-        };
+        let mut prompt = String::with_capacity(200 + 12 * shown.len());
+        prompt.push_str(match letters.len() {
+            1 => "How many times does the letter ",
+            _ => "How many times do the letters ",
+        });
+        write_list(&letters, &mut prompt, |letter, text| {
+            text.push('"');
+            text.push(letter_at(*letter));
+            text.push('"');
+        });
+        prompt.push_str(if shown.len() == 1 { " occur in this word" } else { " occur in these words" });
+        prompt.push_str(if letters.len() == 1 { "?\n\n" } else { ", all together?\n\n" });
         let case_mutation = params.real("case_mutation");
         for (i, item) in shown.iter().enumerate() {
             if i > 0 {
@@ -99,12 +102,17 @@ impl Task for Letters {
 }
 
 /// How often each letter occurs, from `a` as 0.
-type Tally = [usize; 26];
+type Tally = [u16; 26];
 
-fn tally(words: &[Word]) -> Tally {
+/// No word has a letter more than four times, and there are 64 words at most.
+const MOST: usize = 4 * 64;
+
+fn tally(words: &[&Word]) -> Tally {
     let mut tally = [0; 26];
-    for byte in words.iter().flat_map(|word| word.text.bytes()) {
-        tally[usize::from(byte - b'a')] += 1;
+    for word in words {
+        for (sum, count) in tally.iter_mut().zip(word.tally) {
+            *sum += u16::from(count);
+        }
     }
     tally
 }
@@ -118,27 +126,42 @@ fn letter_at(place: usize) -> char {
 /// A count is drawn before a letter that has it, so that answers spread: otherwise most letters of a short list
 /// would occur once.
 fn draw_letters(tally: &Tally, how_many: usize, rng: &mut PyRandom) -> Vec<usize> {
+    // The letters left of each count, a bit each.
+    let mut having = [0_u32; MOST + 1];
+    for (letter, count) in tally.iter().enumerate() {
+        having[usize::from(*count)] |= 1 << letter;
+    }
+    let highest = usize::from(*tally.iter().max().expect("there are 26 letters"));
     let mut drawn = Vec::with_capacity(how_many);
-    let mut left: Vec<usize> = (0..tally.len()).collect();
     for _ in 0..how_many {
-        let mut counts: Vec<usize> =
-            left.iter().map(|letter| tally[*letter]).filter(|count| *count > 0).collect();
-        counts.sort_unstable();
-        counts.dedup();
-        let wanted = if counts.is_empty() { 0 } else { *rng.choice(&counts) };
-        let fitting: Vec<usize> = left.iter().copied().filter(|letter| tally[*letter] == wanted).collect();
-        let letter = *rng.choice(&fitting);
-        left.retain(|other| *other != letter);
+        let mut counts = (1..=highest).filter(|count| having[*count] != 0);
+        let wanted = match counts.clone().count() {
+            0 => 0,
+            different => counts.nth(rng.index(different)).expect("the place is below the number of counts"),
+        };
+        let letter = nth_bit(having[wanted], rng.index(having[wanted].count_ones() as usize));
+        having[wanted] ^= 1 << letter;
         drawn.push(letter);
     }
     drawn.sort_unstable();
     drawn
 }
 
+/// The place of the set bit that has `n` set bits below it.
+fn nth_bit(mut bits: u32, n: usize) -> usize {
+    for _ in 0..n {
+        bits &= bits - 1;
+    }
+    bits.trailing_zeros() as usize
+}
+
 /// Words that have one of the letters, all different where the list has enough of them.
-fn draw_confounders(letters: &[usize], how_many: usize, rng: &mut PyRandom) -> Vec<Word> {
+fn draw_confounders(letters: &[usize], how_many: usize, rng: &mut PyRandom) -> Vec<&'static Word> {
+    if how_many == 0 {
+        return Vec::new();
+    }
     let bits = letters.iter().fold(0, |bits, letter| bits | 1 << letter);
-    let tempting: Vec<Word> = WORDS.iter().copied().filter(|word| word.letters & bits != 0).collect();
+    let tempting: Vec<&Word> = WORDS.iter().copied().filter(|word| word.letters & bits != 0).collect();
     if how_many <= tempting.len() {
         rng.sample(&tempting, how_many)
     } else {
@@ -148,7 +171,7 @@ fn draw_confounders(letters: &[usize], how_many: usize, rng: &mut PyRandom) -> V
 
 /// A word of the list, in brackets unless it counts.
 struct Shown {
-    word: Word,
+    word: &'static Word,
     counts: bool,
 }
 
@@ -157,10 +180,14 @@ impl Shown {
         if !self.counts {
             text.push('[');
         }
-        for letter in self.word.text.chars() {
-            // Tossed anew rather than flipped: a text in capitals throughout would be easy again.
-            let upper = case_mutation > 0.0 && rng.random() < case_mutation && rng.getrandbits(1) == 1;
-            text.push(if upper { letter.to_ascii_uppercase() } else { letter });
+        if case_mutation == 0.0 {
+            text.push_str(self.word.text);
+        } else {
+            text.extend(self.word.text.chars().map(|letter| {
+                // Tossed anew rather than flipped: a text in capitals throughout would be easy again.
+                let upper = rng.random() < case_mutation && rng.getrandbits(1) == 1;
+                if upper { letter.to_ascii_uppercase() } else { letter }
+            }));
         }
         if !self.counts {
             text.push(']');

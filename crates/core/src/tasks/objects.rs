@@ -2,8 +2,8 @@
 
 mod nouns;
 
-use self::nouns::{CATEGORIES, Category, Noun};
-use super::text::{and_list, number_in_words};
+use self::nouns::{CATEGORIES, Noun};
+use super::text::{number_in_words, write_list, write_number};
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
 /// The task.
@@ -71,7 +71,7 @@ impl Task for Objects {
     }
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
-        let mut categories: Vec<&Category> = CATEGORIES.iter().collect();
+        let mut categories = CATEGORIES.each_ref();
         rng.shuffle(&mut categories);
         let (targets, others) = categories.split_at(params.size("target_groups"));
 
@@ -98,16 +98,17 @@ impl Task for Objects {
             "words" => 1.0,
             _ => 0.5,
         };
-        let names: Vec<&str> = targets.iter().map(|category| category.name).collect();
-        let mut prompt = "Here is a list of things:\n\n".to_owned();
+        let adjectives = params.size("adjectives");
+        let mut prompt = String::with_capacity(160 + (16 + 8 * adjectives) * length);
+        prompt.push_str("Here is a list of things:\n\n");
         for (i, entry) in entries.iter().enumerate() {
             if i > 0 {
                 prompt.push_str(", ");
             }
-            entry.write(prob_words, params.size("adjectives"), &mut prompt, rng);
+            entry.write(prob_words, adjectives, &mut prompt, rng);
         }
         prompt.push_str("\n\nHow many ");
-        prompt.push_str(&and_list(&names));
+        write_list(targets, &mut prompt, |category, text| text.push_str(category.name));
         prompt.push_str(" are there in all? Add up their quantities. The answer is one integer.");
         Test::write_in(prompt, total.to_string())
     }
@@ -125,7 +126,7 @@ impl Entry<'_> {
         if rng.random() < prob_words {
             text.push_str(&number_in_words(self.quantity.unsigned_abs()));
         } else {
-            text.push_str(&self.quantity.to_string());
+            write_number(self.quantity, text);
         }
         text.push(' ');
         // Which kinds are used is drawn by leaving some out, so that the order of the rest stays English.

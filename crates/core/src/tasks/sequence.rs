@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::text::number_in_words;
+use super::text::{number_in_words, write_number};
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
 /// The task.
@@ -300,7 +300,7 @@ fn write_terms(terms: &[i64], format: &str, text: &mut String, rng: &mut PyRando
         if rng.random() < prob_words {
             text.push_str(&number_in_words(term.unsigned_abs()));
         } else {
-            let _ = write!(text, "{term}");
+            write_number(*term, text);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Words, labels and file names to be put in order.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
-use std::fmt::Write as _;
+use std::ops::Range;
 
 use self::words::{PREFIX_WORDS, WORDS};
+use super::text::write_number;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
 mod words;
@@ -61,14 +61,9 @@ impl Task for Sort {
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let key = Key::named(params.word("key"));
-        let items = items(key, params.size("length"), params.size("shared_prefix"), rng);
-        let shown: Vec<String> =
-            items.iter().map(|item| item.show(params.real("case_mutation"), rng)).collect();
-
-        let mut order: Vec<usize> = (0..items.len()).collect();
-        order.sort_by(|a, b| key.compare(&items[*a], &items[*b]));
-        let sorted: Vec<&str> = order.iter().map(|index| shown[*index].as_str()).collect();
-
+        let shared_prefix = params.size("shared_prefix");
+        let mut items = items(key, params.size("length"), shared_prefix, rng);
+        let case_mutation = params.real("case_mutation");
         let separator = match params.word("separator") {
             "semicolon" => "; ",
             "pipe" => " | ",
@@ -76,48 +71,73 @@ impl Task for Sort {
             "space" => " ",
             _ => ", ",
         };
-        let prompt = format!(
-            "{}\n\n{}\n\n{} The answer is all {} {} in that order, each exactly as written above, separated by \
-             commas.",
-            key.question(),
-            shown.join(separator),
-            key.rules(),
-            shown.len(),
-            if key.is_numbered() { "labels" } else { "words" },
-        );
-        Test::write_in(prompt, sorted.join(", "))
+        let mut prompt = String::with_capacity(480 + (10 + shared_prefix) * items.len());
+        prompt.push_str(key.question());
+        prompt.push_str("\n\n");
+        for (i, item) in items.iter_mut().enumerate() {
+            if i > 0 {
+                prompt.push_str(separator);
+            }
+            item.write(case_mutation, &mut prompt, rng);
+        }
+        prompt.push_str("\n\n");
+        prompt.push_str(key.rules());
+        prompt.push_str(" The answer is all ");
+        write_number(items.len() as i64, &mut prompt);
+        prompt.push_str(if key.is_numbered() { " labels" } else { " words" });
+        prompt.push_str(" in that order, each exactly as written above, separated by commas.");
+
+        items.sort_unstable_by(|a, b| key.compare(a, b));
+        let mut target = String::with_capacity((10 + shared_prefix) * items.len());
+        for (i, item) in items.into_iter().enumerate() {
+            if i > 0 {
+                target.push_str(", ");
+            }
+            target.push_str(&prompt[item.shown]);
+        }
+        Test::write_in(prompt, target)
     }
 }
 
 /// Letters, all lower case, and the number that follows them in a label.
+#[derive(Clone)]
 struct Item {
-    letters: String,
+    /// What all items of a test begin with.
+    prefix: &'static str,
+    stem: &'static str,
+    /// The stem as a number that has its place in the alphabet.
+    alphabetic: u64,
     number: Option<i64>,
+    /// Where in the prompt the item stands, once it is written.
+    shown: Range<usize>,
 }
 
 impl Item {
-    /// The item as it is shown, some of it in capitals with the probability given.
-    fn show(&self, case_mutation: f64, rng: &mut PyRandom) -> String {
-        let mut text = if rng.random() < case_mutation {
+    /// Appends the item, some of it in capitals with the probability given.
+    fn write(&mut self, case_mutation: f64, text: &mut String, rng: &mut PyRandom) {
+        let start = text.len();
+        text.push_str(self.prefix);
+        text.push_str(self.stem);
+        if rng.random() < case_mutation {
+            let letters = &mut text[start..];
             match rng.index(3) {
-                0 => self.letters.to_ascii_uppercase(),
-                1 => self.letters[..1].to_ascii_uppercase() + &self.letters[1..],
+                0 => letters.make_ascii_uppercase(),
+                1 => letters[..1].make_ascii_uppercase(),
                 _ => {
                     let mut capitals = rng.getrandbits(32);
-                    let mixed = self.letters.chars().map(|letter| {
+                    for place in 0..letters.len() {
                         capitals = capitals.rotate_right(1);
-                        if capitals & 1 == 1 { letter.to_ascii_uppercase() } else { letter }
-                    });
-                    mixed.collect()
+                        if capitals & 1 == 1 {
+                            letters[place..=place].make_ascii_uppercase();
+                        }
+                    }
                 }
             }
-        } else {
-            self.letters.clone()
-        };
-        if let Some(number) = self.number {
-            let _ = write!(text, "{number}");
         }
-        text
+        if let Some(number) = self.number {
+            write_number(number, text);
+        }
+        self.shown = start..text.len();
     }
 }
 
@@ -146,11 +166,11 @@ impl Key {
     }
 
     fn compare(self, a: &Item, b: &Item) -> Ordering {
-        let letters = a.letters.cmp(&b.letters);
+        let letters = a.alphabetic.cmp(&b.alphabetic);
         match self {
             Self::Alphabetic => letters,
             Self::Reverse => letters.reverse(),
-            Self::Length => a.letters.len().cmp(&b.letters.len()).then(letters),
+            Self::Length => a.stem.len().cmp(&b.stem.len()).then(letters),
             Self::Numeric => a.number.cmp(&b.number),
             Self::Natural => letters.then(a.number.cmp(&b.number)),
         }
@@ -192,40 +212,34 @@ impl Key {
 
 /// Items of which no two are equal in the order of `key`.
 fn items(key: Key, length: usize, shared_prefix: usize, rng: &mut PyRandom) -> Vec<Item> {
-    let mut used = HashSet::new();
+    let mut used = Vec::with_capacity(length);
     match key {
-        Key::Alphabetic | Key::Reverse | Key::Length => stems(length, shared_prefix, rng)
-            .into_iter()
-            .map(|letters| Item { letters, number: None })
-            .collect(),
+        Key::Alphabetic | Key::Reverse | Key::Length => words(length, shared_prefix, rng),
         Key::Numeric => {
             // The shared digits begin with a digit other than 0, as numbers do.
             let head =
                 (0..shared_prefix).fold(0, |head, place| head * 10 + rng.randint(i64::from(place == 0), 9));
-            stems(length, 0, rng)
+            words(length, 0, rng)
                 .into_iter()
-                .map(|letters| {
+                .map(|word| {
                     let scale = 10_i64.pow(rng.randint(2, 4) as u32);
                     let range =
                         if shared_prefix == 0 { scale / 10..scale } else { head * scale..(head + 1) * scale };
                     let start = rng.randrange(range.start, range.end);
-                    Item { letters, number: Some(unused(0, start, range, &mut used)) }
+                    Item { number: Some(unused(0, start, range, &mut used)), ..word }
                 })
                 .collect()
         }
         Key::Natural => {
             // Few enough groups of letters that most are shared and the numbers matter.
-            let stems = stems(1 + length / 6, shared_prefix, rng);
+            let words = words(1 + length / 6, shared_prefix, rng);
             (0..length)
                 .map(|_| {
-                    let stem = rng.index(stems.len());
+                    let word = rng.index(words.len());
                     // Numbers of one, two and three digits side by side are what natural order is about.
                     let digits = rng.randint(1, 3) as u32;
                     let start = rng.randrange(1, 10_i64.pow(digits));
-                    Item {
-                        letters: stems[stem].clone(),
-                        number: Some(unused(stem, start, 1..1000, &mut used)),
-                    }
+                    Item { number: Some(unused(word, start, 1..1000, &mut used)), ..words[word].clone() }
                 })
                 .collect()
         }
@@ -233,17 +247,26 @@ fn items(key: Key, length: usize, shared_prefix: usize, rng: &mut PyRandom) -> V
 }
 
 /// Different words that begin with the same letters.
-fn stems(count: usize, shared_prefix: usize, rng: &mut PyRandom) -> Vec<String> {
+fn words(count: usize, shared_prefix: usize, rng: &mut PyRandom) -> Vec<Item> {
     let prefix = &rng.choice(PREFIX_WORDS)[..shared_prefix];
-    rng.sample(WORDS, count).into_iter().map(|word| [prefix, word].concat()).collect()
+    let stems = rng.sample(WORDS, count).into_iter();
+    stems.map(|stem| Item { prefix, stem, alphabetic: alphabetic(stem), number: None, shown: 0..0 }).collect()
+}
+
+/// A number that is smaller for words that come earlier in the alphabet. Eight letters fit, and no word has more.
+fn alphabetic(word: &str) -> u64 {
+    let mut letters = [0; 8];
+    letters[..word.len()].copy_from_slice(word.as_bytes());
+    u64::from_be_bytes(letters)
 }
 
 /// The first number from `start` on, round the range, that its group has not used yet; ranges hold more numbers than
 /// there are items.
-fn unused(group: usize, start: i64, range: std::ops::Range<i64>, used: &mut HashSet<(usize, i64)>) -> i64 {
+fn unused(group: usize, start: i64, range: Range<i64>, used: &mut Vec<(usize, i64)>) -> i64 {
     let mut number = start;
-    while !used.insert((group, number)) {
+    while used.contains(&(group, number)) {
         number = if number + 1 == range.end { range.start } else { number + 1 };
     }
+    used.push((group, number));
     number
 }

@@ -38,6 +38,29 @@ pub(super) fn number_in_words(number: u64) -> String {
     if rest == 0 { head } else { format!("{head} {}", number_in_words(rest)) }
 }
 
+/// Appends a number in digits. Most of what tasks write is numbers, and formatting takes several times as long.
+pub(super) fn write_number(number: i64, text: &mut String) {
+    if number < 0 {
+        text.push('-');
+    }
+    write_digits(number.unsigned_abs(), text);
+}
+
+fn write_digits(number: u64, text: &mut String) {
+    if number >= 10 {
+        write_digits(number / 10, text);
+    }
+    text.push(char::from(b'0' + (number % 10) as u8));
+}
+
+/// Appends a number of two digits, the first of which may be 0.
+pub(super) fn write_two_digits(number: i64, text: &mut String) {
+    if number < 10 {
+        text.push('0');
+    }
+    write_number(number, text);
+}
+
 /// Ends a question with what there is to choose from, a letter before each.
 pub(super) fn write_options(options: &[String], prompt: &mut String) {
     prompt.push_str(" The answer is one of these:");
@@ -49,16 +72,14 @@ pub(super) fn write_options(options: &[String], prompt: &mut String) {
     }
 }
 
-/// Items joined as in a sentence: `a`, `a and b`, `a, b and c`.
-pub(super) fn and_list<T: AsRef<str>>(items: &[T]) -> String {
-    let mut text = String::new();
+/// Appends items joined as in a sentence: `a`, `a and b`, `a, b and c`.
+pub(super) fn write_list<T>(items: &[T], text: &mut String, write: impl Fn(&T, &mut String)) {
     for (i, item) in items.iter().enumerate() {
         if i > 0 {
             text.push_str(if i + 1 == items.len() { " and " } else { ", " });
         }
-        text.push_str(item.as_ref());
+        write(item, text);
     }
-    text
 }
 
 #[cfg(test)]
@@ -81,9 +102,27 @@ mod tests {
     }
 
     #[test]
+    fn digits_are_those_of_the_standard_library() {
+        for number in [0, 7, -7, 10, 99, -100, 12_345, i64::MAX, i64::MIN] {
+            let mut text = String::new();
+            write_number(number, &mut text);
+            assert_eq!(text, number.to_string());
+        }
+        let mut text = String::new();
+        write_two_digits(7, &mut text);
+        write_two_digits(12, &mut text);
+        assert_eq!(text, "0712");
+    }
+
+    #[test]
     fn lists_read_as_in_a_sentence() {
-        assert_eq!(and_list(&["a"]), "a");
-        assert_eq!(and_list(&["a", "b"]), "a and b");
-        assert_eq!(and_list(&["a", "b", "c"]), "a, b and c");
+        let list = |items: &[&str]| {
+            let mut text = String::new();
+            write_list(items, &mut text, |item, text| text.push_str(item));
+            text
+        };
+        assert_eq!(list(&["a"]), "a");
+        assert_eq!(list(&["a", "b"]), "a and b");
+        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
     }
 }

@@ -1,5 +1,7 @@
 //! The Gregorian calendar, extended to every year from 1 on.
 
+use crate::tasks::text::write_two_digits;
+
 /// A day by its number, so that days can be added: day 0 is 1 March of the year 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Day(pub(super) i64);
@@ -39,8 +41,15 @@ impl Date {
         Self { year, month, day: self.day.min(month_length(year, month)) }
     }
 
-    pub(super) fn iso(self) -> String {
-        format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    /// Appends YYYY-MM-DD.
+    pub(super) fn write_iso(self, text: &mut String) {
+        // Two halves of the year, so that the year 987 begins with a 0.
+        write_two_digits(self.year / 100, text);
+        write_two_digits(self.year % 100, text);
+        text.push('-');
+        write_two_digits(self.month, text);
+        text.push('-');
+        write_two_digits(self.day, text);
     }
 }
 

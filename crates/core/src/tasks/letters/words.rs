@@ -3,18 +3,29 @@
 use std::sync::LazyLock;
 
 /// A word, in lower case and without hyphens.
-#[derive(Clone, Copy)]
 pub(super) struct Word {
     pub(super) text: &'static str,
+    /// How often it has each letter, from `a` as 0.
+    pub(super) tally: [u8; 26],
     /// Which letters it has: one bit each, from `a` as the lowest.
     pub(super) letters: u32,
 }
 
-/// Every word.
-pub(super) static WORDS: LazyLock<Vec<Word>> = LazyLock::new(|| {
-    let letters = |text: &str| text.bytes().fold(0, |bits, byte| bits | 1 << (byte - b'a'));
-    TEXT.split_whitespace().map(|text| Word { text, letters: letters(text) }).collect()
-});
+/// Every word, read once and kept as long as the program runs.
+pub(super) static WORDS: LazyLock<Vec<&Word>> =
+    LazyLock::new(|| TEXT.split_whitespace().map(|text| &*Box::leak(Box::new(Word::read(text)))).collect());
+
+impl Word {
+    fn read(text: &'static str) -> Self {
+        let mut word = Self { text, tally: [0; 26], letters: 0 };
+        for byte in text.bytes() {
+            let letter = byte - b'a';
+            word.tally[usize::from(letter)] += 1;
+            word.letters |= 1 << letter;
+        }
+        word
+    }
+}
 
 const TEXT: &str = "
     accept access across address afternoon airport alphabet animal answer anybody apartment appear apple

@@ -16,11 +16,8 @@ pub(super) struct Noun {
 }
 
 /// The categories, which do not overlap.
-pub(super) static CATEGORIES: LazyLock<Vec<Category>> = LazyLock::new(|| {
-    LISTS
-        .iter()
-        .map(|(name, list)| Category { name, nouns: list.split_whitespace().map(Noun::read).collect() })
-        .collect()
+pub(super) static CATEGORIES: LazyLock<[Category; 10]> = LazyLock::new(|| {
+    LISTS.map(|(name, list)| Category { name, nouns: list.split_whitespace().map(Noun::read).collect() })
 });
 
 impl Noun {

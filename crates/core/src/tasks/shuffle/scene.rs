@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::PyRandom;
-use crate::tasks::text::and_list;
+use crate::tasks::text::write_list;
 
 const PEOPLE: &[&str] = &[
     "Ada", "Ben", "Clara", "David", "Emma", "Felix", "Grace", "Hugo", "Iris", "Jonas", "Karla", "Leo", "Mia",
@@ -74,13 +74,14 @@ impl Scene {
             Style::Cups => write!(text, "Each of {count} cups hides one thing: "),
             Style::Seats => write!(text, "A row has {count} seats with one person in each: "),
         };
-        let clause = |(place, thing): (&String, &usize)| match (self.style, self.things[*thing]) {
-            (Style::People, thing) => format!("{place} has the {thing}"),
-            (Style::Cups, thing) => format!("the {thing} is under the {place} cup"),
-            (Style::Seats, person) => format!("{person} is in seat {place}"),
-        };
-        let clauses: Vec<String> = self.places.iter().zip(start).map(clause).collect();
-        text.push_str(&and_list(&clauses));
+        let placed: Vec<(&String, &usize)> = self.places.iter().zip(start).collect();
+        write_list(&placed, &mut text, |(place, thing), text| {
+            let _ = match (self.style, self.things[**thing]) {
+                (Style::People, thing) => write!(text, "{place} has the {thing}"),
+                (Style::Cups, thing) => write!(text, "the {thing} is under the {place} cup"),
+                (Style::Seats, person) => write!(text, "{person} is in seat {place}"),
+            };
+        });
         text.push_str(".\n\nThen this happens, in this order:\n");
         text
     }
