@@ -92,7 +92,9 @@ impl Endpoint {
         loop {
             let chunk = tokio::time::timeout(self.idle, response.chunk()).await;
             match chunk.map_err(|_| TransportProblem::Stalled)?.map_err(|error| self.problem(&error))? {
-                Some(chunk) if (body.len() + chunk.len()) as u64 > LARGEST => return Err(TransportProblem::TooLarge),
+                Some(chunk) if (body.len() + chunk.len()) as u64 > LARGEST => {
+                    return Err(TransportProblem::TooLarge);
+                }
                 Some(chunk) => body.extend_from_slice(&chunk),
                 None => break,
             }

@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use reasonscape_core::Suite;
 
+use super::character::Style;
 use super::draw::{Draws, hash};
 use super::prose::{self, Ending};
 use super::questions::{Found, Questions};
-use super::skill::{CONTEXT_TOKENS, SimulatedModel, Style};
+use super::skill::{CONTEXT_TOKENS, SimulatedModel};
 use super::wrong;
 use crate::{Completion, Finish, Usage};
 
