@@ -1,6 +1,7 @@
-//! How fast the cache is here: `cargo run --release -p reasonscape-runner --example cache_rates [ENTRIES]`.
+//! How fast the cache is here: `cargo run --release -p reasonscape-runner --example cache_rates [ENTRIES] [WAITING]`.
 //!
-//! Stores entries with bodies of 1 KB, each durable before it counts, then looks all of them up, and claims as many.
+//! Claims and stores entries with bodies of 1 KB, each durable before it counts, so many waiting at a time; then looks
+//! all of them up.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -9,9 +10,6 @@ use std::time::Instant;
 use reasonscape_core::{Json, canonical_json};
 use reasonscape_runner::cache::{Cache, CacheKey, Entry, EntryId, Response};
 use tokio::task::JoinSet;
-
-/// Requests that wait for their response to be durable at one time.
-const IN_FLIGHT: u64 = 512;
 
 fn request(index: u64) -> String {
     let prompt = format!(
@@ -76,6 +74,7 @@ fn cpu_s() -> f64 {
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count: u64 = std::env::args().nth(1).map_or(Ok(100_000), |text| text.parse())?;
+    let waiting: usize = std::env::args().nth(2).map_or(Ok(512), |text| text.parse())?;
     let folder = tempfile::tempdir_in(".")?;
     let cache = Cache::open(folder.path().join("cache.sqlite"))?;
     let writer = cache.writer()?;
@@ -88,10 +87,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let start = Start::now();
     let mut tasks = JoinSet::new();
-    for worker in 0..IN_FLIGHT {
+    for worker in 0..waiting {
         let (entries, writer) = (Arc::clone(&entries), writer.clone());
         tasks.spawn(async move {
-            for entry in entries.iter().skip(worker as usize).step_by(IN_FLIGHT as usize) {
+            for entry in entries.iter().skip(worker).step_by(waiting) {
                 writer.store(entry).await?;
             }
             Ok::<_, reasonscape_runner::cache::CacheError>(())

@@ -58,7 +58,7 @@ pub(super) fn with(mut json: Value, tally: &Tally) -> Value {
 
 pub(super) fn verify(study: &Study, global: Global) -> Result<(), Failure> {
     let reader = study.read()?;
-    let mut progress = Progress::new(global, "verified", Some(reader.count().unwrap_or(0)));
+    let mut progress = Progress::new(global, "verified", reader.count().ok());
     let found = reader.verify(|done| progress.at(done))?;
 
     let count = found.damaged.len();
