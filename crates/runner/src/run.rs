@@ -154,20 +154,19 @@ fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<
         let headers = header_map(eval)?;
         for url in eval.endpoints() {
             let known = shared.iter().find(|(known, with, _)| *known == url && *with == headers);
-            let gate = match known {
-                Some((_, _, gate)) => Arc::clone(gate),
-                None => {
-                    let timeouts = Timeouts {
-                        connect: eval.limits.connect_timeout,
-                        idle: eval.limits.idle_timeout,
-                        total: eval.limits.timeout,
-                    };
-                    let endpoint = Endpoint::new(url.clone(), headers.clone(), timeouts)
-                        .map_err(|error| RunError::Client { problem: error.without_url().to_string() })?;
-                    let gate = Arc::new(Gate::new(endpoint, eval.limits.concurrency));
-                    shared.push((url.clone(), headers.clone(), Arc::clone(&gate)));
-                    gate
-                }
+            let gate = if let Some((_, _, gate)) = known {
+                Arc::clone(gate)
+            } else {
+                let timeouts = Timeouts {
+                    connect: eval.limits.connect_timeout,
+                    idle: eval.limits.idle_timeout,
+                    total: eval.limits.timeout,
+                };
+                let endpoint = Endpoint::new(url.clone(), headers.clone(), timeouts)
+                    .map_err(|error| RunError::Client { problem: error.without_url().to_string() })?;
+                let gate = Arc::new(Gate::new(endpoint, eval.limits.concurrency));
+                shared.push((url.clone(), headers.clone(), Arc::clone(&gate)));
+                gate
             };
             gates.insert((place, url), gate);
         }

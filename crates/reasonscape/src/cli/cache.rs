@@ -60,7 +60,7 @@ impl Study {
             Ok(_) => self.study.parent(),
             Err(_) => None,
         };
-        folder.map(|folder| folder.join("cache.sqlite")).ok_or_else(|| {
+        folder.map(super::study::cache_path).ok_or_else(|| {
             Failure::input(format!(
                 "no study at `{}`; expected the folder of a study, or its study.toml",
                 self.study.display()

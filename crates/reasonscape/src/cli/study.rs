@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reasonscape_runner::cache::{Cache, CacheError};
+use reasonscape_runner::cache::Cache;
 use reasonscape_runner::{Precision, RunError, Selection, Shard, Study, StudyError};
 
 use crate::failure::Failure;
@@ -74,12 +74,6 @@ pub(super) fn existing_cache(study: &Study) -> Result<Option<Cache>, Failure> {
 impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Self {
         Self::Input(error.into())
-    }
-}
-
-impl From<CacheError> for Failure {
-    fn from(error: CacheError) -> Self {
-        if error.is_input() { Self::Input(error.into()) } else { Self::Broken(error.into()) }
     }
 }
 

@@ -22,6 +22,8 @@ use crate::{ApiKey, Completion, Eval, Finish, ReplyProblem};
 const WAITING: usize = 256;
 /// Claims made at once.
 const BATCH: usize = 128;
+/// Answers that may wait for the disk while others are in flight: the more share a sync, the less each costs.
+const STORING: usize = 512;
 /// Cached trials are told in lots of this size.
 const LOT: u64 = 256;
 /// How long to leave a request alone that another process is asking.
@@ -73,7 +75,7 @@ impl<'s> Asker<'_, 's> {
         let (steps, planned) = mpsc::channel(WAITING);
         scope.spawn(move || plan(shared, eval, &round, &steps));
         let (granted, asked) = mpsc::channel(WAITING);
-        let most = self.gates.len() * eval.limits.concurrency;
+        let most = self.gates.len() * eval.limits.concurrency + STORING;
         let requests =
             stream::unfold(asked, |mut asked| async { asked.recv().await.map(|next| (next, asked)) });
         let asking = requests.map(Ok).try_for_each_concurrent(most, |planned| self.ask_trial(planned));
