@@ -68,7 +68,7 @@ impl Progress {
         let mut batch = Vec::new();
         while events.blocking_recv_many(&mut batch, 1024) > 0 {
             for event in batch.drain(..) {
-                self.count(event);
+                self.count(&event);
             }
             let elapsed = self.started.elapsed();
             for eval in &self.evals {
@@ -95,9 +95,9 @@ impl Progress {
         }
     }
 
-    fn count(&mut self, event: RunEvent) {
+    fn count(&mut self, event: &RunEvent) {
         let eval = &mut self.evals[event.eval];
-        match event.kind {
+        match &event.kind {
             EventKind::Planned { trials } => {
                 eval.planned += trials;
                 eval.bar.set_length(eval.planned);
@@ -119,18 +119,18 @@ impl Shown {
     fn rates(&self, elapsed: Duration) -> String {
         let seconds = elapsed.as_secs_f64().max(1e-3);
         let rate = self.answered as f64 / seconds;
-        let mut text = format!("{rate:.1}/s, {:.0} tokens/s", self.tokens as f64 / seconds);
+        let mut parts = vec![format!("{rate:.1}/s"), format!("{:.0} tokens/s", self.tokens as f64 / seconds)];
         if self.cached > 0 {
-            text += &format!(", {} cached", self.cached);
+            parts.push(format!("{} cached", self.cached));
         }
         if self.retried + self.missing > 0 {
-            text += &format!(", {} retries, {} missing", self.retried, self.missing);
+            parts.push(format!("{} retries, {} missing", self.retried, self.missing));
         }
         let left = self.planned.saturating_sub(self.cached + self.answered + self.missing);
         if left > 0 && rate > 0.0 {
-            text +=
-                &format!(", {} left", indicatif::HumanDuration(Duration::from_secs_f64(left as f64 / rate)));
+            let time = indicatif::HumanDuration(Duration::from_secs_f64(left as f64 / rate));
+            parts.push(format!("{time} left"));
         }
-        text
+        parts.join(", ")
     }
 }
