@@ -38,7 +38,7 @@ fn ratings(criterion: &mut Criterion) {
         win_rates(&complete(100, 12), Confidence::P95, Method::Exact).expect("a complete leaderboard");
     let wins: Vec<Vec<f64>> =
         (0..100).map(|a| rates.row(a).iter().map(|rate| rate.unwrap_or(0.0)).collect()).collect();
-    criterion.bench_function("bradley_terry/100", |bencher| bencher.iter(|| fit(&wins)));
+    criterion.benchmark_group("bradley_terry").bench_function("100", |bencher| bencher.iter(|| fit(&wins)));
 }
 
 criterion_group!(benches, scores, all_pairs, ratings);
