@@ -25,6 +25,7 @@ mod schema;
 mod suite;
 mod task;
 pub mod tasks;
+mod trial;
 
 pub use extract::{Extraction, Method, Reply, extract};
 pub use json::{Json, JsonError};
@@ -34,3 +35,4 @@ pub use reasonscape_stats::random::PyRandom;
 pub use schema::json_schema;
 pub use suite::{Manifold, Point, Suite, SuiteError, View};
 pub use task::{AnswerType, Task, Test, Tests};
+pub use trial::{Status, judge};

@@ -1,9 +1,15 @@
 //! The command line: one file a command.
 
+mod cache;
 mod estimate;
 mod generate;
+mod init;
 mod key;
+mod plan;
+mod run;
 mod score;
+mod simulate;
+mod study;
 mod suite;
 mod tasks;
 
@@ -59,10 +65,15 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Cache(cache::CacheCommand),
     Estimate(estimate::Estimate),
     Generate(generate::Generate),
+    Init(init::Init),
     Key(key::Key),
+    Plan(plan::Plan),
+    Run(run::Run),
     Score(score::Score),
+    Simulate(simulate::Simulate),
     Suite(suite::SuiteCommand),
     Tasks(tasks::Tasks),
 }
@@ -89,10 +100,15 @@ pub(crate) fn run() -> Result<(), Failure> {
         clap::ColorChoice::Auto => {}
     }
     match command {
+        Command::Cache(cache) => cache.run(global),
         Command::Estimate(estimate) => estimate.run(global),
         Command::Generate(generate) => generate.run(),
+        Command::Init(init) => init.run(global),
         Command::Key(key) => key.run(global),
+        Command::Plan(plan) => plan.run(global),
+        Command::Run(run) => run.run(global),
         Command::Score(score) => score.run(global),
+        Command::Simulate(simulate) => simulate.run(global),
         Command::Suite(suite) => suite.run(global),
         Command::Tasks(tasks) => tasks.run(global),
     }

@@ -14,6 +14,8 @@ pub(crate) enum Failure {
     Broken(anyhow::Error),
     /// The help was shown instead of a result: exit code 2.
     Usage,
+    /// Somebody pressed Ctrl-C: exit code 130.
+    Interrupted,
     /// Whoever read our output has gone away; there is nobody to tell.
     NobodyListens,
 }
@@ -30,6 +32,7 @@ impl Failure {
             Self::Input(error) => (error, 2),
             Self::Broken(error) => (error, 1),
             Self::Usage => return ExitCode::from(2),
+            Self::Interrupted => return ExitCode::from(130),
             Self::NobodyListens => return ExitCode::SUCCESS,
         };
         say(AnsiColor::Red, "error", format_args!("{error:#}"));

@@ -1,6 +1,8 @@
 //! Data for people and for programs: one table, four formats.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 use serde::Serialize;
@@ -153,4 +155,33 @@ pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     Ok(stdout.flush()?)
+}
+
+/// Writes a file that appears whole or not at all: what stood there stays until the new one is complete and on disk.
+pub(crate) fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::Broken(anyhow::Error::new(error).context(format!("failed to write `{}`", path.display())))
+    };
+    // What a link points to is replaced, not the link.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if std::fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
+        // A pipe or a device cannot be replaced; a folder is refused by the system.
+        let mut out = BufWriter::new(File::create(&target).map_err(failed)?);
+        write(&mut out)?;
+        return out.flush().map_err(failed);
+    }
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".reasonscape-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut out = BufWriter::new(builder.tempfile_in(folder).map_err(failed)?);
+    write(&mut out)?;
+    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(&target).map_err(|error| failed(error.error))?;
+    Ok(())
 }

@@ -17,6 +17,31 @@ pub struct Completion {
     pub model: Option<String>,
 }
 
+impl Completion {
+    /// Whether the answer was cut short, which makes the trial a truncated one.
+    pub fn is_truncated(&self) -> bool {
+        self.finish == Finish::Length
+    }
+
+    /// Whether the reply may be kept and never be asked for again: not one that was filtered, and not one that says
+    /// nothing and gives no reason.
+    ///
+    /// ```
+    /// use reasonscape_runner::{Completion, Finish};
+    ///
+    /// let cut = Completion { finish: Finish::Length, ..Completion::default() };
+    /// assert!(cut.is_truncated() && cut.is_cacheable());
+    /// assert!(!Completion::default().is_cacheable());
+    /// ```
+    pub fn is_cacheable(&self) -> bool {
+        match self.finish {
+            Finish::ContentFilter => false,
+            Finish::Missing => !self.content.trim().is_empty() || self.reasoning.is_some(),
+            Finish::Stop | Finish::Length | Finish::Other(_) => true,
+        }
+    }
+}
+
 /// Why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Finish {

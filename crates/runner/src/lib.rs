@@ -7,6 +7,29 @@
 //! An identical request is not sent twice, not even by two processes on one cache. A failure of the network is data:
 //! recorded, retried, reported, and never a wrong answer. Keys and tokens reach no log, file, error or page.
 
+pub mod cache;
+mod client;
 mod completion;
+mod document;
+mod event;
+mod gate;
+mod library;
+mod plan;
+mod provider;
+mod run;
+mod sampler;
+mod secret;
+pub mod simulate;
+mod study;
+mod template;
+mod window;
 
 pub use completion::{Completion, Finish, TokenLogprob, Usage};
+pub use event::{EventKind, RunEvent};
+pub use plan::{Forecast, Planned, Selection, Shard, forecast, is_selected, selected_points};
+pub use provider::{Provider, ReplyProblem, UnknownProvider};
+pub use run::{EvalSummary, MissingTrial, RunError, RunSummary, Stop, run};
+pub use sampler::Sampler;
+pub use secret::{ApiKey, Header, Secret};
+pub use study::{Budget, Eval, EvalId, HeaderSource, Limits, Precision, Prices, Study, StudyError};
+pub use template::{Examples, Message, Question, Role, Template};

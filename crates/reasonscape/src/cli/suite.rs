@@ -53,24 +53,27 @@ impl SuiteCommand {
 }
 
 impl Named {
-    /// A file wins over a built-in suite only when it is named as one.
     fn load(&self) -> Result<Suite, Failure> {
-        let path = Path::new(&self.name);
-        let is_path = path.extension().is_some() || path.components().count() > 1;
-        let (name, text) = match Suite::built_in(&self.name) {
-            Some(text) => (format!("suite `{}`", self.name), text.to_owned()),
-            None if is_path => read_input(path)?,
-            None => {
-                let known: Vec<&str> = Suite::built_in_names().collect();
-                return Err(Failure::input(format!(
-                    "unknown suite `{}`; built in are {}, and a file is named by its path, as in `mine.toml`",
-                    self.name,
-                    known.join(" and ")
-                )));
-            }
-        };
-        Suite::parse(&text).map_err(|error| Failure::input(format!("{name}: {error}")))
+        load(&self.name)
     }
+}
+
+/// The suite of this name. A file wins over a built-in suite only when it is named as one.
+pub(super) fn load(name: &str) -> Result<Suite, Failure> {
+    let path = Path::new(name);
+    let is_path = path.extension().is_some() || path.components().count() > 1;
+    let (called, text) = match Suite::built_in(name) {
+        Some(text) => (format!("suite `{name}`"), text.to_owned()),
+        None if is_path => read_input(path)?,
+        None => {
+            let known: Vec<&str> = Suite::built_in_names().collect();
+            return Err(Failure::input(format!(
+                "unknown suite `{name}`; built in are {}, and a file is named by its path, as in `mine.toml`",
+                known.join(" and ")
+            )));
+        }
+    };
+    Suite::parse(&text).map_err(|error| Failure::input(format!("{called}: {error}")))
 }
 
 /// The values that each varying parameter takes, in the order in which they first occur.

@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
+mod cache;
 mod estimate;
 mod generate;
+mod init;
 mod key;
 mod score;
+mod simulate;
 mod suite;
 mod tasks;
 mod world;

@@ -1,0 +1,127 @@
+//! `reasonscape cache`: what a study's cache holds, whether it is sound, moving entries in and out, making room.
+
+mod look;
+mod moves;
+mod prune;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use reasonscape_runner::cache::{Cache, CacheError, Reader};
+
+use super::Global;
+use crate::failure::Failure;
+
+/// Look after the responses that a study has paid for
+///
+/// The cache is the file `cache.sqlite` in the study's folder. Everything else can be made from it again without
+/// sending a request.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(super) struct CacheCommand {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Count entries and bytes, model by model
+    Stats(Study),
+    /// Check every entry and the database; exit code 1 if anything is damaged
+    Verify(Study),
+    Export(moves::Export),
+    Import(moves::Import),
+    Prune(prune::Prune),
+}
+
+#[derive(Debug, clap::Args)]
+struct Study {
+    /// Folder of the study, or its study.toml.
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+}
+
+impl CacheCommand {
+    pub(super) fn run(self, global: Global) -> Result<(), Failure> {
+        match self.action {
+            Action::Stats(study) => look::stats(&study, global),
+            Action::Verify(study) => look::verify(&study, global),
+            Action::Export(export) => export.run(global),
+            Action::Import(import) => import.run(global),
+            Action::Prune(prune) => prune.run(global),
+        }
+    }
+}
+
+impl Study {
+    fn path(&self) -> Result<PathBuf, Failure> {
+        let folder = match std::fs::metadata(&self.study) {
+            Ok(found) if found.is_dir() => Some(self.study.as_path()),
+            Ok(_) => self.study.parent(),
+            Err(_) => None,
+        };
+        folder.map(super::study::cache_path).ok_or_else(|| {
+            Failure::input(format!(
+                "no study at `{}`; expected the folder of a study, or its study.toml",
+                self.study.display()
+            ))
+        })
+    }
+
+    fn read(&self) -> Result<Reader, Failure> {
+        Ok(Cache::open_read_only(self.path()?)?.reader()?)
+    }
+
+    fn open(&self) -> Result<Cache, Failure> {
+        Ok(Cache::open(self.path()?)?)
+    }
+
+    /// A cache that has to be there already.
+    fn open_existing(&self) -> Result<Cache, Failure> {
+        let path = self.path()?;
+        Cache::open_read_only(&path)?;
+        Ok(Cache::open(path)?)
+    }
+}
+
+impl From<CacheError> for Failure {
+    fn from(error: CacheError) -> Self {
+        if error.is_input() { Self::Input(error.into()) } else { Self::Broken(error.into()) }
+    }
+}
+
+/// Tells a person every two seconds how far it is, so that quick work says nothing.
+struct Progress {
+    global: Global,
+    doing: &'static str,
+    total: Option<u64>,
+    told: Instant,
+}
+
+impl Progress {
+    const PAUSE: Duration = Duration::from_secs(2);
+
+    fn new(global: Global, doing: &'static str, total: Option<u64>) -> Self {
+        Self { global, doing, total, told: Instant::now() }
+    }
+
+    fn at(&mut self, done: u64) {
+        if self.told.elapsed() < Self::PAUSE {
+            return;
+        }
+        self.told = Instant::now();
+        match self.total {
+            Some(total) => self.global.note(format_args!("{} {done} of {total} entries", self.doing)),
+            None => self.global.note(format_args!("{} {done} entries", self.doing)),
+        }
+    }
+}
+
+/// `entry` or `entries`, with how many.
+fn entries(count: u64) -> String {
+    format!("{count} {}", if count == 1 { "entry" } else { "entries" })
+}
+
+fn shown(path: &Path) -> String {
+    format!("`{}`", path.display())
+}

@@ -1,0 +1,137 @@
+//! `cache stats` and `cache verify`: looking, changing nothing.
+
+use reasonscape_runner::cache::Tally;
+use serde_json::{Value, json};
+
+use super::{Progress, Study, entries};
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::output::{Cell, Table, print};
+
+/// Damaged entries that are named to a person; programs get all of them.
+const NAMED: usize = 20;
+
+const NO_MODEL: &str = "(no model)";
+
+pub(super) fn stats(study: &Study, global: Global) -> Result<(), Failure> {
+    let reader = study.read()?;
+    let mut progress = Progress::new(global, "counted", Some(reader.count()?));
+    let stats = reader.stats(|done| progress.at(done))?;
+
+    let mut table = Table::new(&["model", "entries", "bytes", "stored_bytes", "oldest", "newest"]);
+    let models = stats.models.iter().map(|(model, tally)| (model.as_deref().unwrap_or(NO_MODEL), tally));
+    for (model, tally) in models.chain([("all", &stats.total)]) {
+        let mut row = vec![Cell::text(model)];
+        row.extend(cells(tally));
+        table.push(row);
+    }
+    let models: Vec<Value> =
+        stats.models.iter().map(|(model, tally)| with(json!({ "model": model }), tally)).collect();
+    let json = with(json!({ "file_bytes": stats.file_bytes, "models": models }), &stats.total);
+    global.caption(format_args!("the file has {} bytes", stats.file_bytes));
+    print(global.format, &table, &json)
+}
+
+/// The columns `entries`, `bytes`, `stored_bytes`, `oldest` and `newest`; to the day, so that they fit 80 columns.
+pub(super) fn cells(tally: &Tally) -> [Cell; 5] {
+    let day = |ms: Option<i64>| {
+        ms.map(utc).and_then(|moment| Some(Cell::text(moment.split_once('T')?.0))).unwrap_or(Cell::Missing)
+    };
+    [
+        Cell::Number(tally.entries as f64, 0),
+        Cell::Number(tally.bytes as f64, 0),
+        Cell::Number(tally.stored_bytes as f64, 0),
+        day(tally.oldest_ms),
+        day(tally.newest_ms),
+    ]
+}
+
+/// The same five as members of an object, to the second.
+pub(super) fn with(mut json: Value, tally: &Tally) -> Value {
+    json["entries"] = tally.entries.into();
+    json["bytes"] = tally.bytes.into();
+    json["stored_bytes"] = tally.stored_bytes.into();
+    json["oldest"] = tally.oldest_ms.map(utc).into();
+    json["newest"] = tally.newest_ms.map(utc).into();
+    json
+}
+
+pub(super) fn verify(study: &Study, global: Global) -> Result<(), Failure> {
+    let reader = study.read()?;
+    let mut progress = Progress::new(global, "verified", reader.count().ok());
+    let found = reader.verify(|done| progress.at(done))?;
+
+    let count = found.damaged.len();
+    let mut table = Table::new(&["entries", "damaged", "database"]);
+    table.push(vec![
+        Cell::Number(found.entries as f64, 0),
+        Cell::Number(count as f64, 0),
+        Cell::text(if found.structure.is_empty() { "sound" } else { "damaged" }),
+    ]);
+    let damaged: Vec<Value> = found
+        .damaged
+        .iter()
+        .map(|damage| json!({ "entry": damage.entry, "problem": damage.problem }))
+        .collect();
+    print(
+        global.format,
+        &table,
+        &json!({ "entries": found.entries, "damaged": damaged, "database": found.structure }),
+    )?;
+    for damage in found.damaged.iter().take(NAMED) {
+        global.caption(format_args!("entry {}: {}", damage.entry, damage.problem));
+    }
+    if count > NAMED {
+        global.caption(format_args!("and {}; `--format json` names all", entries((count - NAMED) as u64)));
+    }
+    for problem in &found.structure {
+        global.caption(format_args!("database: {problem}"));
+    }
+    if !found.structure.is_empty() {
+        return Err(Failure::Broken(anyhow::anyhow!(
+            "the database is damaged; put a backup in its place, or save what can be read with `sqlite3`'s `.recover`"
+        )));
+    }
+    if count > 0 {
+        return Err(Failure::Broken(anyhow::anyhow!(
+            "{} of {} damaged; `reasonscape cache prune {} --damaged` removes such entries, and the next run asks \
+             for them again",
+            count,
+            entries(found.entries),
+            study.study.display()
+        )));
+    }
+    Ok(())
+}
+
+/// A moment as people and programs write it: `2023-11-14T22:13:20Z`.
+fn utc(ms: i64) -> String {
+    let (days, second) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000) / 1000);
+    // Eras of 400 years have a fixed number of days; years that begin in March end with the day that may be missing.
+    let day = days + 719_468;
+    let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_those_of_the_calendar() {
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(-1), "1969-12-31T23:59:59Z");
+        assert_eq!(utc(951_782_400_000), "2000-02-29T00:00:00Z");
+        assert_eq!(utc(1_709_251_199_999), "2024-02-29T23:59:59Z");
+        assert_eq!(utc(4_107_542_400_000), "2100-03-01T00:00:00Z");
+        utc(i64::MAX);
+        utc(i64::MIN);
+    }
+}

@@ -1,0 +1,77 @@
+//! `reasonscape plan`: what a run would ask and cost.
+
+use reasonscape_runner::forecast;
+use serde_json::{Value, json};
+
+use super::Global;
+use super::study::{StudyArguments, existing_cache};
+use crate::failure::Failure;
+use crate::output::{Cell, Table, print};
+
+/// Say what a run would ask and cost, before anything is spent
+///
+/// Nothing is sent. Tokens of prompts are reckoned from their length; tokens of answers from those in the cache, or as a
+/// quarter of what the sampler allows.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  reasonscape plan my-study --count 32")]
+pub(super) struct Plan {
+    #[command(flatten)]
+    study: StudyArguments,
+}
+
+impl Plan {
+    pub(super) fn run(self, global: Global) -> Result<(), Failure> {
+        let (study, selection) = self.study.load()?;
+        let cache = existing_cache(&study)?;
+        let forecasts = forecast(&study, &selection, cache.as_ref())?;
+        let mut table = Table::new(&[
+            "eval",
+            "name",
+            "points",
+            "trials",
+            "cached",
+            "to send",
+            "prompt tokens",
+            "answer tokens",
+            "at most",
+            "cost",
+        ]);
+        for one in &forecasts {
+            table.push(vec![
+                Cell::text(one.id.as_str()),
+                Cell::text(&one.name),
+                Cell::Number(one.points as f64, 0),
+                Cell::Number(one.trials as f64, 0),
+                Cell::Number(one.cached as f64, 0),
+                Cell::Number(one.to_send() as f64, 0),
+                Cell::Number(one.prompt_tokens as f64, 0),
+                Cell::Number(one.completion_tokens as f64, 0),
+                Cell::optional(one.most_completion_tokens.map(|most| most as f64), 0),
+                Cell::optional(one.cost, 2),
+            ]);
+        }
+        let json: Vec<Value> = forecasts
+            .iter()
+            .map(|one| {
+                json!({
+                    "eval_id": one.id,
+                    "name": one.name,
+                    "points": one.points,
+                    "trials": one.trials,
+                    "cached": one.cached,
+                    "to_send": one.to_send(),
+                    "prompt_tokens": one.prompt_tokens,
+                    "completion_tokens": one.completion_tokens,
+                    "most_completion_tokens": one.most_completion_tokens,
+                    "cost": one.cost,
+                })
+            })
+            .collect();
+        if study.precision.is_some() {
+            global.note(
+                "with a precision wanted, this is the most that it could take: every point to its maximum",
+            );
+        }
+        print(global.format, &table, &json)
+    }
+}

@@ -1,0 +1,136 @@
+//! `reasonscape run`: asks the models of a study.
+
+mod progress;
+
+use reasonscape_runner::cache::Cache;
+use reasonscape_runner::{EvalSummary, RunSummary, Stop, run};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+
+use self::progress::Progress;
+use super::Global;
+use super::study::{StudyArguments, cache_path};
+use crate::failure::Failure;
+use crate::output::{Cell, Table, print};
+
+/// Ask the models of a study what the cache does not hold
+///
+/// Every response is on disk before it counts, and no request is sent twice, so a run can be broken off and started again
+/// at any time. Ctrl-C waits for what is in flight; a second one leaves at once.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  reasonscape run my-study\n  reasonscape run my-study --count 32 --task arithmetic\n  \
+    reasonscape run my-study --precision 0.05 --budget-tokens 2000000"
+)]
+pub(super) struct Run {
+    #[command(flatten)]
+    study: StudyArguments,
+}
+
+/// Events that may wait for the progress to be drawn.
+const EVENTS: usize = 4096;
+
+impl Run {
+    pub(super) fn run(self, global: Global) -> Result<(), Failure> {
+        let (study, selection) = self.study.load()?;
+        let cache = Cache::open(cache_path(&study.folder))?;
+        let (events, told) = mpsc::channel(EVENTS);
+        let (stopper, stop) = watch::channel(Stop::No);
+        watch_for_interrupts(stopper)?;
+        let mut progress = Progress::new(&study, global.quiet);
+        let summary = std::thread::scope(|scope| {
+            let running = scope.spawn(|| run(&study, &selection, &cache, events, stop));
+            progress.show(told);
+            running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })?;
+        report(&summary, global)
+    }
+}
+
+/// The first Ctrl-C drains, the second leaves. A run as a service is ended by SIGTERM, which drains as well.
+fn watch_for_interrupts(stopper: watch::Sender<Stop>) -> Result<(), Failure> {
+    ctrlc::set_handler(move || {
+        let next = if *stopper.borrow() == Stop::No { Stop::Drain } else { Stop::Now };
+        if next == Stop::Drain {
+            crate::failure::note(
+                "stopping: waiting for what is in flight; press Ctrl-C again to leave at once",
+            );
+        }
+        stopper.send_replace(next);
+    })
+    .map_err(|error| Failure::Broken(error.into()))
+}
+
+fn report(summary: &RunSummary, global: Global) -> Result<(), Failure> {
+    let mut table = Table::new(&[
+        "eval",
+        "name",
+        "planned",
+        "cached",
+        "answered",
+        "truncated",
+        "missing",
+        "tokens",
+        "cost",
+    ]);
+    for eval in &summary.evals {
+        table.push(vec![
+            Cell::text(eval.id.as_str()),
+            Cell::text(&eval.name),
+            Cell::Number(eval.planned as f64, 0),
+            Cell::Number(eval.cached as f64, 0),
+            Cell::Number(eval.answered as f64, 0),
+            Cell::Number(eval.truncated as f64, 0),
+            Cell::Number(eval.missing as f64, 0),
+            Cell::Number((eval.prompt_tokens + eval.completion_tokens) as f64, 0),
+            Cell::optional(eval.cost, 2),
+        ]);
+    }
+    let json: Vec<Value> = summary.evals.iter().map(as_json).collect();
+    print(global.format, &table, &json)?;
+    for eval in &summary.evals {
+        for missing in eval.missing_trials.iter().take(5) {
+            global.note(format_args!("{}: missing {}: {}", eval.name, missing.trial, missing.problem));
+        }
+        if eval.missing > 5 {
+            global.note(format_args!(
+                "{}: {} trials are missing; run again to ask them",
+                eval.name, eval.missing
+            ));
+        }
+        if let Some(reason) = &eval.stopped {
+            global.note(format_args!("{} ended early: {reason}", eval.name));
+        }
+    }
+    match (summary.stopped, summary.is_complete()) {
+        (true, _) => Err(Failure::Interrupted),
+        (false, true) => Ok(()),
+        (false, false) => Err(Failure::Broken(anyhow::anyhow!(
+            "not every trial was answered; what was is kept, and running again asks the rest"
+        ))),
+    }
+}
+
+fn as_json(eval: &EvalSummary) -> Value {
+    let missing: Vec<Value> = eval
+        .missing_trials
+        .iter()
+        .map(|missing| json!({ "trial": missing.trial, "problem": missing.problem }))
+        .collect();
+    json!({
+        "eval_id": eval.id,
+        "name": eval.name,
+        "planned": eval.planned,
+        "cached": eval.cached,
+        "sent": eval.sent,
+        "answered": eval.answered,
+        "truncated": eval.truncated,
+        "missing": eval.missing,
+        "missing_trials": missing,
+        "prompt_tokens": eval.prompt_tokens,
+        "completion_tokens": eval.completion_tokens,
+        "cost": eval.cost,
+        "complete": eval.is_complete(),
+        "stopped": eval.stopped,
+    })
+}

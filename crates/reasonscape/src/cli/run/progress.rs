@@ -1,0 +1,136 @@
+//! What a run looks like while it goes on: a bar for each evaluation, or a line now and then.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use reasonscape_runner::{EventKind, RunEvent, Study};
+use tokio::sync::mpsc;
+
+/// How often a log that is no terminal gets a line.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// Shows events as they come.
+pub(super) struct Progress {
+    evals: Vec<Shown>,
+    started: Instant,
+    last_line: Instant,
+    lines: bool,
+}
+
+struct Shown {
+    name: String,
+    bar: ProgressBar,
+    planned: u64,
+    cached: u64,
+    answered: u64,
+    missing: u64,
+    retried: u64,
+    tokens: u64,
+}
+
+impl Progress {
+    pub(super) fn new(study: &Study, quiet: bool) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let target = if quiet || !terminal {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(5)
+        };
+        let bars = MultiProgress::with_draw_target(target);
+        let width = study.evals.iter().map(|eval| eval.name.chars().count()).max().unwrap_or(0).min(24);
+        let style = ProgressStyle::with_template("{prefix} {bar:20} {pos}/{len} {msg}")
+            .expect("the template is well formed")
+            .progress_chars("━╸ ");
+        let evals = study
+            .evals
+            .iter()
+            .map(|eval| {
+                let bar = bars.add(ProgressBar::new(0)).with_style(style.clone());
+                bar.set_prefix(format!("{:width$}", eval.name.chars().take(width).collect::<String>()));
+                Shown {
+                    name: eval.name.clone(),
+                    bar,
+                    planned: 0,
+                    cached: 0,
+                    answered: 0,
+                    missing: 0,
+                    retried: 0,
+                    tokens: 0,
+                }
+            })
+            .collect();
+        Self { evals, started: Instant::now(), last_line: Instant::now(), lines: !quiet && !terminal }
+    }
+
+    /// Shows events until the run has no more of them.
+    pub(super) fn show(&mut self, mut events: mpsc::Receiver<RunEvent>) {
+        let mut batch = Vec::new();
+        while events.blocking_recv_many(&mut batch, 1024) > 0 {
+            for event in batch.drain(..) {
+                self.count(&event);
+            }
+            let elapsed = self.started.elapsed();
+            for eval in &self.evals {
+                eval.bar.set_position(eval.cached + eval.answered + eval.missing);
+                eval.bar.set_message(eval.rates(elapsed));
+            }
+            if self.lines && self.last_line.elapsed() >= BETWEEN_LINES {
+                self.last_line = Instant::now();
+                for eval in self.evals.iter().filter(|eval| eval.planned > 0) {
+                    let done = eval.cached + eval.answered + eval.missing;
+                    // A log that cannot be written is no reason to end a run.
+                    let _ = writeln!(
+                        std::io::stderr(),
+                        "{}: {done}/{} {}",
+                        eval.name,
+                        eval.planned,
+                        eval.rates(elapsed)
+                    );
+                }
+            }
+        }
+        for eval in &self.evals {
+            eval.bar.abandon();
+        }
+    }
+
+    fn count(&mut self, event: &RunEvent) {
+        let eval = &mut self.evals[event.eval];
+        match &event.kind {
+            EventKind::Planned { trials } => {
+                eval.planned += trials;
+                eval.bar.set_length(eval.planned);
+            }
+            EventKind::Cached { trials } => eval.cached += trials,
+            EventKind::Answered { usage, .. } => {
+                eval.answered += 1;
+                eval.tokens += usage.prompt_tokens.unwrap_or(0) + usage.completion_tokens.unwrap_or(0);
+            }
+            EventKind::Retrying { .. } => eval.retried += 1,
+            EventKind::Missing { .. } => eval.missing += 1,
+            EventKind::Stopped { .. } => {}
+        }
+    }
+}
+
+impl Shown {
+    /// `12.3/s, 4.5k tokens/s, 120 cached, 3 errors, 5 min left`.
+    fn rates(&self, elapsed: Duration) -> String {
+        let seconds = elapsed.as_secs_f64().max(1e-3);
+        let rate = self.answered as f64 / seconds;
+        let mut parts = vec![format!("{rate:.1}/s"), format!("{:.0} tokens/s", self.tokens as f64 / seconds)];
+        if self.cached > 0 {
+            parts.push(format!("{} cached", self.cached));
+        }
+        if self.retried + self.missing > 0 {
+            parts.push(format!("{} retries, {} missing", self.retried, self.missing));
+        }
+        let left = self.planned.saturating_sub(self.cached + self.answered + self.missing);
+        if left > 0 && rate > 0.0 {
+            let time = indicatif::HumanDuration(Duration::from_secs_f64(left as f64 / rate));
+            parts.push(format!("{time} left"));
+        }
+        parts.join(", ")
+    }
+}

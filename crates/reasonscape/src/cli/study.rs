@@ -1,0 +1,89 @@
+//! What the commands on a study share.
+
+use std::path::{Path, PathBuf};
+
+use reasonscape_runner::cache::Cache;
+use reasonscape_runner::{Precision, RunError, Selection, Shard, Study, StudyError};
+
+use crate::failure::Failure;
+
+/// A study and the part of it that is meant.
+#[derive(Debug, clap::Args)]
+pub(super) struct StudyArguments {
+    /// Folder of the study, or its study.toml.
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+    /// Only this evaluation, by id, name or model; may be repeated.
+    #[arg(long = "eval", value_name = "EVAL")]
+    evals: Vec<String>,
+    /// Only this task; may be repeated.
+    #[arg(long = "task", value_name = "TASK")]
+    tasks: Vec<String>,
+    /// Tests at each point, instead of what the study says. More later pays for the difference only.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    count: Option<u32>,
+    /// Sample each point until its `C_P` margin is this small, or its maximum is reached.
+    #[arg(long, value_name = "MARGIN", conflicts_with = "count")]
+    precision: Option<f64>,
+    /// Send nothing more after this many tokens.
+    #[arg(long, value_name = "N")]
+    budget_tokens: Option<u64>,
+    /// Only part I of N, so that N machines share a study without talking to each other.
+    #[arg(long, value_name = "I/N", default_value = "1/1")]
+    shard: Shard,
+}
+
+impl StudyArguments {
+    /// The study with what the arguments change, and the part of it that they select.
+    pub(super) fn load(&self) -> Result<(Study, Selection), Failure> {
+        let mut study = Study::load(&self.study)?;
+        if let Some(margin) = self.precision {
+            if !(margin > 0.0 && margin < 0.5) {
+                return Err(Failure::input(format!(
+                    "`--precision {margin}` is no margin; give one between 0 and 0.5, as 0.05"
+                )));
+            }
+            let max_count = study.precision.map_or(Precision::MAX_COUNT, |precision| precision.max_count);
+            study.precision = Some(Precision { margin, max_count });
+        }
+        if self.count.is_some() {
+            study.precision = None;
+        }
+        study.budget.tokens = self.budget_tokens.or(study.budget.tokens);
+        let selection = Selection {
+            evals: self.evals.clone(),
+            tasks: self.tasks.clone(),
+            count: self.count.map(|count| count as usize),
+            shard: self.shard,
+        };
+        Ok((study, selection))
+    }
+}
+
+/// Where a study keeps its responses.
+pub(super) fn cache_path(folder: &Path) -> PathBuf {
+    folder.join("cache.sqlite")
+}
+
+/// The cache of a study, if it has one yet.
+pub(super) fn existing_cache(study: &Study) -> Result<Option<Cache>, Failure> {
+    let path = cache_path(&study.folder);
+    Ok(if path.exists() { Some(Cache::open_read_only(path)?) } else { None })
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
+        Self::Input(error.into())
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Cache(error) => error.into(),
+            RunError::Study(error) => error.into(),
+            RunError::Nothing { .. } => Self::Input(error.into()),
+            error => Self::Broken(error.into()),
+        }
+    }
+}

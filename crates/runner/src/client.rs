@@ -1,0 +1,201 @@
+//! One request over HTTP, and what can become of it.
+
+use std::error::Error as _;
+use std::time::{Duration, Instant};
+
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+
+/// An answer that is larger than this is none.
+const LARGEST: u64 = 64 << 20;
+
+/// What a request may cost in time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timeouts {
+    /// To get a connection.
+    pub(crate) connect: Duration,
+    /// Between two pieces of an answer, once the first has come: a model may think for minutes before it.
+    pub(crate) idle: Duration,
+    /// From start to end.
+    pub(crate) total: Duration,
+}
+
+/// A place that answers for a model.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    client: reqwest::Client,
+    url: String,
+    headers: HeaderMap,
+    idle: Duration,
+}
+
+/// What came back, whatever it says.
+#[derive(Debug)]
+pub(crate) struct RawReply {
+    pub(crate) status: u16,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) latency: Duration,
+}
+
+/// Why nothing usable came back.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TransportProblem {
+    #[error("`{host}` is not known; check the host name in `base_url` and the network")]
+    UnknownHost { host: String },
+    #[error("nothing listens at `{host}`; start the server or mend `base_url`")]
+    Refused { host: String },
+    #[error(
+        "no secure connection to `{host}`: {cause}; use http:// for a plain server, or mend its certificate"
+    )]
+    Tls { host: String, cause: String },
+    #[error("no connection to `{host}`: {cause}")]
+    Connect { host: String, cause: String },
+    #[error("no answer in time; raise `timeout_seconds` if the model needs longer")]
+    TimedOut,
+    #[error("the answer stopped half-way; raise `idle_timeout_seconds` if the server pauses that long")]
+    Stalled,
+    #[error("the answer is larger than {} MiB; is `base_url` a model's?", LARGEST >> 20)]
+    TooLarge,
+    #[error("the connection broke off: {cause}")]
+    Broken { cause: String },
+}
+
+impl TransportProblem {
+    /// Whether no request to this endpoint can succeed before somebody changes something.
+    pub(crate) fn is_hopeless(&self) -> bool {
+        matches!(self, Self::UnknownHost { .. } | Self::Tls { .. })
+    }
+}
+
+impl Endpoint {
+    pub(crate) fn new(url: String, headers: HeaderMap, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
+        let client = reqwest::Client::builder()
+            .connect_timeout(timeouts.connect)
+            .timeout(timeouts.total)
+            .pool_max_idle_per_host(usize::MAX)
+            .tcp_nodelay(true)
+            .user_agent(concat!("reasonscape/", env!("CARGO_PKG_VERSION")))
+            // A key must not follow a redirect to another host.
+            .redirect(reqwest::redirect::Policy::none())
+            .build()?;
+        Ok(Self { client, url, headers, idle: timeouts.idle })
+    }
+
+    /// Sends a request body and reads the whole answer.
+    pub(crate) async fn send(&self, body: Vec<u8>) -> Result<RawReply, TransportProblem> {
+        let started = Instant::now();
+        let request = self.client.post(&self.url).headers(self.headers.clone()).body(body);
+        let mut response = request.send().await.map_err(|error| self.problem(&error))?;
+        let status = response.status().as_u16();
+        let retry_after = retry_after(response.headers());
+        let mut body = Vec::with_capacity(response.content_length().unwrap_or(0).min(LARGEST) as usize);
+        loop {
+            let chunk = tokio::time::timeout(self.idle, response.chunk()).await;
+            match chunk.map_err(|_| TransportProblem::Stalled)?.map_err(|error| self.problem(&error))? {
+                Some(chunk) if (body.len() + chunk.len()) as u64 > LARGEST => {
+                    return Err(TransportProblem::TooLarge);
+                }
+                Some(chunk) => body.extend_from_slice(&chunk),
+                None => break,
+            }
+        }
+        Ok(RawReply { status, retry_after, body, latency: started.elapsed() })
+    }
+
+    fn host(&self) -> String {
+        reqwest::Url::parse(&self.url)
+            .ok()
+            .and_then(|url| {
+                let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+                url.host_str().map(|host| format!("{host}{port}"))
+            })
+            .unwrap_or_default()
+    }
+
+    /// What reqwest says, in words that help. Its own text carries the URL, which may hold a secret.
+    fn problem(&self, error: &reqwest::Error) -> TransportProblem {
+        let cause = root_cause(error);
+        let host = self.host();
+        if error.is_connect() {
+            let text = cause.to_ascii_lowercase();
+            return if text.contains("lookup") || text.contains("resolve") || text.contains("not known") {
+                TransportProblem::UnknownHost { host }
+            } else if text.contains("refused") {
+                TransportProblem::Refused { host }
+            } else if ["certificate", "tls", "handshake", "corrupt message", "invalid peer"]
+                .iter()
+                .any(|word| text.contains(word))
+            {
+                TransportProblem::Tls { host, cause }
+            } else if error.is_timeout() {
+                TransportProblem::Connect { host, cause: "timed out".to_owned() }
+            } else {
+                TransportProblem::Connect { host, cause }
+            };
+        }
+        if error.is_timeout() {
+            return TransportProblem::TimedOut;
+        }
+        TransportProblem::Broken { cause }
+    }
+}
+
+/// The innermost reason, without the URL that reqwest puts around it.
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    if error.source().is_none() { "the request failed".to_owned() } else { cause.to_string() }
+}
+
+/// `Retry-After` as seconds or as a date, at most ten minutes.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    const LONGEST: f64 = 600.0;
+    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let seconds = match value.parse::<f64>() {
+        Ok(seconds) => seconds,
+        Err(_) => httpdate::parse_http_date(value)
+            .ok()?
+            .duration_since(std::time::SystemTime::now())
+            .unwrap_or_default()
+            .as_secs_f64(),
+    };
+    (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(LONGEST)))
+}
+
+/// How long to wait before try number `attempt` (from 1): doubling from half a second to a minute, with jitter so that
+/// many requests that failed together do not come back together. `random` is uniform in `[0, 1)`.
+pub(crate) fn backoff(attempt: u32, random: f64) -> Duration {
+    let full = 0.5 * f64::from(2_u32.saturating_pow(attempt.saturating_sub(1).min(16)));
+    Duration::from_secs_f64(full.min(60.0) * (0.5 + 0.5 * random))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_doubles_up_to_a_minute_and_is_jittered() {
+        assert_eq!(backoff(1, 1.0), Duration::from_millis(500));
+        assert_eq!(backoff(1, 0.0), Duration::from_millis(250));
+        assert_eq!(backoff(4, 1.0), Duration::from_secs(4));
+        assert_eq!(backoff(1000, 1.0), Duration::from_secs(60));
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let read = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, value.parse().expect("a header value"));
+            retry_after(&headers)
+        };
+        assert_eq!(read("2"), Some(Duration::from_secs(2)));
+        assert_eq!(read("0.25"), Some(Duration::from_millis(250)));
+        assert_eq!(read("86400"), Some(Duration::from_secs(600)));
+        assert_eq!(read("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert_eq!(read("soon"), None);
+        assert_eq!(read("-1"), None);
+        assert_eq!(read("NaN"), None);
+    }
+}

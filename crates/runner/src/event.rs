@@ -1,0 +1,57 @@
+//! What happens during a run, as it happens. Progress bars, logs and pages only consume these.
+
+use std::time::Duration;
+
+use crate::Usage;
+
+/// Something that happened to the evaluation at this place in the study.
+#[derive(Debug, Clone)]
+pub struct RunEvent {
+    /// Place of the evaluation in the study.
+    pub eval: usize,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// What can happen.
+#[derive(Debug, Clone)]
+pub enum EventKind {
+    /// A round of this many trials begins.
+    Planned {
+        /// Number of trials.
+        trials: u64,
+    },
+    /// Trials whose response is in the cache already.
+    Cached {
+        /// Number of trials.
+        trials: u64,
+    },
+    /// A response is durable.
+    Answered {
+        /// From sending to the last byte.
+        latency: Duration,
+        /// What was counted.
+        usage: Usage,
+        /// Whether it was cut off.
+        truncated: bool,
+    },
+    /// A request failed and will be sent again.
+    Retrying {
+        /// What went wrong.
+        problem: String,
+        /// How long it waits.
+        wait: Duration,
+    },
+    /// A trial has got no answer in this run: it is missing, and asked again by the next.
+    Missing {
+        /// Which one: task, coordinates and index.
+        trial: String,
+        /// Why.
+        problem: String,
+    },
+    /// No more requests are sent for this evaluation.
+    Stopped {
+        /// Why, and what to do about it.
+        reason: String,
+    },
+}

@@ -1,0 +1,254 @@
+//! A run: asks what the cache does not hold, until everything is answered, missing, or somebody says stop.
+
+mod ask;
+mod ledger;
+mod precision;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::thread::Scope;
+
+use reasonscape_core::Point;
+use tokio::sync::{mpsc, watch};
+
+use crate::cache::{Cache, CacheError, Writer};
+use crate::client::{Endpoint, Timeouts};
+use crate::event::{EventKind, RunEvent};
+use crate::gate::Gate;
+use crate::plan::{self, Planned, Selection};
+use crate::{Eval, Study, StudyError};
+
+use self::ask::Asker;
+use self::ledger::{Budgets, Ledger};
+pub use self::ledger::{EvalSummary, MissingTrial, RunSummary};
+
+/// How a run is asked to end before it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stop {
+    /// Go on.
+    No,
+    /// Send nothing more, and wait for what is in flight.
+    Drain,
+    /// Leave at once; what is in flight is lost.
+    Now,
+}
+
+/// Why a run could not begin, or had to end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The study is wrong, or a key is missing.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// The cache cannot be read or written: without it nothing would be kept.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// Nothing is selected.
+    #[error("nothing to ask: {problem}")]
+    Nothing {
+        /// What was asked for, and what there is.
+        problem: String,
+    },
+    /// The HTTP client could not be set up.
+    #[error("the HTTP client could not be set up: {problem}")]
+    Client {
+        /// What it said.
+        problem: String,
+    },
+}
+
+/// Everything that the parts of a run share.
+struct Shared<'s> {
+    study: &'s Study,
+    points: Vec<Point<'s>>,
+    selection: &'s Selection,
+    cache: &'s Cache,
+    writer: Writer,
+    events: mpsc::Sender<RunEvent>,
+    stop: watch::Receiver<Stop>,
+    budgets: Budgets,
+}
+
+impl Shared<'_> {
+    async fn tell(&self, eval: usize, kind: EventKind) {
+        // Nobody listens any more: the run goes on, for the cache.
+        let _ = self.events.send(RunEvent { eval, kind }).await;
+    }
+}
+
+/// Runs a study.
+///
+/// Events are told as they happen; `stop` may be raised at any time. What comes back says for every evaluation what was
+/// planned, cached, answered and is missing.
+///
+/// # Errors
+/// A [`RunError`] when the study, a key or the cache does not allow a run. A model that fails is not an error: its trials
+/// are missing, and the summary says so.
+pub fn run(
+    study: &Study,
+    selection: &Selection,
+    cache: &Cache,
+    events: mpsc::Sender<RunEvent>,
+    stop: watch::Receiver<Stop>,
+) -> Result<RunSummary, RunError> {
+    let points = plan::selected_points(study, selection);
+    let evals: Vec<usize> =
+        (0..study.evals.len()).filter(|eval| plan::is_selected(&study.evals[*eval], selection)).collect();
+    check_selection(study, selection, &points, &evals)?;
+    let gates = gates(study, &evals)?;
+    let budgets = Budgets::new(study.budget);
+    let shared = Shared { study, points, selection, cache, writer: cache.writer()?, events, stop, budgets };
+
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| RunError::Client { problem: error.to_string() })?;
+    let ledgers: Vec<Ledger> = evals.iter().map(|_| Ledger::default()).collect();
+    // Plans are walked on threads that borrow the study; the scope outlives them all.
+    std::thread::scope(|scope| {
+        let asked =
+            evals.iter().zip(&ledgers).map(|(eval, ledger)| ask_one(&shared, *eval, &gates, ledger, scope));
+        runtime.block_on(async {
+            let mut stop = shared.stop.clone();
+            tokio::select! {
+                all = futures_util::future::try_join_all(asked) => all.map(|_| ()),
+                _ = stop.wait_for(|stop| *stop == Stop::Now) => Ok(()),
+            }
+        })
+    })?;
+    let summary = |(place, ledger): (&usize, &Ledger)| ledger.summary(*place, &study.evals[*place]);
+    let stopped = *shared.stop.borrow() != Stop::No;
+    Ok(RunSummary { evals: evals.iter().zip(&ledgers).map(summary).collect(), stopped })
+}
+
+/// Refuses a selection that asks nothing.
+pub(crate) fn check_selection(
+    study: &Study,
+    selection: &Selection,
+    points: &[Point<'_>],
+    evals: &[usize],
+) -> Result<(), RunError> {
+    let problem = if evals.is_empty() {
+        let known: Vec<&str> = study.evals.iter().map(|eval| eval.name.as_str()).collect();
+        format!("no evaluation is called {}; there are {}", selection.evals.join(", "), known.join(", "))
+    } else if points.is_empty() {
+        let mut known: Vec<&str> = study.suite.points().iter().map(|point| point.task.name()).collect();
+        known.dedup();
+        format!("the suite has no task {}; it has {}", selection.tasks.join(", "), known.join(", "))
+    } else {
+        return Ok(());
+    };
+    Err(RunError::Nothing { problem })
+}
+
+/// One gate for each address, shared by the evaluations that go there with the same headers.
+fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<Gate>>, RunError> {
+    // A second call finds the provider installed already, which is what was wanted.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut shared: Vec<(String, reqwest::header::HeaderMap, Arc<Gate>)> = Vec::new();
+    let mut gates = HashMap::new();
+    for &place in evals {
+        let eval = &study.evals[place];
+        let headers = header_map(eval)?;
+        for url in eval.endpoints() {
+            let known = shared.iter().find(|(known, with, _)| *known == url && *with == headers);
+            let gate = if let Some((_, _, gate)) = known {
+                Arc::clone(gate)
+            } else {
+                let timeouts = Timeouts {
+                    connect: eval.limits.connect_timeout,
+                    idle: eval.limits.idle_timeout,
+                    total: eval.limits.timeout,
+                };
+                let endpoint = Endpoint::new(url.clone(), headers.clone(), timeouts)
+                    .map_err(|error| RunError::Client { problem: error.without_url().to_string() })?;
+                let gate = Arc::new(Gate::new(endpoint, eval.limits.concurrency));
+                shared.push((url.clone(), headers.clone(), Arc::clone(&gate)));
+                gate
+            };
+            gates.insert((place, url), gate);
+        }
+    }
+    Ok(gates)
+}
+
+fn header_map(eval: &Eval) -> Result<reqwest::header::HeaderMap, RunError> {
+    use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+
+    let mut map = HeaderMap::new();
+    map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    for header in eval.request_headers()? {
+        let wrong = || RunError::Client {
+            problem: format!("header `{}` is not one that HTTP can carry", header.name),
+        };
+        let name: HeaderName = header.name.parse().map_err(|_| wrong())?;
+        let mut value: HeaderValue = header.value.expose().parse().map_err(|_| wrong())?;
+        // Kept out of what the HTTP libraries log.
+        value.set_sensitive(true);
+        map.insert(name, value);
+    }
+    Ok(map)
+}
+
+/// Asks one evaluation, in rounds if a precision is wanted.
+async fn ask_one<'scope, 'env, 's: 'env>(
+    shared: &'env Shared<'s>,
+    place: usize,
+    gates: &HashMap<(usize, String), Arc<Gate>>,
+    ledger: &Ledger,
+    scope: &'scope Scope<'scope, 'env>,
+) -> Result<(), RunError> {
+    let eval = &shared.study.evals[place];
+    let gates: Vec<Arc<Gate>> = eval.endpoints().map(|url| Arc::clone(&gates[&(place, url)])).collect();
+    let asker = Asker {
+        shared,
+        place,
+        eval,
+        gates: &gates,
+        ledger,
+        key: eval.api_key()?,
+        unreached: Cell::new(0),
+        unasked: RefCell::new(Vec::new()),
+    };
+    let count = |point: &Point<'_>| shared.selection.count.unwrap_or_else(|| shared.study.count_at(point));
+    let mut round: Vec<Range<usize>> = match shared.study.precision {
+        Some(precision) => precision::first_round(&shared.points, precision),
+        None => shared.points.iter().map(|point| 0..count(point)).collect(),
+    };
+    loop {
+        let trials: u64 =
+            round.iter().map(|range| range.len() as u64).sum::<u64>() * u64::from(shared.study.repeats);
+        let trials = trials.div_ceil(shared.selection.shard.of);
+        shared.tell(place, EventKind::Planned { trials }).await;
+        asker.ask(scope, shared, round.clone()).await?;
+        let finished = ledger.stopped().is_some() || *shared.stop.borrow() != Stop::No;
+        let Some(precision) = shared.study.precision.filter(|_| !finished) else { return Ok(()) };
+        round = precision::next_round(shared, eval, &round, precision)?;
+        if round.iter().all(Range::is_empty) {
+            return Ok(());
+        }
+    }
+}
+
+/// Walks the plan on a thread of its own; `take` is given what the cache does not hold and the number of what it does.
+fn walk_plan<'s>(
+    shared: &Shared<'s>,
+    eval: &Eval,
+    round: &[Range<usize>],
+    take: &mut dyn FnMut(Option<Planned<'s>>) -> ControlFlow<()>,
+) -> Result<(), RunError> {
+    let reader = shared.cache.reader()?;
+    let mut failed = None;
+    let mut visit = |planned: Planned<'s>| match reader.contains(&planned.id) {
+        Ok(true) => take(None),
+        Ok(false) => take(Some(planned)),
+        Err(error) => {
+            failed = Some(error);
+            ControlFlow::Break(())
+        }
+    };
+    plan::walk(shared.study, eval, &shared.points, round, shared.selection.shard, &mut visit)?;
+    failed.map_or(Ok(()), |error| Err(error.into()))
+}

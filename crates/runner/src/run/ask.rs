@@ -1,0 +1,326 @@
+//! Asking one evaluation: from the plan through claims and gates to the cache.
+
+use std::cell::{Cell, RefCell};
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::thread::Scope;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use futures_util::{StreamExt, TryStreamExt, future, stream};
+use tokio::sync::mpsc;
+
+use super::ledger::Ledger;
+use super::{RunError, Shared, Stop, walk_plan};
+use crate::cache::{CacheError, Claim, Entry, EntryId, Response};
+use crate::client::{RawReply, TransportProblem, backoff};
+use crate::event::EventKind;
+use crate::gate::{Gate, Place};
+use crate::plan::Planned;
+use crate::{ApiKey, Completion, Eval, Finish, ReplyProblem};
+
+/// Steps that wait between the plan and the claims, and between the claims and the wire.
+const WAITING: usize = 256;
+/// Claims made at once.
+const BATCH: usize = 128;
+/// Answers that may wait for the disk while others are in flight: the more share a sync, the less each costs.
+const STORING: usize = 512;
+/// Cached trials are told in lots of this size.
+const LOT: u64 = 256;
+/// How long to leave a request alone that another process is asking.
+const OTHERS: Duration = Duration::from_millis(300);
+/// An endpoint that has never answered is given up after so many failures in a row.
+const HOPELESS: u32 = 5;
+
+/// One evaluation being asked.
+pub(super) struct Asker<'a, 's> {
+    pub(super) shared: &'a Shared<'s>,
+    pub(super) place: usize,
+    pub(super) eval: &'s Eval,
+    pub(super) gates: &'a [Arc<Gate>],
+    pub(super) ledger: &'a Ledger,
+    /// The key that must not be repeated in any message.
+    pub(super) key: Option<ApiKey>,
+    /// Failures to reach the endpoint since the last answer.
+    pub(super) unreached: Cell<u32>,
+    /// Claims that are to be given back.
+    pub(super) unasked: RefCell<Vec<EntryId>>,
+}
+
+/// What the planning thread says.
+enum Step<'s> {
+    Ask(Planned<'s>),
+    Cached(u64),
+    Failed(RunError),
+}
+
+/// What is to be done after an attempt.
+enum Next {
+    Done,
+    Again { problem: String, wait: Duration },
+    GiveUp { problem: String, for_all: bool },
+}
+
+impl<'s> Asker<'_, 's> {
+    /// Asks every trial of a round that the cache does not hold.
+    pub(super) async fn ask<'scope, 'env>(
+        &self,
+        scope: &'scope Scope<'scope, 'env>,
+        shared: &'env Shared<'s>,
+        round: Vec<Range<usize>>,
+    ) -> Result<(), RunError>
+    where
+        's: 'env,
+    {
+        let eval = self.eval;
+        let (steps, planned) = mpsc::channel(WAITING);
+        scope.spawn(move || plan(shared, eval, &round, &steps));
+        let (granted, asked) = mpsc::channel(WAITING);
+        let most = self.gates.len() * eval.limits.concurrency + STORING;
+        let requests =
+            stream::unfold(asked, |mut asked| async { asked.recv().await.map(|next| (next, asked)) });
+        let asking = requests.map(Ok).try_for_each_concurrent(most, |planned| self.ask_trial(planned));
+        future::try_join(self.claim(planned, granted), asking).await?;
+        let unasked = std::mem::take(&mut *self.unasked.borrow_mut());
+        self.shared.writer.release(unasked).await?;
+        Ok(())
+    }
+
+    fn is_stopping(&self) -> bool {
+        *self.shared.stop.borrow() != Stop::No || self.ledger.stopped().is_some()
+    }
+
+    /// Claims what the plan offers, so that nobody else asks it, and passes on what is granted.
+    async fn claim(
+        &self,
+        mut planned: mpsc::Receiver<Step<'s>>,
+        granted: mpsc::Sender<Planned<'s>>,
+    ) -> Result<(), RunError> {
+        let mut taken: Vec<Planned<'s>> = Vec::new();
+        let mut steps = Vec::with_capacity(BATCH);
+        while planned.recv_many(&mut steps, BATCH).await > 0 {
+            let mut offered = Vec::with_capacity(steps.len());
+            for step in steps.drain(..) {
+                match step {
+                    Step::Ask(planned) => offered.push(planned),
+                    Step::Cached(trials) => {
+                        Ledger::count(&self.ledger.planned, trials);
+                        self.cached(trials).await;
+                    }
+                    Step::Failed(error) => return Err(error),
+                }
+            }
+            Ledger::count(&self.ledger.planned, offered.len() as u64);
+            if self.is_stopping() {
+                return Ok(());
+            }
+            taken.extend(self.claim_batch(offered, &granted).await?);
+        }
+        // What other processes were asking is in the cache by now, or soon, or theirs no more.
+        while !taken.is_empty() && !self.is_stopping() {
+            self.wait(OTHERS).await;
+            taken = self.claim_batch(taken, &granted).await?;
+        }
+        Ok(())
+    }
+
+    /// Passes on what is granted and gives back what somebody else is asking.
+    async fn claim_batch(
+        &self,
+        mut offered: Vec<Planned<'s>>,
+        granted: &mpsc::Sender<Planned<'s>>,
+    ) -> Result<Vec<Planned<'s>>, RunError> {
+        let mut taken = Vec::new();
+        for rest in (0..offered.len().div_ceil(BATCH)).rev() {
+            let batch = offered.split_off(rest * BATCH);
+            let claims =
+                self.shared.writer.claim(batch.iter().map(|planned| planned.id.clone()).collect()).await?;
+            for (planned, claim) in batch.into_iter().zip(claims) {
+                match claim {
+                    // The other end is open until this one is closed.
+                    Claim::Granted => _ = granted.send(planned).await,
+                    Claim::Stored => self.cached(1).await,
+                    Claim::Taken => taken.push(planned),
+                }
+            }
+        }
+        Ok(taken)
+    }
+
+    async fn cached(&self, trials: u64) {
+        Ledger::count(&self.ledger.cached, trials);
+        self.shared.tell(self.place, EventKind::Cached { trials }).await;
+    }
+
+    /// Waits, but not past a request to stop.
+    async fn wait(&self, duration: Duration) {
+        let mut stop = self.shared.stop.clone();
+        tokio::select! {
+            () = tokio::time::sleep(duration) => {}
+            _ = stop.wait_for(|stop| *stop != Stop::No) => {}
+        }
+    }
+
+    /// Asks one trial until it is answered or given up.
+    async fn ask_trial(&self, planned: Planned<'s>) -> Result<(), RunError> {
+        for attempt in 1.. {
+            if let Some(reason) = self.shared.budgets.exhausted() {
+                self.stop_for(&reason).await;
+            }
+            if self.is_stopping() {
+                break;
+            }
+            let gate = self
+                .gates
+                .iter()
+                .min_by(|a, b| a.load().total_cmp(&b.load()))
+                .expect("an eval has an endpoint");
+            let place = gate.enter().await;
+            if self.is_stopping() {
+                break;
+            }
+            Ledger::count(&self.ledger.sent, 1);
+            self.shared.budgets.sent();
+            let reply = gate.endpoint.send(planned.request.clone().into_bytes()).await;
+            match self.next(attempt, &planned, reply, place).await? {
+                Next::Done => return Ok(()),
+                Next::Again { problem, wait } => {
+                    self.shared.tell(self.place, EventKind::Retrying { problem, wait }).await;
+                    self.wait(wait).await;
+                }
+                Next::GiveUp { problem, for_all } => {
+                    if for_all {
+                        self.stop_for(&problem).await;
+                    }
+                    let trial = planned.name();
+                    self.ledger.missing(trial.clone(), problem.clone());
+                    self.shared.tell(self.place, EventKind::Missing { trial, problem }).await;
+                    break;
+                }
+            }
+        }
+        self.unasked.borrow_mut().push(planned.id);
+        Ok(())
+    }
+
+    /// No more requests for this evaluation.
+    async fn stop_for(&self, reason: &str) {
+        if self.ledger.stop(reason) {
+            self.shared.tell(self.place, EventKind::Stopped { reason: reason.to_owned() }).await;
+        }
+    }
+
+    /// Makes sense of what an attempt brought.
+    async fn next(
+        &self,
+        attempt: u32,
+        planned: &Planned<'s>,
+        reply: Result<RawReply, TransportProblem>,
+        place: Place<'_>,
+    ) -> Result<Next, RunError> {
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(problem) => {
+                drop(place);
+                self.unreached.set(self.unreached.get() + 1);
+                let never = self.ledger.has_no_answer();
+                let for_all = problem.is_hopeless() || never && self.unreached.get() >= HOPELESS;
+                return Ok(self.again(attempt, problem.to_string(), for_all, None));
+            }
+        };
+        self.unreached.set(0);
+        match self.eval.provider.parse(reply.status, &reply.body) {
+            Ok(completion) if completion.finish == Finish::ContentFilter => {
+                drop(place);
+                Ok(Next::GiveUp {
+                    problem: "the provider's content filter refused it".to_owned(),
+                    for_all: false,
+                })
+            }
+            Ok(completion) => {
+                let tokens =
+                    completion.usage.completion_tokens.unwrap_or(completion.content.len() as u64 / 4);
+                place.answered(reply.latency, tokens);
+                self.keep(planned, &completion, reply).await?;
+                Ok(Next::Done)
+            }
+            Err(problem) => {
+                // A provider may repeat the key that it refuses.
+                let problem = self.key.as_ref().map_or(problem.clone(), |key| problem.without(key));
+                if problem.is_overload() {
+                    place.refused(reply.retry_after);
+                } else {
+                    drop(place);
+                }
+                if problem.is_retryable() {
+                    Ok(self.again(attempt, problem.to_string(), false, reply.retry_after))
+                } else {
+                    Ok(Next::GiveUp { problem: problem.to_string(), for_all: concerns_all(&problem) })
+                }
+            }
+        }
+    }
+
+    /// Another attempt, unless there have been enough.
+    fn again(&self, attempt: u32, problem: String, for_all: bool, pause: Option<Duration>) -> Next {
+        if for_all || attempt > self.eval.limits.max_retries {
+            return Next::GiveUp { problem, for_all };
+        }
+        let wait = backoff(attempt, jitter()).max(pause.unwrap_or_default());
+        Next::Again { problem, wait }
+    }
+
+    /// Stores a response, and counts it once it is durable.
+    async fn keep(
+        &self,
+        planned: &Planned<'s>,
+        completion: &Completion,
+        reply: RawReply,
+    ) -> Result<(), CacheError> {
+        let received = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let latency = reply.latency;
+        let response = Response {
+            status: reply.status,
+            latency_ms: latency.as_millis() as u64,
+            received_ms: received.as_millis() as i64,
+            body: reply.body,
+        };
+        let entry = Entry { id: planned.id.clone(), request: planned.request.clone(), response };
+        self.shared.writer.store(&entry).await?;
+        let (usage, truncated) = (completion.usage, completion.finish == Finish::Length);
+        self.ledger.answered(usage, truncated);
+        self.shared.budgets.answered(self.eval, usage);
+        self.shared.tell(self.place, EventKind::Answered { latency, usage, truncated }).await;
+        Ok(())
+    }
+}
+
+/// Whether every other request would be refused for the same reason: a wrong key, model or address.
+fn concerns_all(problem: &ReplyProblem) -> bool {
+    matches!(problem, ReplyProblem::Refused { status: 300..=399 | 401..=405, .. })
+}
+
+/// Walks the plan on a thread of its own and says what it finds.
+fn plan<'s>(shared: &Shared<'s>, eval: &Eval, round: &[Range<usize>], steps: &mpsc::Sender<Step<'s>>) {
+    let mut cached = 0;
+    let say = |step| {
+        if steps.blocking_send(step).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let walked = walk_plan(shared, eval, round, &mut |planned| match planned {
+        Some(planned) => say(Step::Ask(planned)),
+        None if cached + 1 < LOT => {
+            cached += 1;
+            ControlFlow::Continue(())
+        }
+        None => say(Step::Cached(std::mem::take(&mut cached) + 1)),
+    });
+    let _ = say(Step::Cached(cached));
+    if let Err(error) = walked {
+        let _ = say(Step::Failed(error));
+    }
+}
+
+/// A number in `[0, 1)` that no two processes share: this is the one place where being reproducible would do harm.
+fn jitter() -> f64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(()) as f64 / (u64::MAX as f64 + 1.0)
+}

@@ -1,0 +1,206 @@
+//! What a run has used up and what it has got for it.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::{Budget, Eval, EvalId, Usage};
+
+/// Names of missing trials that are kept; the rest are counted.
+const NAMED: usize = 1000;
+
+/// The counts of one evaluation, kept while it runs.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    pub(super) planned: AtomicU64,
+    pub(super) cached: AtomicU64,
+    pub(super) sent: AtomicU64,
+    pub(super) answered: AtomicU64,
+    pub(super) truncated: AtomicU64,
+    pub(super) prompt_tokens: AtomicU64,
+    pub(super) completion_tokens: AtomicU64,
+    missing: Mutex<Missing>,
+    stopped: Mutex<Option<String>>,
+}
+
+#[derive(Debug, Default)]
+struct Missing {
+    count: u64,
+    named: Vec<MissingTrial>,
+}
+
+/// A trial that got no answer, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingTrial {
+    /// Task, coordinates and index.
+    pub trial: String,
+    /// Why it has none.
+    pub problem: String,
+}
+
+impl Ledger {
+    pub(super) fn count(counter: &AtomicU64, more: u64) {
+        counter.fetch_add(more, Relaxed);
+    }
+
+    pub(super) fn answered(&self, usage: Usage, truncated: bool) {
+        Self::count(&self.answered, 1);
+        Self::count(&self.truncated, u64::from(truncated));
+        Self::count(&self.prompt_tokens, usage.prompt_tokens.unwrap_or(0));
+        Self::count(&self.completion_tokens, usage.completion_tokens.unwrap_or(0));
+    }
+
+    pub(super) fn has_no_answer(&self) -> bool {
+        self.answered.load(Relaxed) == 0
+    }
+
+    pub(super) fn missing(&self, trial: String, problem: String) {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        missing.count += 1;
+        if missing.named.len() < NAMED {
+            missing.named.push(MissingTrial { trial, problem });
+        }
+    }
+
+    /// Ends the evaluation early. The first reason stands; whether this was it.
+    pub(super) fn stop(&self, reason: &str) -> bool {
+        let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = stopped.is_none();
+        stopped.get_or_insert_with(|| reason.to_owned());
+        first
+    }
+
+    pub(super) fn stopped(&self) -> Option<String> {
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn summary(&self, place: usize, eval: &Eval) -> EvalSummary {
+        let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        let (prompt_tokens, completion_tokens) =
+            (self.prompt_tokens.load(Relaxed), self.completion_tokens.load(Relaxed));
+        EvalSummary {
+            place,
+            id: eval.id.clone(),
+            name: eval.name.clone(),
+            planned: self.planned.load(Relaxed),
+            cached: self.cached.load(Relaxed),
+            sent: self.sent.load(Relaxed),
+            answered: self.answered.load(Relaxed),
+            truncated: self.truncated.load(Relaxed),
+            missing: missing.count,
+            missing_trials: missing.named.clone(),
+            prompt_tokens,
+            completion_tokens,
+            cost: eval.prices.map(|prices| prices.of(prompt_tokens, completion_tokens)),
+            stopped: self.stopped(),
+        }
+    }
+}
+
+/// What became of one evaluation.
+#[derive(Debug, Clone)]
+pub struct EvalSummary {
+    /// Its place in the study.
+    pub place: usize,
+    /// What it is known by.
+    pub id: EvalId,
+    /// What people call it.
+    pub name: String,
+    /// Trials planned.
+    pub planned: u64,
+    /// Of these, answered before this run, or by another process during it.
+    pub cached: u64,
+    /// Requests sent, retries included.
+    pub sent: u64,
+    /// Trials answered by this run.
+    pub answered: u64,
+    /// Of these, cut off.
+    pub truncated: u64,
+    /// Trials that were asked and got no answer.
+    pub missing: u64,
+    /// The first of them by name.
+    pub missing_trials: Vec<MissingTrial>,
+    /// Tokens of the prompts that this run sent, as far as they were counted.
+    pub prompt_tokens: u64,
+    /// Tokens of the completions that this run got.
+    pub completion_tokens: u64,
+    /// What this run cost, where prices are known.
+    pub cost: Option<f64>,
+    /// Why it ended early, if it did.
+    pub stopped: Option<String>,
+}
+
+impl EvalSummary {
+    /// Whether every planned trial has an answer.
+    pub fn is_complete(&self) -> bool {
+        self.cached + self.answered == self.planned
+    }
+}
+
+/// What became of a run.
+#[derive(Debug, Clone)]
+pub struct RunSummary {
+    /// Each evaluation that was selected.
+    pub evals: Vec<EvalSummary>,
+    /// Whether somebody said stop.
+    pub stopped: bool,
+}
+
+impl RunSummary {
+    /// Whether every planned trial has an answer.
+    pub fn is_complete(&self) -> bool {
+        self.evals.iter().all(EvalSummary::is_complete)
+    }
+}
+
+/// What the whole run may still use up.
+#[derive(Debug)]
+pub(super) struct Budgets {
+    budget: Budget,
+    started: Instant,
+    tokens: AtomicU64,
+    requests: AtomicU64,
+    /// In millionths, so that it can be counted.
+    money: AtomicU64,
+}
+
+impl Budgets {
+    pub(super) fn new(budget: Budget) -> Self {
+        Self {
+            budget,
+            started: Instant::now(),
+            tokens: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
+            money: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn sent(&self) {
+        self.requests.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn answered(&self, eval: &Eval, usage: Usage) {
+        let (prompt, completion) = (usage.prompt_tokens.unwrap_or(0), usage.completion_tokens.unwrap_or(0));
+        self.tokens.fetch_add(prompt + completion, Relaxed);
+        if let Some(prices) = eval.prices {
+            self.money.fetch_add((prices.of(prompt, completion) * 1e6) as u64, Relaxed);
+        }
+    }
+
+    /// What is used up, if anything.
+    pub(super) fn exhausted(&self) -> Option<String> {
+        let spent = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
+        let Budget { tokens, requests, money, time } = self.budget;
+        if let Some(limit) = spent(self.tokens.load(Relaxed), tokens) {
+            return Some(format!("the budget of {limit} tokens is used up"));
+        }
+        if let Some(limit) = spent(self.requests.load(Relaxed), requests) {
+            return Some(format!("the budget of {limit} requests is used up"));
+        }
+        if let Some(limit) = money.filter(|limit| self.money.load(Relaxed) as f64 / 1e6 >= *limit) {
+            return Some(format!("the budget of {limit} in money is used up"));
+        }
+        let late = |limit: &Duration| self.started.elapsed() >= *limit;
+        time.filter(late).map(|limit| format!("the budget of {} seconds is used up", limit.as_secs()))
+    }
+}

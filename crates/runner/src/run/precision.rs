@@ -1,0 +1,118 @@
+//! Sampling each point until it is known closely enough.
+
+use std::ops::Range;
+
+use reasonscape_core::{Point, Reply, Status, judge};
+use reasonscape_stats::power::trials_for_margin;
+use reasonscape_stats::{Confidence, Counters, Mode};
+
+use super::{RunError, Shared};
+use crate::plan::{self, Planned};
+use crate::{Eval, Finish, Precision};
+
+/// Tests that every point gets before anything is said about it.
+const FIRST: usize = 32;
+/// Rounds grow in steps of this size, so that later runs meet the same ones.
+const STEP: usize = 16;
+
+/// What every point gets to begin with.
+pub(super) fn first_round(points: &[Point<'_>], precision: Precision) -> Vec<Range<usize>> {
+    points.iter().map(|_| 0..FIRST.min(precision.max_count)).collect()
+}
+
+/// The further tests of each point whose `C_P` margin is still too wide, judged by what the cache holds; an empty range
+/// for a point that is done.
+pub(super) fn next_round(
+    shared: &Shared<'_>,
+    eval: &Eval,
+    last: &[Range<usize>],
+    precision: Precision,
+) -> Result<Vec<Range<usize>>, RunError> {
+    let reader = shared.cache.reader()?;
+    last.iter()
+        .zip(&shared.points)
+        .map(|(range, point)| {
+            if range.is_empty() || range.end >= precision.max_count {
+                return Ok(range.end..range.end);
+            }
+            let mut counters = Counters::default();
+            let mut failed = None;
+            let whole = 0..range.end;
+            plan::walk(
+                shared.study,
+                eval,
+                std::slice::from_ref(point),
+                &[whole],
+                shared.selection.shard,
+                &mut |planned| match reader.get(&planned.id) {
+                    Ok(Some(response)) => {
+                        if let Ok(completion) = eval.provider.parse(response.status, &response.body) {
+                            counters = counters + counted(&planned, &completion);
+                        }
+                        std::ops::ControlFlow::Continue(())
+                    }
+                    Ok(None) => std::ops::ControlFlow::Continue(()),
+                    Err(error) => {
+                        failed = Some(error);
+                        std::ops::ControlFlow::Break(())
+                    }
+                },
+            )?;
+            match failed {
+                Some(error) => Err(error.into()),
+                None => Ok(range.end..wanted(&counters, range.end, precision)),
+            }
+        })
+        .collect()
+}
+
+/// The counters of one trial.
+fn counted(planned: &Planned<'_>, completion: &crate::Completion) -> Counters {
+    let reply = Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
+    let (status, _) = judge(planned.task, &planned.test, &reply, completion.finish == Finish::Length);
+    let flag = |wanted: Status| f64::from(u8::from(status == wanted));
+    let guess = if status == Status::Truncated { 0.0 } else { planned.test.guess() };
+    Counters::new(1.0, flag(Status::Correct), flag(Status::Truncated), guess)
+        .expect("the counters of one trial")
+}
+
+/// How many tests a point with these counters should have had: as many as now if that is enough.
+fn wanted(counters: &Counters, so_far: usize, precision: Precision) -> usize {
+    let estimate = Mode::C_P.estimate(counters, Confidence::P95);
+    // Without an answer there is nothing to learn from more of the same.
+    if estimate.margin() <= precision.margin || counters.n() == 0.0 {
+        return so_far;
+    }
+    let share = estimate.point.unwrap_or(0.5);
+    let needed = trials_for_margin(share, precision.margin, Confidence::P95).unwrap_or(u64::MAX);
+    let needed = usize::try_from(needed).unwrap_or(usize::MAX).min(precision.max_count);
+    // A step towards what the share seen so far asks for; it may prove wrong, so not all the way at once.
+    let halfway = so_far + needed.saturating_sub(so_far).div_ceil(2).max(STEP);
+    halfway.next_multiple_of(STEP).min(precision.max_count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRECISION: Precision = Precision { margin: 0.05, max_count: 512 };
+
+    #[test]
+    fn a_point_is_done_when_its_margin_is_reached() {
+        let sure = Counters::new(512.0, 512.0, 0.0, 0.0).unwrap();
+        assert_eq!(wanted(&sure, 64, PRECISION), 64);
+    }
+
+    #[test]
+    fn an_open_point_gets_more_but_never_more_than_the_most() {
+        let open = Counters::new(32.0, 16.0, 0.0, 0.0).unwrap();
+        let next = wanted(&open, 32, PRECISION);
+        assert!((48..512).contains(&next) && next % STEP == 0, "{next}");
+        assert_eq!(wanted(&open, 500, PRECISION), 512);
+    }
+
+    #[test]
+    fn what_never_answers_is_not_asked_for_ever() {
+        assert_eq!(wanted(&Counters::default(), 32, PRECISION), 32);
+    }
+}

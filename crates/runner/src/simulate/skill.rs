@@ -1,0 +1,282 @@
+//! What simulated models know: their characters, and the true probabilities behind their answers.
+
+use reasonscape_core::{Dimension, Params, Range, Task};
+
+use super::character::{CHARACTERS, Character, Style, TASKS};
+use super::draw::hash;
+
+/// The most tokens that a reply can have, whatever was asked for: what a request without a limit runs into.
+pub const CONTEXT_TOKENS: u32 = 16_384;
+
+/// The kinds of dimension, in the order of [`Character::weights`].
+const DIMENSIONS: [Dimension; 5] =
+    [Dimension::Length, Dimension::Depth, Dimension::Interference, Dimension::Format, Dimension::MultiStep];
+
+/// Tokens vary about their mean by up to this share, evenly.
+const TOKEN_SPREAD: f64 = 0.4;
+
+/// How hard a point is: where its values stand in their ranges, 0 the easy end and 1 the hard one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Difficulty {
+    /// Sum over the parameters of each dimension.
+    by_dimension: [f64; 5],
+    /// Mean over all parameters.
+    mean: f64,
+    ability_of_task: f64,
+}
+
+impl Difficulty {
+    pub(super) fn new(task: &dyn Task, params: &Params) -> Self {
+        let mut by_dimension = [0.0; 5];
+        for parameter in task.parameters() {
+            let position = position(&parameter.range, parameter.name, params);
+            for (sum, dimension) in by_dimension.iter_mut().zip(DIMENSIONS) {
+                *sum += if dimension == parameter.dimension { position } else { 0.0 };
+            }
+        }
+        let mean = by_dimension.iter().sum::<f64>() / task.parameters().len() as f64;
+        Self { by_dimension, mean, ability_of_task: of_task(&TASKS, task) }
+    }
+}
+
+/// Where a value stands in its range, from 0 to 1.
+///
+/// Whole numbers go by the logarithm of their distance from the easy end, so that 4, 8, 16, 32 are steps of about
+/// one size; real numbers and words go evenly.
+fn position(range: &Range, name: &str, params: &Params) -> f64 {
+    match range {
+        Range::Int { low, high, .. } => {
+            ((params.int(name) - low) as f64).ln_1p() / ((high - low) as f64).max(1.0).ln_1p()
+        }
+        Range::Real { low, high, .. } => (params.real(name) - low) / (high - low),
+        Range::Word { words, .. } => {
+            let place = words.iter().position(|word| *word == params.word(name)).unwrap_or(0);
+            place as f64 / (words.len() - 1).max(1) as f64
+        }
+    }
+}
+
+fn of_task(logits: &[(&str, f64)], task: &dyn Task) -> f64 {
+    logits.iter().find(|(name, _)| *name == task.name()).map_or(0.0, |(_, logit)| *logit)
+}
+
+/// A simulated model: one with a character, or one of the family `sim-pP` and `sim-pP-tT`.
+///
+/// ```
+/// use reasonscape_runner::simulate::SimulatedModel;
+///
+/// assert!(SimulatedModel::by_name("sim-strong").is_some());
+/// assert!(SimulatedModel::by_name("sim-p0.85-t0.1").is_some());
+/// assert!(SimulatedModel::by_name("sim-p1.5").is_none());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SimulatedModel(Kind);
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Character(&'static Character),
+    /// Knows every answer with one probability and is truncated with another, both independent of everything.
+    Flat {
+        knows: f64,
+        truncated: f64,
+    },
+}
+
+/// The probabilities behind the answers of a model at a point under a token limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Truth {
+    /// That it knows the answer, whether or not it gets to say it: [`true_accuracy`].
+    pub knows: f64,
+    /// That its reasoning is cut by the limit, which does not depend on whether it knows.
+    pub cut: f64,
+    /// That it loops until the limit when it does not know.
+    pub loops: f64,
+}
+
+impl Truth {
+    /// The probability that a trial is truncated, cut or looping.
+    pub fn truncated(&self) -> f64 {
+        1.0 - (1.0 - self.cut) * (1.0 - (1.0 - self.knows) * self.loops)
+    }
+
+    /// The probability that a trial is completed and right, where a blind guess is right with probability `guess`.
+    pub fn correct(&self, guess: f64) -> f64 {
+        (1.0 - self.cut) * (self.knows + (1.0 - self.knows) * (1.0 - self.loops) * guess)
+    }
+
+    /// The probability that a completed trial is one whose answer the model knew: what guess-corrected estimates of
+    /// completed trials are after.
+    pub fn known_when_completed(&self) -> f64 {
+        let failed = (1.0 - self.knows) * (1.0 - self.loops);
+        self.knows / (self.knows + failed).max(f64::MIN_POSITIVE)
+    }
+}
+
+impl SimulatedModel {
+    /// The model of this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        if let Some(character) = CHARACTERS.iter().find(|character| character.name == name) {
+            return Some(Self(Kind::Character(character)));
+        }
+        let numbers = name.strip_prefix("sim-p")?;
+        let (knows, truncated) = numbers.split_once("-t").unwrap_or((numbers, "0"));
+        let probability = |text: &str| text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+        Some(Self(Kind::Flat { knows: probability(knows)?, truncated: probability(truncated)? }))
+    }
+
+    /// The models of character by name, each with what it is like.
+    pub fn characters() -> impl Iterator<Item = (&'static str, &'static str)> {
+        CHARACTERS.iter().map(|character| (character.name, character.description))
+    }
+
+    /// The true probabilities at a point, for a request that allows this many tokens.
+    pub fn truth(&self, task: &dyn Task, params: &Params, max_tokens: u32) -> Truth {
+        self.truth_at(&Difficulty::new(task, params), task, max_tokens)
+    }
+
+    pub(super) fn truth_at(&self, difficulty: &Difficulty, task: &dyn Task, max_tokens: u32) -> Truth {
+        match self.0 {
+            Kind::Flat { knows, truncated } => Truth { knows, cut: truncated, loops: 0.0 },
+            Kind::Character(character) => {
+                let limit = f64::from(max_tokens.min(CONTEXT_TOKENS)) / self.mean_tokens(difficulty);
+                let cut = (1.0 + TOKEN_SPREAD - limit) / (2.0 * TOKEN_SPREAD);
+                Truth {
+                    knows: character.knows(difficulty, task),
+                    cut: cut.clamp(0.0, 1.0),
+                    loops: character.loops,
+                }
+            }
+        }
+    }
+
+    /// How many tokens a reply takes, for a draw from 0 to 1.
+    pub(super) fn tokens(&self, difficulty: &Difficulty, draw: f64) -> u32 {
+        let share = 1.0 - TOKEN_SPREAD + 2.0 * TOKEN_SPREAD * draw;
+        (self.mean_tokens(difficulty) * share).ceil() as u32
+    }
+
+    fn mean_tokens(&self, difficulty: &Difficulty) -> f64 {
+        match self.0 {
+            Kind::Flat { .. } => 24.0,
+            Kind::Character(character) => character.tokens * (character.growth * difficulty.mean).exp(),
+        }
+    }
+
+    /// A number for the model, to draw by.
+    pub(super) fn identity(&self) -> u64 {
+        match self.0 {
+            Kind::Character(character) => hash(character.name.as_bytes(), 0),
+            Kind::Flat { knows, truncated } => hash(&truncated.to_le_bytes(), knows.to_bits()),
+        }
+    }
+
+    /// Whether the draw of being cut is made apart from the length of the reply.
+    pub(super) fn is_cut_by_chance(&self) -> bool {
+        matches!(self.0, Kind::Flat { .. })
+    }
+
+    pub(super) fn thinks(&self) -> bool {
+        matches!(self.0, Kind::Character(character) if character.thinks)
+    }
+
+    /// The confidence that it always claims, if it does not say the truth.
+    pub(super) fn stated_confidence(&self) -> Option<f64> {
+        match self.0 {
+            Kind::Flat { .. } => None,
+            Kind::Character(character) => character.states,
+        }
+    }
+
+    pub(super) fn style(&self) -> Style {
+        match self.0 {
+            Kind::Flat { .. } => Style::Sentence,
+            Kind::Character(character) => character.style,
+        }
+    }
+}
+
+impl Character {
+    fn knows(&self, difficulty: &Difficulty, task: &dyn Task) -> f64 {
+        let load: f64 =
+            self.weights.iter().zip(difficulty.by_dimension).map(|(weight, sum)| weight * sum).sum();
+        let ability = self.ability + of_task(self.strengths, task) + difficulty.ability_of_task;
+        1.0 / (1.0 + (load - ability).exp())
+    }
+}
+
+/// The probability that a model knows the answer to a test of this point.
+///
+/// For a model of character it is `logistic(ability - sum of weight x position)` over the parameters of the task; it
+/// falls along every dimension. Being right also takes finishing, and can be luck: [`SimulatedModel::truth`].
+///
+/// ```
+/// use reasonscape_core::{Json, Params, tasks};
+/// use reasonscape_runner::simulate::{SimulatedModel, true_accuracy};
+///
+/// let task = tasks::by_name("sort").expect("a built-in task");
+/// let at = |length| Params::new(task, &Json::parse(&format!(r#"{{"length": {length}}}"#)).unwrap()).unwrap();
+/// let model = SimulatedModel::by_name("sim-cheap").expect("a model of character");
+/// assert!(true_accuracy(&model, task, &at(4)) > true_accuracy(&model, task, &at(40)));
+/// ```
+pub fn true_accuracy(model: &SimulatedModel, task: &dyn Task, params: &Params) -> f64 {
+    model.truth(task, params, CONTEXT_TOKENS).knows
+}
+
+#[cfg(test)]
+mod tests {
+    use reasonscape_core::Suite;
+
+    use super::*;
+
+    #[test]
+    fn every_task_has_its_hardness() {
+        for task in reasonscape_core::tasks::ALL {
+            assert!(TASKS.iter().any(|(name, _)| *name == task.name()), "{}", task.name());
+        }
+    }
+
+    /// The row that `docs/simulator.md` has for a model.
+    fn row(character: &'static Character) -> String {
+        let Character { name, ability, weights, tokens, growth, loops, .. } = character;
+        let suite = Suite::parse(Suite::built_in("r12").unwrap()).unwrap();
+        let model = SimulatedModel(Kind::Character(character));
+        let truths: Vec<Truth> =
+            suite.points().iter().map(|point| model.truth(point.task, point.params, 2048)).collect();
+        let mean = |of: fn(&Truth) -> f64| truths.iter().map(of).sum::<f64>() / truths.len() as f64;
+        let (knows, truncated) = (mean(|truth| truth.knows), mean(Truth::truncated));
+        let weights = weights.map(|weight| format!("{weight:.1}")).join(" ");
+        format!(
+            "| `{name}` | {ability:.1} | {weights} | {tokens} | {growth:.1} | {loops:.2} | {knows:.2} | {truncated:.2} |"
+        )
+    }
+
+    #[test]
+    fn the_documentation_has_these_numbers() {
+        let page = include_str!("../../../../docs/simulator.md");
+        for character in &CHARACTERS {
+            let row = row(character);
+            assert!(page.contains(&row), "docs/simulator.md lacks this row:\n{row}");
+        }
+        for (task, logit) in TASKS {
+            let entry = format!("{task} {logit:+.1}");
+            assert!(page.contains(&entry), "docs/simulator.md lacks `{entry}`");
+        }
+    }
+
+    #[test]
+    fn names_outside_the_family_are_strangers() {
+        for name in
+            ["sim-p", "sim-p1.01", "sim-p-0.1", "sim-p0.5-t", "sim-p0.5-t2", "sim-pNaN", "sim-", "gpt"]
+        {
+            assert_eq!(SimulatedModel::by_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_parts_of_the_truth_fit_together() {
+        let truth = Truth { knows: 0.6, cut: 0.25, loops: 0.5 };
+        assert_eq!(truth.truncated(), 1.0 - 0.75 * 0.8);
+        assert!((truth.correct(0.5) - 0.75 * 0.7).abs() < 1e-12);
+        assert!((truth.known_when_completed() - 0.75).abs() < 1e-12);
+    }
+}
