@@ -36,7 +36,7 @@ impl Run {
         let cache = Cache::open(cache_path(&study.folder))?;
         let (events, told) = mpsc::channel(EVENTS);
         let (stopper, stop) = watch::channel(Stop::No);
-        watch_for_interrupts(stopper)?;
+        watch_for_interrupts(stopper, global)?;
         let mut progress = Progress::new(&study, global.quiet);
         let summary = std::thread::scope(|scope| {
             let running = scope.spawn(|| run(&study, &selection, &cache, events, stop));
@@ -48,13 +48,11 @@ impl Run {
 }
 
 /// The first Ctrl-C drains, the second leaves. A run as a service is ended by SIGTERM, which drains as well.
-fn watch_for_interrupts(stopper: watch::Sender<Stop>) -> Result<(), Failure> {
+fn watch_for_interrupts(stopper: watch::Sender<Stop>, global: Global) -> Result<(), Failure> {
     ctrlc::set_handler(move || {
         let next = if *stopper.borrow() == Stop::No { Stop::Drain } else { Stop::Now };
         if next == Stop::Drain {
-            crate::failure::note(
-                "stopping: waiting for what is in flight; press Ctrl-C again to leave at once",
-            );
+            global.note("stopping: waiting for what is in flight; press Ctrl-C again to leave at once");
         }
         stopper.send_replace(next);
     })
@@ -103,7 +101,10 @@ fn report(summary: &RunSummary, global: Global) -> Result<(), Failure> {
         }
     }
     match (summary.stopped, summary.is_complete()) {
-        (true, _) => Err(Failure::Interrupted),
+        (true, _) => {
+            global.note("interrupted; what was answered is kept, and running again asks the rest");
+            Err(Failure::Interrupted)
+        }
         (false, true) => Ok(()),
         (false, false) => Err(Failure::Broken(anyhow::anyhow!(
             "not every trial was answered; what was is kept, and running again asks the rest"

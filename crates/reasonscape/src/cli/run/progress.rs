@@ -39,7 +39,7 @@ impl Progress {
         };
         let bars = MultiProgress::with_draw_target(target);
         let width = study.evals.iter().map(|eval| eval.name.chars().count()).max().unwrap_or(0).min(24);
-        let style = ProgressStyle::with_template("{prefix} {bar:20} {pos}/{len} {msg}")
+        let style = ProgressStyle::with_template("{prefix} {bar:20} {pos}/{len} {wide_msg}")
             .expect("the template is well formed")
             .progress_chars("━╸ ");
         let evals = study
