@@ -4,13 +4,16 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use comfy_table::{CellAlignment, ContentArrangement, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width, presets};
 use serde::Serialize;
 
 use crate::failure::Failure;
 
 /// Columns of a table that does not go to a terminal.
 const WIDTH_ELSEWHERE: u16 = 100;
+
+/// Blanks beside the content of a cell.
+const PADDING: usize = 2;
 
 /// How data is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -102,11 +105,15 @@ impl Table {
         for row in &self.rows {
             table.add_row(row.iter().map(Cell::for_people));
         }
-        for column in 0..self.columns.len() {
-            if self.is_numeric(column)
-                && let Some(column) = table.column_mut(column)
+        for place in 0..self.columns.len() {
+            if self.is_numeric(place)
+                && let Some(column) = table.column_mut(place)
             {
                 column.set_cell_alignment(CellAlignment::Right);
+                // A number that is broken over two lines reads as two numbers; rather too wide a table.
+                let widest = self.rows.iter().map(|row| row[place].for_people().chars().count()).max();
+                let width = u16::try_from(widest.unwrap_or(0) + PADDING).unwrap_or(u16::MAX);
+                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
             }
         }
         format!("{table}\n")

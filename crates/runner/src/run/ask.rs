@@ -163,9 +163,6 @@ impl<'s> Asker<'_, 's> {
     /// Asks one trial until it is answered or given up.
     async fn ask_trial(&self, planned: Planned<'s>) -> Result<(), RunError> {
         for attempt in 1.. {
-            if let Some(reason) = self.shared.budgets.exhausted() {
-                self.stop_for(&reason).await;
-            }
             if self.is_stopping() {
                 break;
             }
@@ -175,6 +172,10 @@ impl<'s> Asker<'_, 's> {
                 .min_by(|a, b| a.load().total_cmp(&b.load()))
                 .expect("an eval has an endpoint");
             let place = gate.enter().await;
+            // Looked at only now: many who wait for their turn would all find a budget that one of them uses up.
+            if let Some(reason) = self.shared.budgets.exhausted() {
+                self.stop_for(&reason).await;
+            }
             if self.is_stopping() {
                 break;
             }
@@ -239,6 +240,8 @@ impl<'s> Asker<'_, 's> {
             Ok(completion) => {
                 let tokens =
                     completion.usage.completion_tokens.unwrap_or(completion.content.len() as u64 / 4);
+                // It is paid for, whatever becomes of it, and before the next one takes its place.
+                self.shared.budgets.answered(self.eval, completion.usage);
                 place.answered(reply.latency, tokens);
                 self.keep(planned, &completion, reply).await?;
                 Ok(Next::Done)
@@ -288,7 +291,6 @@ impl<'s> Asker<'_, 's> {
         self.shared.writer.store(&entry).await?;
         let (usage, truncated) = (completion.usage, completion.finish == Finish::Length);
         self.ledger.answered(usage, truncated);
-        self.shared.budgets.answered(self.eval, usage);
         self.shared.tell(self.place, EventKind::Answered { latency, usage, truncated }).await;
         Ok(())
     }
