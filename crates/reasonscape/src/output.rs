@@ -94,6 +94,16 @@ impl Table {
         self.rows.iter().all(|row| row[column].is_number())
     }
 
+    /// Characters of the longest word above a column.
+    fn widest_word(&self, column: usize) -> usize {
+        self.columns[column].split(' ').map(|word| word.chars().count()).max().unwrap_or(0)
+    }
+
+    /// Characters of the longest value in a column.
+    fn widest_cell(&self, column: usize) -> usize {
+        self.rows.iter().map(|row| row[column].for_people().chars().count()).max().unwrap_or(0)
+    }
+
     fn as_text(&self) -> String {
         let mut table = comfy_table::Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);
@@ -105,16 +115,20 @@ impl Table {
         for row in &self.rows {
             table.add_row(row.iter().map(Cell::for_people));
         }
-        for place in 0..self.columns.len() {
-            if self.is_numeric(place)
-                && let Some(column) = table.column_mut(place)
-            {
-                column.set_cell_alignment(CellAlignment::Right);
-                // A number that is broken over two lines reads as two numbers; rather too wide a table.
-                let widest = self.rows.iter().map(|row| row[place].for_people().chars().count()).max();
-                let width = u16::try_from(widest.unwrap_or(0) + PADDING).unwrap_or(u16::MAX);
-                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
-            }
+        let places = 0..self.columns.len();
+        let whole_words: usize = places
+            .clone()
+            .map(|place| self.widest_word(place).max(self.widest_cell(place)) + PADDING + 1)
+            .sum();
+        let words_fit = table.width().is_none_or(|width| whole_words < usize::from(width));
+        for place in places.filter(|place| self.is_numeric(*place)) {
+            let Some(column) = table.column_mut(place) else { continue };
+            column.set_cell_alignment(CellAlignment::Right);
+            // A number that is broken over two lines reads as two numbers: rather break the words above it, and rather
+            // than that have too wide a table.
+            let word = if words_fit { self.widest_word(place) } else { 0 };
+            let width = u16::try_from(self.widest_cell(place).max(word) + PADDING).unwrap_or(u16::MAX);
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
         }
         format!("{table}\n")
     }
