@@ -223,6 +223,7 @@ async fn ask_one<'scope, 'env, 's: 'env>(
         let trials: u64 =
             round.iter().map(|range| range.len() as u64).sum::<u64>() * u64::from(shared.study.repeats);
         let trials = trials.div_ceil(shared.selection.shard.of);
+        Ledger::count(&ledger.announced, trials);
         shared.tell(place, EventKind::Planned { trials }).await;
         asker.ask(scope, shared, round.clone()).await?;
         let finished = ledger.stopped().is_some() || *shared.stop.borrow() != Stop::No;

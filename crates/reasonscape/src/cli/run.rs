@@ -27,6 +27,8 @@ pub(super) struct Run {
     study: StudyArguments,
 }
 
+/// Problems that are told to a person.
+const PROBLEMS: usize = 5;
 /// Events that may wait for the progress to be drawn.
 const EVENTS: usize = 4096;
 
@@ -87,18 +89,10 @@ fn report(summary: &RunSummary, global: Global) -> Result<(), Failure> {
     let json: Vec<Value> = summary.evals.iter().map(as_json).collect();
     print(global.format, &table, &json)?;
     for eval in &summary.evals {
-        for missing in eval.missing_trials.iter().take(5) {
-            global.note(format_args!("{}: missing {}: {}", eval.name, missing.trial, missing.problem));
-        }
-        if eval.missing > 5 {
-            global.note(format_args!(
-                "{}: {} trials are missing; run again to ask them",
-                eval.name, eval.missing
-            ));
-        }
         if let Some(reason) = &eval.stopped {
             global.note(format_args!("{} ended early: {reason}", eval.name));
         }
+        note_missing(eval, global);
     }
     match (summary.stopped, summary.is_complete()) {
         (true, _) => {
@@ -109,6 +103,30 @@ fn report(summary: &RunSummary, global: Global) -> Result<(), Failure> {
         (false, false) => Err(Failure::Broken(anyhow::anyhow!(
             "not every trial was answered; what was is kept, and running again asks the rest"
         ))),
+    }
+}
+
+/// Says of each problem once how many trials it left without an answer, and names the first; JSON names them all.
+fn note_missing(eval: &EvalSummary, global: Global) {
+    let mut problems: Vec<(&str, &str, usize)> = Vec::new();
+    for missing in &eval.missing_trials {
+        match problems.iter_mut().find(|(problem, ..)| *problem == missing.problem) {
+            Some((.., count)) => *count += 1,
+            None => problems.push((&missing.problem, &missing.trial, 1)),
+        }
+    }
+    // Why the evaluation ended has been said.
+    problems.retain(|(problem, ..)| eval.stopped.as_deref() != Some(problem));
+    for (problem, trial, count) in problems.iter().take(PROBLEMS) {
+        let more = if *count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+        global.note(format_args!("{}: missing {trial}{more}: {problem}", eval.name));
+    }
+    if problems.len() > PROBLEMS {
+        global.note(format_args!(
+            "{}: and {} more problems; `--format json` has them",
+            eval.name,
+            problems.len() - PROBLEMS
+        ));
     }
 }
 

@@ -231,6 +231,7 @@ fn a_budget_of_tokens_ends_a_run_early_and_says_so() {
     let tokens = sum(&json, "prompt_tokens") + sum(&json, "completion_tokens");
     assert!((1000..1200).contains(&tokens), "{json}");
     assert!((1..24).contains(&answered) && json[0]["complete"] == json!(false), "{json}");
+    assert_eq!(sum(&json, "planned"), 24, "the whole plan, although it ended early");
     assert_eq!(sum(&world.done(&[]), "cached"), answered);
 }
 
@@ -280,12 +281,47 @@ fn faults_are_overcome_or_named() {
     world.study(&["sim-p0.9"], "max_retries = 1");
     let run = world.run(&["--task", "sort", "--format", "json"]);
     assert_eq!(run.code, 1, "{run:?}");
-    assert!(run.stderr.contains("note: sim-p0.9: missing sort {\"case_mutation\": 0.0"), "{run:?}");
-    assert!(run.stderr.contains("the provider failed (HTTP 500)"), "{run:?}");
-    assert!(run.stderr.contains("note: sim-p0.9: 8 trials are missing; run again to ask them"), "{run:?}");
+    // Eight trials with one problem are one line.
+    assert_eq!(run.stderr.lines().count(), 2, "{run:?}");
+    assert!(run.stderr.starts_with("note: sim-p0.9: missing sort {\"case_mutation\": 0.0"), "{run:?}");
+    assert!(run.stderr.contains(" and 7 more: the provider failed (HTTP 500)"), "{run:?}");
     let json: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!((&json[0]["missing"], json[0]["missing_trials"].as_array().unwrap().len()), (&json!(8), 8));
     world.sound(0);
     let quiet = world.run(&["--task", "sort", "--quiet"]);
     assert_eq!((quiet.code, quiet.stderr.lines().count()), (1, 1), "{quiet:?}");
+}
+
+#[test]
+fn a_place_that_cannot_be_reached_is_said_once_with_what_to_do() {
+    let world = World::new();
+    let file = world.path().join("study.toml");
+    world.study(&["sim-cheap"], "");
+    let study = fs::read_to_string(&file).unwrap();
+    let address = world.server.base_url();
+    let free = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/v1", listener.local_addr().unwrap())
+    };
+    for (url, says) in [
+        (free, "nothing listens at `127.0.0.1:"),
+        (
+            "http://no-such-host.invalid/v1".to_owned(),
+            "`no-such-host.invalid` is not known; check the host name",
+        ),
+        (address.replace("http:", "https:"), "use http:// for a plain server"),
+        (address.replace("/v1", "/v2"), "check `model` and `base_url`, which mostly ends with `/v1`"),
+    ] {
+        fs::write(&file, study.replace(&address, &url)).unwrap();
+        let run = world.run(&["--format", "json"]);
+        assert_eq!((run.code, run.stderr.lines().count()), (1, 2), "{run:?}");
+        assert!(run.stderr.starts_with("note: sim-cheap ended early: "), "{run:?}");
+        assert!(run.stderr.contains(says), "{run:?}");
+        let json: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!((sum(&json, "planned"), sum(&json, "answered")), (24, 0), "{json}");
+        world.sound(0);
+    }
+    // What could not be reached is no answer: the right address asks it all.
+    fs::write(&file, study).unwrap();
+    assert_eq!(sum(&world.done(&[]), "answered"), 24);
 }

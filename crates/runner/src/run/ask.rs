@@ -115,6 +115,7 @@ impl<'s> Asker<'_, 's> {
             }
             taken.extend(self.claim_batch(offered, &granted).await?);
         }
+        self.ledger.settle();
         // What other processes were asking is in the cache by now, or soon, or theirs no more.
         while !taken.is_empty() && !self.is_stopping() {
             self.wait(OTHERS).await;

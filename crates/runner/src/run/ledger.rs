@@ -12,7 +12,10 @@ const NAMED: usize = 1000;
 /// The counts of one evaluation, kept while it runs.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
+    /// Trials that the plan has come to so far.
     pub(super) planned: AtomicU64,
+    /// Trials that the plan will come to: for a shard nearly, until its end is reached.
+    pub(super) announced: AtomicU64,
     pub(super) cached: AtomicU64,
     pub(super) sent: AtomicU64,
     pub(super) answered: AtomicU64,
@@ -50,6 +53,11 @@ impl Ledger {
         Self::count(&self.completion_tokens, usage.completion_tokens.unwrap_or(0));
     }
 
+    /// The end of the plan is reached, so its length is known.
+    pub(super) fn settle(&self) {
+        self.announced.store(self.planned.load(Relaxed), Relaxed);
+    }
+
     pub(super) fn has_no_answer(&self) -> bool {
         self.answered.load(Relaxed) == 0
     }
@@ -82,7 +90,7 @@ impl Ledger {
             place,
             id: eval.id.clone(),
             name: eval.name.clone(),
-            planned: self.planned.load(Relaxed),
+            planned: self.announced.load(Relaxed),
             cached: self.cached.load(Relaxed),
             sent: self.sent.load(Relaxed),
             answered: self.answered.load(Relaxed),
@@ -106,7 +114,7 @@ pub struct EvalSummary {
     pub id: EvalId,
     /// What people call it.
     pub name: String,
-    /// Trials planned.
+    /// Trials planned; for a shard that ended early nearly.
     pub planned: u64,
     /// Of these, answered before this run, or by another process during it.
     pub cached: u64,
@@ -133,7 +141,7 @@ pub struct EvalSummary {
 impl EvalSummary {
     /// Whether every planned trial has an answer.
     pub fn is_complete(&self) -> bool {
-        self.cached + self.answered == self.planned
+        self.stopped.is_none() && self.cached + self.answered == self.planned
     }
 }
 

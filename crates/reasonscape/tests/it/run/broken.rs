@@ -110,6 +110,7 @@ fn a_disk_that_is_full_and_then_is_not() {
         mount -o remount,size=20m disk || exit 98
         "$RUN" run disk --count 64 --quiet >/dev/null; echo "second $?"
         "$RUN" cache verify disk --format csv
+        exit 0
     "#;
     let within = format!("exec unshare -m sh -c '{script}' 2>&1");
     let run = shell(&world, &within);
