@@ -107,8 +107,12 @@ pub fn selected_points<'s>(study: &'s Study, selection: &Selection) -> Vec<Point
 
 /// Whether an evaluation is among those selected.
 pub fn is_selected(eval: &Eval, selection: &Selection) -> bool {
-    let known = [eval.id.as_str(), eval.name.as_str(), eval.model.as_str()];
-    selection.evals.is_empty() || selection.evals.iter().any(|wanted| known.contains(&wanted.as_str()))
+    selection.evals.is_empty() || selection.evals.iter().any(|wanted| is_called(eval, wanted))
+}
+
+/// Whether an evaluation goes by this name: its id, what people call it, or its model.
+pub(crate) fn is_called(eval: &Eval, name: &str) -> bool {
+    [eval.id.as_str(), &eval.name, &eval.model].contains(&name)
 }
 
 /// The tests that a round asks at each point, by the place of the point: from the first to before the last.

@@ -5,7 +5,7 @@ mod ledger;
 mod precision;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -46,7 +46,7 @@ pub enum RunError {
     /// The cache cannot be read or written: without it nothing would be kept.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// Nothing is selected.
+    /// What is selected does not exist.
     #[error("nothing to ask: {problem}")]
     Nothing {
         /// What was asked for, and what there is.
@@ -94,10 +94,10 @@ pub fn run(
     events: mpsc::Sender<RunEvent>,
     stop: watch::Receiver<Stop>,
 ) -> Result<RunSummary, RunError> {
+    check_selection(study, selection)?;
     let points = plan::selected_points(study, selection);
     let evals: Vec<usize> =
         (0..study.evals.len()).filter(|eval| plan::is_selected(&study.evals[*eval], selection)).collect();
-    check_selection(study, selection, &points, &evals)?;
     let gates = gates(study, &evals)?;
     let budgets = Budgets::new(study.budget);
     let shared = Shared { study, points, selection, cache, writer: cache.writer()?, events, stop, budgets };
@@ -126,24 +126,26 @@ pub fn run(
     Ok(RunSummary { evals: evals.iter().zip(&ledgers).map(summary).collect(), stopped })
 }
 
-/// Refuses a selection that asks nothing.
-pub(crate) fn check_selection(
-    study: &Study,
-    selection: &Selection,
-    points: &[Point<'_>],
-    evals: &[usize],
-) -> Result<(), RunError> {
-    let problem = if evals.is_empty() {
-        let known: Vec<&str> = study.evals.iter().map(|eval| eval.name.as_str()).collect();
-        format!("no evaluation is called {}; there are {}", selection.evals.join(", "), known.join(", "))
-    } else if points.is_empty() {
-        let mut known: Vec<&str> = study.suite.points().iter().map(|point| point.task.name()).collect();
-        known.dedup();
-        format!("the suite has no task {}; it has {}", selection.tasks.join(", "), known.join(", "))
-    } else {
-        return Ok(());
+/// Refuses a selection that asks nothing, or names something that there is not: a misspelt name would otherwise be left
+/// out without a word.
+pub(crate) fn check_selection(study: &Study, selection: &Selection) -> Result<(), RunError> {
+    let unknown = |wanted: &[String], is_known: &dyn Fn(&str) -> bool| {
+        let unknown: Vec<&str> = wanted.iter().map(String::as_str).filter(|name| !is_known(name)).collect();
+        (!unknown.is_empty()).then(|| unknown.join(", "))
     };
-    Err(RunError::Nothing { problem })
+    let eval = |name: &str| study.evals.iter().any(|eval| plan::is_called(eval, name));
+    if let Some(unknown) = unknown(&selection.evals, &eval) {
+        let known: Vec<&str> = study.evals.iter().map(|eval| eval.name.as_str()).collect();
+        let problem = format!("no evaluation is called {unknown}; there are {}", known.join(", "));
+        return Err(RunError::Nothing { problem });
+    }
+    let tasks: BTreeSet<&str> = study.suite.points().iter().map(|point| point.task.name()).collect();
+    if let Some(unknown) = unknown(&selection.tasks, &|name| tasks.contains(name)) {
+        let known: Vec<&str> = tasks.into_iter().collect();
+        let problem = format!("the suite has no task {unknown}; it has {}", known.join(", "));
+        return Err(RunError::Nothing { problem });
+    }
+    Ok(())
 }
 
 /// A gate, and what an evaluation must have in common with it to use it.
@@ -229,6 +231,7 @@ async fn ask_one<'scope, 'env, 's: 'env>(
         let trials: u64 =
             round.iter().map(|range| range.len() as u64).sum::<u64>() * u64::from(shared.study.repeats);
         let trials = trials.div_ceil(shared.selection.shard.of);
+        Ledger::count(&ledger.announced, trials);
         shared.tell(place, EventKind::Planned { trials }).await;
         asker.ask(scope, shared, round.clone()).await?;
         let Some(precision) = shared.study.precision else { return Ok(()) };

@@ -27,6 +27,8 @@ pub(super) struct Run {
     study: StudyArguments,
 }
 
+/// Problems that are told to a person.
+const PROBLEMS: usize = 5;
 /// Events that may wait for the progress to be drawn.
 const EVENTS: usize = 4096;
 
@@ -36,7 +38,7 @@ impl Run {
         let cache = Cache::open(cache_path(&study.folder))?;
         let (events, told) = mpsc::channel(EVENTS);
         let (stopper, stop) = watch::channel(Stop::No);
-        watch_for_interrupts(stopper)?;
+        watch_for_interrupts(stopper, global)?;
         let mut progress = Progress::new(&study, global.quiet);
         let summary = std::thread::scope(|scope| {
             let running = scope.spawn(|| run(&study, &selection, &cache, events, stop));
@@ -48,13 +50,11 @@ impl Run {
 }
 
 /// The first Ctrl-C drains, the second leaves. A run as a service is ended by SIGTERM, which drains as well.
-fn watch_for_interrupts(stopper: watch::Sender<Stop>) -> Result<(), Failure> {
+fn watch_for_interrupts(stopper: watch::Sender<Stop>, global: Global) -> Result<(), Failure> {
     ctrlc::set_handler(move || {
         let next = if *stopper.borrow() == Stop::No { Stop::Drain } else { Stop::Now };
         if next == Stop::Drain {
-            crate::failure::note(
-                "stopping: waiting for what is in flight; press Ctrl-C again to leave at once",
-            );
+            global.note("stopping: waiting for what is in flight; press Ctrl-C again to leave at once");
         }
         stopper.send_replace(next);
     })
@@ -89,25 +89,44 @@ fn report(summary: &RunSummary, global: Global) -> Result<(), Failure> {
     let json: Vec<Value> = summary.evals.iter().map(as_json).collect();
     print(global.format, &table, &json)?;
     for eval in &summary.evals {
-        for missing in eval.missing_trials.iter().take(5) {
-            global.note(format_args!("{}: missing {}: {}", eval.name, missing.trial, missing.problem));
-        }
-        if eval.missing > 5 {
-            global.note(format_args!(
-                "{}: {} trials are missing; run again to ask them",
-                eval.name, eval.missing
-            ));
-        }
         if let Some(reason) = &eval.stopped {
             global.note(format_args!("{} ended early: {reason}", eval.name));
         }
+        note_missing(eval, global);
     }
     match (summary.stopped, summary.is_complete()) {
-        (true, _) => Err(Failure::Interrupted),
+        (true, _) => {
+            global.note("interrupted; what was answered is kept, and running again asks the rest");
+            Err(Failure::Interrupted)
+        }
         (false, true) => Ok(()),
         (false, false) => Err(Failure::Broken(anyhow::anyhow!(
             "not every trial was answered; what was is kept, and running again asks the rest"
         ))),
+    }
+}
+
+/// Says of each problem once how many trials it left without an answer, and names the first; JSON names them all.
+fn note_missing(eval: &EvalSummary, global: Global) {
+    let mut problems: Vec<(&str, &str, usize)> = Vec::new();
+    for missing in &eval.missing_trials {
+        match problems.iter_mut().find(|(problem, ..)| *problem == missing.problem) {
+            Some((.., count)) => *count += 1,
+            None => problems.push((&missing.problem, &missing.trial, 1)),
+        }
+    }
+    // Why the evaluation ended has been said.
+    problems.retain(|(problem, ..)| eval.stopped.as_deref() != Some(problem));
+    for (problem, trial, count) in problems.iter().take(PROBLEMS) {
+        let more = if *count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+        global.note(format_args!("{}: missing {trial}{more}: {problem}", eval.name));
+    }
+    if problems.len() > PROBLEMS {
+        global.note(format_args!(
+            "{}: and {} more problems; `--format json` has them",
+            eval.name,
+            problems.len() - PROBLEMS
+        ));
     }
 }
 

@@ -7,6 +7,7 @@ mod estimate;
 mod generate;
 mod init;
 mod key;
+mod run;
 mod score;
 mod simulate;
 mod suite;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 /// Why the cache could not do what was asked. Each says which file it is about and what helps.
 ///
@@ -119,6 +119,19 @@ pub enum CacheError {
         /// The cache.
         path: PathBuf,
     },
+    /// The system refused a write, and not for want of space: a quota, a limit on the size of files, a failing disk.
+    #[error(
+        "cache `{}` could not be written; check the quota, the limits and the health of its disk, and run again: \
+         what is stored is kept",
+        path.display()
+    )]
+    Unwritable {
+        /// The cache.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: Arc<rusqlite::Error>,
+    },
     /// Another program has not let go of the database for a minute.
     #[error(
         "cache `{}` is locked by another program; close what has it open (a database browser, a backup) and run again",
@@ -186,11 +199,20 @@ impl CacheError {
                 Some(ErrorCode::FileLockingProtocolFailed | ErrorCode::NoLargeFileSupport) => {
                     Self::NotShareable { path }
                 }
-                // The file ends where its header promises more.
-                Some(ErrorCode::SystemIoFailure)
-                    if error.sqlite_error().is_some_and(|e| e.extended_code == SHORT_READ) =>
-                {
-                    Self::Damaged { path, source: Arc::new(error) }
+                Some(ErrorCode::SystemIoFailure) => {
+                    let (extended, source) = (error.sqlite_extended_error_code(), Arc::new(error));
+                    match extended {
+                        // The file ends where its header promises more.
+                        Some(ffi::SQLITE_IOERR_SHORT_READ) => Self::Damaged { path, source },
+                        Some(
+                            ffi::SQLITE_IOERR_WRITE
+                            | ffi::SQLITE_IOERR_FSYNC
+                            | ffi::SQLITE_IOERR_DIR_FSYNC
+                            | ffi::SQLITE_IOERR_TRUNCATE
+                            | ffi::SQLITE_IOERR_SHMSIZE,
+                        ) => Self::Unwritable { path, source },
+                        _ => Self::Other { path, source },
+                    }
                 }
                 _ => Self::Other { path, source: Arc::new(error) },
             }
@@ -224,12 +246,8 @@ impl CacheError {
     }
 }
 
-const SHORT_READ: i32 = rusqlite::ffi::SQLITE_IOERR_SHORT_READ;
-
 #[cfg(test)]
 mod tests {
-    use rusqlite::ffi;
-
     use super::*;
 
     #[test]
@@ -245,7 +263,8 @@ mod tests {
             (ffi::SQLITE_BUSY, "close what has it open"),
             (ffi::SQLITE_BUSY_RECOVERY, "close what has it open"),
             (ffi::SQLITE_PROTOCOL, "put the study on a local disk"),
-            (ffi::SQLITE_IOERR_WRITE, "cache verify"),
+            (ffi::SQLITE_IOERR_WRITE, "check the quota"),
+            (ffi::SQLITE_IOERR_READ, "cache verify"),
         ];
         for (code, remedy) in cases {
             let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);

@@ -54,10 +54,10 @@ pub fn forecast(
     selection: &Selection,
     cache: Option<&Cache>,
 ) -> Result<Vec<Forecast>, RunError> {
+    check_selection(study, selection)?;
     let points = selected_points(study, selection);
     let evals: Vec<usize> =
         (0..study.evals.len()).filter(|i| is_selected(&study.evals[*i], selection)).collect();
-    check_selection(study, selection, &points, &evals)?;
     let count = |point: &reasonscape_core::Point<'_>| match study.precision {
         Some(precision) => precision.max_count,
         None => selection.count.unwrap_or_else(|| study.count_at(point)),

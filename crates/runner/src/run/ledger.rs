@@ -12,7 +12,10 @@ const NAMED: usize = 1000;
 /// The counts of one evaluation, kept while it runs.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
+    /// Trials that the plan has come to so far.
     pub(super) planned: AtomicU64,
+    /// Trials that the plan will come to: for a shard nearly, until its end is reached.
+    pub(super) announced: AtomicU64,
     pub(super) cached: AtomicU64,
     pub(super) sent: AtomicU64,
     pub(super) answered: AtomicU64,
@@ -52,6 +55,12 @@ impl Ledger {
         Self::count(&self.completion_tokens, usage.completion_tokens.unwrap_or(0));
     }
 
+    /// The end of the plan is reached, so its length is known.
+    pub(super) fn settle(&self) {
+        self.announced.store(self.planned.load(Relaxed), Relaxed);
+        self.whole.store(true, Relaxed);
+    }
+
     pub(super) fn has_no_answer(&self) -> bool {
         self.answered.load(Relaxed) == 0
     }
@@ -84,7 +93,7 @@ impl Ledger {
             place,
             id: eval.id.clone(),
             name: eval.name.clone(),
-            planned: self.planned.load(Relaxed),
+            planned: self.announced.load(Relaxed),
             cached: self.cached.load(Relaxed),
             sent: self.sent.load(Relaxed),
             answered: self.answered.load(Relaxed),
@@ -109,7 +118,7 @@ pub struct EvalSummary {
     pub id: EvalId,
     /// What people call it.
     pub name: String,
-    /// Trials planned, as far as the plan was walked.
+    /// Trials planned; for a shard that ended early nearly.
     pub planned: u64,
     /// Of these, answered before this run, or by another process during it.
     pub cached: u64,

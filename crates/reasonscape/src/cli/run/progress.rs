@@ -15,6 +15,7 @@ pub(super) struct Progress {
     evals: Vec<Shown>,
     started: Instant,
     last_line: Instant,
+    bars: bool,
     lines: bool,
 }
 
@@ -38,8 +39,8 @@ impl Progress {
             ProgressDrawTarget::stderr_with_hz(5)
         };
         let bars = MultiProgress::with_draw_target(target);
-        let width = study.evals.iter().map(|eval| eval.name.chars().count()).max().unwrap_or(0).min(24);
-        let style = ProgressStyle::with_template("{prefix} {bar:20} {pos}/{len} {msg}")
+        let width = study.evals.iter().map(|eval| eval.name.chars().count()).max().unwrap_or(0).min(16);
+        let style = ProgressStyle::with_template("{prefix} {bar:12} {pos}/{len} {wide_msg}")
             .expect("the template is well formed")
             .progress_chars("━╸ ");
         let evals = study
@@ -60,7 +61,8 @@ impl Progress {
                 }
             })
             .collect();
-        Self { evals, started: Instant::now(), last_line: Instant::now(), lines: !quiet && !terminal }
+        let (bars, lines) = (!quiet && terminal, !quiet && !terminal);
+        Self { evals, started: Instant::now(), last_line: Instant::now(), bars, lines }
     }
 
     /// Shows events until the run has no more of them.
@@ -93,6 +95,10 @@ impl Progress {
         for eval in &self.evals {
             eval.bar.abandon();
         }
+        if self.bars {
+            // The last bar ends at the edge of the terminal without a line break; what comes next needs one.
+            let _ = writeln!(std::io::stderr());
+        }
     }
 
     fn count(&mut self, event: &RunEvent) {
@@ -115,22 +121,47 @@ impl Progress {
 }
 
 impl Shown {
-    /// `12.3/s, 4.5k tokens/s, 120 cached, 3 errors, 5 min left`.
+    /// `12.3/s, 5m left, 3 retries, 4.5k tokens/s, 120 cached`: what matters most first, since a narrow terminal cuts
+    /// the rest off.
     fn rates(&self, elapsed: Duration) -> String {
         let seconds = elapsed.as_secs_f64().max(1e-3);
         let rate = self.answered as f64 / seconds;
-        let mut parts = vec![format!("{rate:.1}/s"), format!("{:.0} tokens/s", self.tokens as f64 / seconds)];
-        if self.cached > 0 {
-            parts.push(format!("{} cached", self.cached));
-        }
-        if self.retried + self.missing > 0 {
-            parts.push(format!("{} retries, {} missing", self.retried, self.missing));
-        }
+        let mut parts = vec![format!("{rate:.1}/s")];
         let left = self.planned.saturating_sub(self.cached + self.answered + self.missing);
         if left > 0 && rate > 0.0 {
             let time = indicatif::HumanDuration(Duration::from_secs_f64(left as f64 / rate));
-            parts.push(format!("{time} left"));
+            parts.push(format!("{time:#} left"));
+        }
+        if self.missing > 0 {
+            parts.push(format!("{} missing", self.missing));
+        }
+        if self.retried > 0 {
+            parts.push(format!("{} retries", self.retried));
+        }
+        parts.push(format!("{} tokens/s", rounded(self.tokens as f64 / seconds)));
+        if self.cached > 0 {
+            parts.push(format!("{} cached", self.cached));
         }
         parts.join(", ")
+    }
+}
+
+/// `950`, `4.5k`, `1.2M`.
+fn rounded(number: f64) -> String {
+    match number {
+        ..999.5 => format!("{number:.0}"),
+        ..999_950.0 => format!("{:.1}k", number / 1e3),
+        _ => format!("{:.1}M", number / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [0.0, 999.4, 999.6, 4_512.0, 999_949.0, 999_951.0, 1.2e9].map(rounded);
+        assert_eq!(shown, ["0", "999", "1.0k", "4.5k", "999.9k", "1.0M", "1200.0M"]);
     }
 }

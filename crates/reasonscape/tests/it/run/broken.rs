@@ -1,0 +1,152 @@
+//! Places that a run cannot use: one line that says what to do, no panic, and nothing in the way of the next run.
+
+use std::fs;
+use std::process::Command;
+
+use super::World;
+use crate::world::{Run, reasonscape, refuses};
+
+#[test]
+fn a_study_that_is_not_there_or_wrong() {
+    let world = World::new();
+    let study = |path: &std::path::Path| reasonscape(&["run", path.to_str().unwrap()]);
+    refuses(&study(&world.path().join("nowhere")), &["there is no", "nowhere`", "reasonscape init"]);
+    fs::create_dir(world.path().join("empty")).unwrap();
+    refuses(&study(&world.path().join("empty")), &["there is no", "empty/study.toml`", "reasonscape init"]);
+
+    let file = world.path().join("study.toml");
+    let good = fs::read_to_string(&file).unwrap();
+    fs::write(&file, good.replacen("base_url", "base_ulr", 1)).unwrap();
+    refuses(&world.run(&[]), &["study.toml`: line 4: unknown key `base_ulr` (did you mean `base_url`?)"]);
+    fs::write(&file, good.replacen("[[eval]]", "[[eval]", 1)).unwrap();
+    refuses(&world.run(&[]), &["study.toml`: line 2: "]);
+    fs::write(&file, good.replacen("small.toml", "large.toml", 1)).unwrap();
+    refuses(&world.run(&[]), &["large.toml"]);
+    fs::write(&file, [0xff, 0xfe]).unwrap();
+    refuses(&world.run(&[]), &["study.toml`"]);
+    assert!(!world.cache().exists());
+
+    fs::write(&file, good).unwrap();
+    assert_eq!(study(&file).code, 0, "the file stands for its folder");
+}
+
+#[test]
+fn a_cache_that_is_none() {
+    let world = World::new();
+    fs::create_dir(world.cache()).unwrap();
+    refuses(&world.run(&[]), &["cache.sqlite` is not a file", "move it away"]);
+    refuses(&world.plan(&[]), &["cache.sqlite` is not a file", "move it away"]);
+    fs::remove_dir(world.cache()).unwrap();
+
+    fs::write(world.cache(), "three little pigs ".repeat(500)).unwrap();
+    refuses(&world.run(&[]), &["cache.sqlite` is not a cache", "move it away"]);
+    refuses(&world.plan(&[]), &["cache.sqlite` is not a cache", "move it away"]);
+    fs::remove_file(world.cache()).unwrap();
+
+    world.done(&[]);
+    let mut bytes = fs::read(world.cache()).unwrap();
+    bytes[4096..].fill(0x5a);
+    fs::write(world.cache(), &bytes).unwrap();
+    refuses(&world.run(&[]), &["cache.sqlite` is damaged", "put a backup in its place"]);
+    refuses(&world.plan(&[]), &["cache.sqlite` is damaged", "put a backup in its place"]);
+    assert_eq!(fs::read(world.cache()).unwrap(), bytes, "what might be saved is left alone");
+
+    bytes.truncate(5000);
+    fs::write(world.cache(), &bytes).unwrap();
+    refuses(&world.run(&[]), &["cache.sqlite`"]);
+    fs::remove_file(world.cache()).unwrap();
+    world.done(&[]);
+    world.sound(48);
+}
+
+/// Runs a script of the shell in which `$RUN` runs the study `$STUDY`.
+#[cfg(unix)]
+fn shell(world: &World, script: &str) -> Run {
+    let output = Command::new("sh")
+        .args(["-c", script])
+        .env("RUN", assert_cmd::cargo::cargo_bin!("reasonscape"))
+        .env("STUDY", world.path())
+        .output()
+        .unwrap();
+    let run = Run {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    };
+    assert!(!run.stderr.contains("panicked"), "{run:?}");
+    run
+}
+
+/// Asserts a failure that is nobody's mistake: exit code 1, nothing on standard output, one line that says this.
+#[cfg(unix)]
+fn fails(run: &Run, says: &[&str]) {
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{run:?}");
+    assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+    assert!(says.iter().all(|words| run.stderr.contains(words)), "{run:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_limit_on_the_size_of_files_and_then_none() {
+    let world = World::new();
+    // The signal of this limit would end the program; without it a write is refused as by a quota.
+    let run = shell(&world, "trap '' XFSZ; ulimit -f 80; exec \"$RUN\" run \"$STUDY\" --count 64");
+    fails(&run, &["error: cache `", "could not be written; check the quota", "what is stored is kept"]);
+    world.done(&["--count", "64"]);
+    world.sound(384);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_is_full_and_then_is_not() {
+    let world = World::new();
+    fs::create_dir(world.path().join("disk")).unwrap();
+    // A small disk of its own, which only root can have; it goes when the shell ends.
+    let script = r#"
+        cd "$STUDY" || exit 99
+        mount -t tmpfs -o size=200k tmpfs disk 2>/dev/null || exit 99
+        cp study.toml small.toml disk
+        "$RUN" run disk --count 64; echo "first $?"
+        mount -o remount,size=20m disk || exit 98
+        "$RUN" run disk --count 64 --quiet >/dev/null; echo "second $?"
+        "$RUN" cache verify disk --format csv
+        exit 0
+    "#;
+    let within = format!("exec unshare -m sh -c '{script}' 2>&1");
+    let run = shell(&world, &within);
+    if matches!(run.code, 99 | 1 | 127) {
+        // `eprintln!` would be captured; whoever runs the tests must see this.
+        let said = "SKIPPED: a full disk needs the right to mount one\n";
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());
+        return;
+    }
+    assert_eq!(run.code, 0, "{run:?}");
+    let said: Vec<&str> = run.stdout.lines().collect();
+    assert!(said[0].starts_with("error: no space left on the disk for cache `disk/cache.sqlite`"), "{run:?}");
+    assert_eq!(said[1..3], ["first 1", "second 0"], "{run:?}");
+    assert!(said.last().unwrap().starts_with("384,0,"), "{run:?}");
+    assert_eq!(world.server.stats().answered, world.server.stats().requests);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_study_on_a_read_only_disk() {
+    let world = World::new();
+    world.done(&["--task", "sort"]);
+    let script = r#"
+        mount --bind "$STUDY" "$STUDY" 2>/dev/null && mount -o remount,ro,bind "$STUDY" 2>/dev/null || exit 99
+        "$RUN" run "$STUDY"; echo "run $?"
+        "$RUN" plan "$STUDY" --format csv --quiet; echo "plan $?"
+    "#;
+    let run = shell(&world, &format!("exec unshare -m sh -c '{script}' 2>&1"));
+    if matches!(run.code, 99 | 1 | 127) {
+        let said = "SKIPPED: a read-only disk needs the right to mount one\n";
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());
+        return;
+    }
+    let said: Vec<&str> = run.stdout.lines().collect();
+    assert!(said[0].starts_with("error: cache `"), "{run:?}");
+    assert!(said[0].contains("check that you may read and write it"), "{run:?}");
+    assert_eq!(said[1], "run 1", "{run:?}");
+    assert!(said[3].contains("sim-p0.9,3,24,8,16,") && said[5] == "plan 0", "{run:?}");
+}

@@ -1,0 +1,86 @@
+//! Keys reach no file and no output, whatever goes wrong.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::World;
+use crate::world::{reasonscape, refuses};
+
+const SECRET: &str = "sk-7hJ2kQ9vXw4ZpL0aTn5R";
+
+/// Runs the program with a key in its environment, and everything logged that anything cares to log.
+fn run_with_key(world: &World, key: &str, arguments: &[&str]) -> (i32, Vec<u8>) {
+    let output = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
+        .args(arguments)
+        .arg(world.path())
+        .env("PEOPLES_KEY", key)
+        .env("RUST_LOG", "trace")
+        .env("RUST_BACKTRACE", "full")
+        .output()
+        .unwrap();
+    (output.status.code().unwrap(), [output.stdout, output.stderr].concat())
+}
+
+/// The bytes of every file under a folder.
+fn everything(folder: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        bytes.extend(if path.is_dir() { everything(&path) } else { fs::read(&path).unwrap() });
+    }
+    bytes
+}
+
+fn shows(bytes: &[u8], secret: &str) -> bool {
+    bytes.windows(secret.len()).any(|window| window == secret.as_bytes())
+}
+
+#[test]
+fn a_key_appears_nowhere() {
+    let faults = "rate=0.3,kinds=429+500+reset+half+invalid-json+wrong-type+empty+overflow,retry-after=0.01";
+    let world = World::with(faults, Some(SECRET));
+    for provider in ["openai-chat", "openai-text", "anthropic"] {
+        world.study(
+            &["sim-cheap"],
+            &format!("api_key_env = \"PEOPLES_KEY\"\nprovider = \"{provider}\"\nmax_retries = 20"),
+        );
+        // A wrong key is a secret as well: most likely it is the right one of something else.
+        let wrong = "sk-wrong-Qm3Yd8Ls6Bf1";
+        let (code, said) = run_with_key(&world, wrong, &["run", "--format", "json"]);
+        let text = String::from_utf8_lossy(&said);
+        assert_eq!(code, 1, "{text}");
+        assert!(text.contains("401") && text.contains("ended early"), "{text}");
+        assert!(!shows(&said, wrong) && !shows(&everything(world.path()), wrong), "{text}");
+
+        for arguments in [&["run"][..], &["plan"], &["cache", "verify"], &["cache", "export"]] {
+            let (code, said) = run_with_key(&world, SECRET, arguments);
+            assert_eq!(code, 0, "{arguments:?}: {}", String::from_utf8_lossy(&said));
+            assert!(!shows(&said, SECRET), "{arguments:?}: {}", String::from_utf8_lossy(&said));
+        }
+        let files = everything(world.path());
+        assert!(shows(&files, "SQLite format 3"), "the scan reads the cache");
+        assert!(!shows(&files, SECRET));
+    }
+    // Bodies are compressed in the cache; the export above shows them as they are.
+    let (_, exported) = run_with_key(&world, SECRET, &["cache", "export"]);
+    assert!(shows(&exported, "sim-cheap"));
+    assert!(world.server.stats().by_status[&401] > 0 && world.server.stats().answered > 0);
+}
+
+#[test]
+fn a_key_that_is_not_there_is_named() {
+    let world = World::with("", Some(SECRET));
+    world.study(&["sim-cheap"], "api_key_env = \"NO_SUCH_KEY_IS_SET\"");
+    let run = world.run(&[]);
+    refuses(
+        &run,
+        &["the environment variable `NO_SUCH_KEY_IS_SET` is not set", "export NO_SUCH_KEY_IS_SET="],
+    );
+    assert_eq!(world.plan(&[]).code, 0, "a plan needs no key");
+    world.study(&["sim-cheap"], &format!("api_key_env = \"{SECRET}\""));
+    let run = reasonscape(&["run", world.path().to_str().unwrap()]);
+    refuses(&run, &["line 5", "api_key_env"]);
+    assert!(!run.stderr.contains(SECRET), "a key pasted in the wrong place is not repeated: {run:?}");
+    assert_eq!(world.server.stats().requests, 0);
+}

@@ -1,0 +1,72 @@
+//! What a run looks like while it goes on.
+
+#![cfg(unix)]
+
+use super::World;
+
+#[test]
+fn a_log_gets_plain_lines() {
+    let world = World::with("kinds=slow,slow-ms=10300", None);
+    world.study(&["sim-p0.9"], "");
+    let run = world.run(&["--task", "sort", "--count", "2"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    assert!(!lines.is_empty() && lines.iter().all(|line| line.starts_with("sim-p0.9: ")), "{run:?}");
+    assert!(lines[0].contains("/2 ") && lines[0].contains(" tokens/s"), "{run:?}");
+    assert!(!run.stderr.contains(['\u{1b}', '\r']), "{run:?}");
+}
+
+#[test]
+fn a_narrow_terminal_is_not_overrun() {
+    // Everything that the program draws on a terminal of 60 columns.
+    let script = r#"
+import fcntl, os, pty, struct, sys, termios
+program, study = sys.stdin.read().split("\n")
+child, terminal = pty.fork()
+if child == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    os.environ["TERM"] = "xterm"
+    os.environ.pop("COLUMNS", None)
+    os.execv(program, [program, "run", study])
+drawn = b""
+while True:
+    try:
+        more = os.read(terminal, 65536)
+    except OSError:
+        break
+    if not more:
+        break
+    drawn += more
+_, status = os.waitpid(child, 0)
+sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+sys.stdout.flush()
+sys.stdout.buffer.write(drawn)
+"#;
+    let world = World::with("kinds=slow,slow-ms=250", None);
+    world.study(&["sim-p0.9"], "name = \"a model with quite a long name, such as they have\"");
+    let program = assert_cmd::cargo::cargo_bin!("reasonscape");
+    let input = format!("{}\n{}", program.display(), world.path().display());
+    let Some(drawn) = reasonscape_oracle::python(script, &input) else { return };
+    let (code, drawn) = drawn.split_once('\n').unwrap();
+    assert_eq!(code, "0", "{drawn}");
+    assert!(drawn.contains(" 24/24 ") && drawn.contains("/s, "), "a bar: {drawn:?}");
+    assert!(drawn.contains("\n┌"), "a table, which begins on a line of its own: {drawn:?}");
+    for line in drawn.split(['\n', '\r']).map(without_escapes) {
+        assert!(line.chars().count() <= 60, "{line:?} of {drawn}");
+    }
+}
+
+/// A text without the sequences that move the cursor or change the colour.
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::new();
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        if character == '\u{1b}' {
+            // ESC [ parameters, up to a letter.
+            let _ = characters.by_ref().skip(1).find(char::is_ascii_alphabetic);
+        } else {
+            plain.push(character);
+        }
+    }
+    plain
+}
