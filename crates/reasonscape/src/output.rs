@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width, presets};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -106,28 +106,37 @@ impl Table {
             let column = table.column_mut(place).expect("the header has this column");
             column.set_cell_alignment(CellAlignment::Right);
             // A number broken over two lines is two wrong numbers.
-            column.set_constraint(ColumnConstraint::ContentWidth);
+            let least = u16::try_from(self.least_width(place) + 2).unwrap_or(u16::MAX);
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
         }
-        let left_out = &self.columns[shown..];
-        if left_out.is_empty() {
-            return format!("{table}\n");
+        match self.columns.len() - shown {
+            0 => format!("{table}\n"),
+            more => format!("{table}\n`--format csv` has {more} more columns.\n"),
         }
-        format!("{table}\nNot shown in {width} columns: {}. `--format csv` has all.\n", left_out.join(", "))
     }
 
     /// How many columns, from the left, can be shown without breaking a number or squeezing text into a ribbon.
     fn columns_that_fit(&self, width: usize) -> usize {
-        const RIBBON: usize = 10;
         let mut taken = 1;
         (0..self.columns.len())
             .take_while(|&place| {
-                let contents = self.rows.iter().map(|row| row[place].for_people().chars().count());
-                let widest = contents.chain([self.columns[place].chars().count()]).max().unwrap_or(0);
-                taken += 3 + if self.is_numeric(place) { widest } else { widest.min(RIBBON) };
+                taken += self.least_width(place) + 3;
                 taken <= width
             })
             .count()
             .max(1)
+    }
+
+    /// The least that a column needs: its numbers and the words above them are not broken, text may be folded.
+    fn least_width(&self, place: usize) -> usize {
+        const RIBBON: usize = 10;
+        let cells = self.rows.iter().map(|row| row[place].for_people().chars().count());
+        if self.is_numeric(place) {
+            let words = self.columns[place].split(' ').map(|word| word.chars().count());
+            cells.chain(words).max().unwrap_or(0)
+        } else {
+            cells.chain([self.columns[place].chars().count()]).max().unwrap_or(0).min(RIBBON)
+        }
     }
 
     fn as_markdown(&self) -> String {
