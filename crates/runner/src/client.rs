@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(backoff(1, 1.0), Duration::from_millis(500));
         assert_eq!(backoff(1, 0.0), Duration::from_millis(250));
         assert_eq!(backoff(4, 1.0), Duration::from_secs(4));
-        assert_eq!(backoff(1000, 1.0), Duration::from_secs(60));
+        assert_eq!(backoff(1000, 1.0), Duration::from_mins(1));
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
         };
         assert_eq!(read("2"), Some(Duration::from_secs(2)));
         assert_eq!(read("0.25"), Some(Duration::from_millis(250)));
-        assert_eq!(read("86400"), Some(Duration::from_secs(600)));
+        assert_eq!(read("86400"), Some(Duration::from_mins(10)));
         assert_eq!(read("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
         assert_eq!(read("soon"), None);
         assert_eq!(read("-1"), None);

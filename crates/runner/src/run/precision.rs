@@ -107,7 +107,7 @@ mod tests {
     fn an_open_point_gets_more_but_never_more_than_the_most() {
         let open = Counters::new(32.0, 16.0, 0.0, 0.0).unwrap();
         let next = wanted(&open, 32, PRECISION);
-        assert!((48..512).contains(&next) && next % STEP == 0, "{next}");
+        assert!((48..512).contains(&next) && next.is_multiple_of(STEP), "{next}");
         assert_eq!(wanted(&open, 500, PRECISION), 512);
     }
 
