@@ -20,6 +20,7 @@ mod answer;
 mod extract;
 mod json;
 mod key;
+mod number_words;
 mod params;
 mod schema;
 mod suite;

@@ -4,16 +4,13 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, presets};
 use serde::Serialize;
 
 use crate::failure::Failure;
 
 /// Columns of a table that does not go to a terminal.
 const WIDTH_ELSEWHERE: u16 = 100;
-
-/// Blanks beside the content of a cell.
-const PADDING: usize = 2;
 
 /// How data is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -94,43 +91,43 @@ impl Table {
         self.rows.iter().all(|row| row[column].is_number())
     }
 
-    /// Characters of the longest word above a column.
-    fn widest_word(&self, column: usize) -> usize {
-        self.columns[column].split(' ').map(|word| word.chars().count()).max().unwrap_or(0)
-    }
-
-    /// Characters of the longest value in a column.
-    fn widest_cell(&self, column: usize) -> usize {
-        self.rows.iter().map(|row| row[column].for_people().chars().count()).max().unwrap_or(0)
-    }
-
+    /// The table as wide as the terminal; a file or a pipe, which has no width, gets what fits most places.
     fn as_text(&self) -> String {
+        let width = comfy_table::Table::new().width().unwrap_or(WIDTH_ELSEWHERE);
+        let shown = self.columns_that_fit(usize::from(width));
         let mut table = comfy_table::Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_header(&self.columns);
-        if !table.is_tty() {
-            // A terminal tells its width; a file or a pipe gets what fits most places.
-            table.set_width(WIDTH_ELSEWHERE);
-        }
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        table.set_header(&self.columns[..shown]);
         for row in &self.rows {
-            table.add_row(row.iter().map(Cell::for_people));
+            table.add_row(row[..shown].iter().map(Cell::for_people));
         }
-        let places = 0..self.columns.len();
-        let whole_words: usize = places
-            .clone()
-            .map(|place| self.widest_word(place).max(self.widest_cell(place)) + PADDING + 1)
-            .sum();
-        let words_fit = table.width().is_none_or(|width| whole_words < usize::from(width));
-        for place in places.filter(|place| self.is_numeric(*place)) {
-            let Some(column) = table.column_mut(place) else { continue };
+        for place in (0..shown).filter(|place| self.is_numeric(*place)) {
+            let column = table.column_mut(place).expect("the header has this column");
             column.set_cell_alignment(CellAlignment::Right);
-            // A number that is broken over two lines reads as two numbers: rather break the words above it, and rather
-            // than that have too wide a table.
-            let word = if words_fit { self.widest_word(place) } else { 0 };
-            let width = u16::try_from(self.widest_cell(place).max(word) + PADDING).unwrap_or(u16::MAX);
-            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+            // A number broken over two lines is two wrong numbers.
+            column.set_constraint(ColumnConstraint::ContentWidth);
         }
-        format!("{table}\n")
+        let left_out = &self.columns[shown..];
+        if left_out.is_empty() {
+            return format!("{table}\n");
+        }
+        format!("{table}\nNot shown in {width} columns: {}. `--format csv` has all.\n", left_out.join(", "))
+    }
+
+    /// How many columns, from the left, can be shown without breaking a number or squeezing text into a ribbon.
+    fn columns_that_fit(&self, width: usize) -> usize {
+        const RIBBON: usize = 10;
+        let mut taken = 1;
+        (0..self.columns.len())
+            .take_while(|&place| {
+                let contents = self.rows.iter().map(|row| row[place].for_people().chars().count());
+                let widest = contents.chain([self.columns[place].chars().count()]).max().unwrap_or(0);
+                taken += 3 + if self.is_numeric(place) { widest } else { widest.min(RIBBON) };
+                taken <= width
+            })
+            .count()
+            .max(1)
     }
 
     fn as_markdown(&self) -> String {
@@ -205,4 +202,21 @@ pub(crate) fn write_file(
     file.as_file().sync_all().map_err(failed)?;
     file.persist(&target).map_err(|error| failed(error.error))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_terminal_gets_fewer_columns_and_whole_numbers() {
+        let mut table = Table::new(&["name", "share", "remark"]);
+        table.push(vec![Cell::text("a"), Cell::Number(0.123_456, 4), Cell::text("a rather long remark")]);
+        assert_eq!(table.columns_that_fit(80), 3);
+        // 1 + (4 + 3) + (6 + 3) + (10 + 3): text may be folded to ten, a number not at all.
+        assert_eq!(table.columns_that_fit(30), 3);
+        assert_eq!(table.columns_that_fit(29), 2);
+        assert_eq!(table.columns_that_fit(16), 1);
+        assert_eq!(table.columns_that_fit(1), 1);
+    }
 }

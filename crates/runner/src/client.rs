@@ -61,6 +61,14 @@ pub(crate) enum TransportProblem {
 }
 
 impl TransportProblem {
+    /// Whether there was no connection at all.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        matches!(
+            self,
+            Self::UnknownHost { .. } | Self::Refused { .. } | Self::Tls { .. } | Self::Connect { .. }
+        )
+    }
+
     /// Whether no request to this endpoint can succeed before somebody changes something.
     pub(crate) fn is_hopeless(&self) -> bool {
         matches!(self, Self::UnknownHost { .. } | Self::Tls { .. })

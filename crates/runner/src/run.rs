@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::Scope;
 
 use reasonscape_core::Point;
@@ -18,7 +19,7 @@ use crate::client::{Endpoint, Timeouts};
 use crate::event::{EventKind, RunEvent};
 use crate::gate::Gate;
 use crate::plan::{self, Planned, Selection};
-use crate::{Eval, Study, StudyError};
+use crate::{Eval, Limits, Study, StudyError};
 
 use self::ask::Asker;
 use self::ledger::{Budgets, Ledger};
@@ -119,6 +120,8 @@ pub fn run(
         })
     })?;
     let summary = |(place, ledger): (&usize, &Ledger)| ledger.summary(*place, &study.evals[*place]);
+    // Whoever said now does not wait for the system to look up a host.
+    runtime.shutdown_background();
     let stopped = *shared.stop.borrow() != Stop::No;
     Ok(RunSummary { evals: evals.iter().zip(&ledgers).map(summary).collect(), stopped })
 }
@@ -145,18 +148,23 @@ pub(crate) fn check_selection(study: &Study, selection: &Selection) -> Result<()
     Ok(())
 }
 
-/// One gate for each address, shared by the evaluations that go there with the same headers.
+/// A gate, and what an evaluation must have in common with it to use it.
+type Known = (String, reqwest::header::HeaderMap, Limits, Arc<Gate>);
+
+/// One gate for each address, shared by the evaluations that go there with the same headers and limits.
 fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<Gate>>, RunError> {
     // A second call finds the provider installed already, which is what was wanted.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut shared: Vec<(String, reqwest::header::HeaderMap, Arc<Gate>)> = Vec::new();
+    let mut shared: Vec<Known> = Vec::new();
     let mut gates = HashMap::new();
     for &place in evals {
         let eval = &study.evals[place];
         let headers = header_map(eval)?;
         for url in eval.endpoints() {
-            let known = shared.iter().find(|(known, with, _)| *known == url && *with == headers);
-            let gate = if let Some((_, _, gate)) = known {
+            let same = |(known, with, limits, _): &&Known| {
+                *known == url && *with == headers && *limits == eval.limits
+            };
+            let gate = if let Some((_, _, _, gate)) = shared.iter().find(same) {
                 Arc::clone(gate)
             } else {
                 let timeouts = Timeouts {
@@ -167,7 +175,7 @@ fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<
                 let endpoint = Endpoint::new(url.clone(), headers.clone(), timeouts)
                     .map_err(|error| RunError::Client { problem: error.without_url().to_string() })?;
                 let gate = Arc::new(Gate::new(endpoint, eval.limits.concurrency));
-                shared.push((url.clone(), headers.clone(), Arc::clone(&gate)));
+                shared.push((url.clone(), headers.clone(), eval.limits, Arc::clone(&gate)));
                 gate
             };
             gates.insert((place, url), gate);
@@ -211,7 +219,7 @@ async fn ask_one<'scope, 'env, 's: 'env>(
         gates: &gates,
         ledger,
         key: eval.api_key()?,
-        unreached: Cell::new(0),
+        failures: Cell::default(),
         unasked: RefCell::new(Vec::new()),
     };
     let count = |point: &Point<'_>| shared.selection.count.unwrap_or_else(|| shared.study.count_at(point));
@@ -226,8 +234,12 @@ async fn ask_one<'scope, 'env, 's: 'env>(
         Ledger::count(&ledger.announced, trials);
         shared.tell(place, EventKind::Planned { trials }).await;
         asker.ask(scope, shared, round.clone()).await?;
-        let finished = ledger.stopped().is_some() || *shared.stop.borrow() != Stop::No;
-        let Some(precision) = shared.study.precision.filter(|_| !finished) else { return Ok(()) };
+        let Some(precision) = shared.study.precision else { return Ok(()) };
+        if ledger.stopped().is_some() || *shared.stop.borrow() != Stop::No {
+            // What the next round would have asked is not known.
+            ledger.whole.store(false, Relaxed);
+            return Ok(());
+        }
         round = precision::next_round(shared, eval, &round, precision)?;
         if round.iter().all(Range::is_empty) {
             return Ok(());

@@ -2,6 +2,7 @@
 
 use super::decimal::Decimal;
 use super::text::words;
+use crate::number_words::{SMALL, TENS};
 
 /// A number in words, when it is all that is said or stands at the end after "is".
 pub(super) fn claimed(text: &str) -> Option<Decimal> {
@@ -24,29 +25,6 @@ pub(super) fn claimed(text: &str) -> Option<Decimal> {
 }
 
 fn small(word: &str) -> Option<u64> {
-    const SMALL: [&str; 20] = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-    ];
-    const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
     let place = |names: &[&str]| names.iter().position(|name| *name == word).map(|place| place as u64);
     place(&SMALL).or_else(|| Some((place(&TENS)? + 2) * 10))
 }

@@ -1,36 +1,14 @@
 //! Pieces of English that several tasks write.
 
+use crate::number_words::{SMALL, TENS};
+
 /// A whole number in words, without hyphens or "and": `forty two`, `one thousand six`.
 ///
 /// A hyphen could be read as a minus, so none is written.
 pub(super) fn number_in_words(number: u64) -> String {
-    const SMALL: [&str; 20] = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-    ];
-    const TENS: [&str; 10] =
-        ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
     let (head, rest) = match number {
         0..20 => return SMALL[number as usize].to_owned(),
-        20..100 => (TENS[number as usize / 10].to_owned(), number % 10),
+        20..100 => (TENS[number as usize / 10 - 2].to_owned(), number % 10),
         100..1000 => (format!("{} hundred", SMALL[number as usize / 100]), number % 100),
         1000..1_000_000 => (format!("{} thousand", number_in_words(number / 1000)), number % 1000),
         _ => (format!("{} million", number_in_words(number / 1_000_000)), number % 1_000_000),

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::Scope;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -28,8 +29,10 @@ const STORING: usize = 512;
 const LOT: u64 = 256;
 /// How long to leave a request alone that another process is asking.
 const OTHERS: Duration = Duration::from_millis(300);
-/// An endpoint that has never answered is given up after so many failures in a row.
-const HOPELESS: u32 = 5;
+/// An endpoint that has never answered is given up after so many failures to reach it in a row,
+const UNREACHABLE: u32 = 5;
+/// and after so many of any kind but being busy. Where a third of all requests fail, that happens once in a million.
+const FRUITLESS: u32 = 12;
 
 /// One evaluation being asked.
 pub(super) struct Asker<'a, 's> {
@@ -40,10 +43,19 @@ pub(super) struct Asker<'a, 's> {
     pub(super) ledger: &'a Ledger,
     /// The key that must not be repeated in any message.
     pub(super) key: Option<ApiKey>,
-    /// Failures to reach the endpoint since the last answer.
-    pub(super) unreached: Cell<u32>,
+    /// What has failed since the last answer.
+    pub(super) failures: Cell<Failures>,
     /// Claims that are to be given back.
     pub(super) unasked: RefCell<Vec<EntryId>>,
+}
+
+/// Failures in a row.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Failures {
+    /// To reach the endpoint.
+    unreachable: u32,
+    /// Of any kind.
+    all: u32,
 }
 
 /// What the planning thread says.
@@ -72,6 +84,7 @@ impl<'s> Asker<'_, 's> {
         's: 'env,
     {
         let eval = self.eval;
+        self.ledger.whole.store(false, Relaxed);
         let (steps, planned) = mpsc::channel(WAITING);
         scope.spawn(move || plan(shared, eval, &round, &steps));
         let (granted, asked) = mpsc::channel(WAITING);
@@ -167,22 +180,16 @@ impl<'s> Asker<'_, 's> {
             if self.is_stopping() {
                 break;
             }
-            let gate = self
-                .gates
-                .iter()
-                .min_by(|a, b| a.load().total_cmp(&b.load()))
-                .expect("an eval has an endpoint");
-            let place = gate.enter().await;
-            // Looked at only now: many who wait for their turn would all find a budget that one of them uses up.
-            if let Some(reason) = self.shared.budgets.exhausted() {
-                self.stop_for(&reason).await;
-            }
+            let Some(place) = self.enter().await else { break };
             if self.is_stopping() {
                 break;
             }
+            if let Err(reason) = self.shared.budgets.take_request() {
+                self.stop_for(&reason).await;
+                break;
+            }
             Ledger::count(&self.ledger.sent, 1);
-            self.shared.budgets.sent();
-            let reply = gate.endpoint.send(planned.request.clone().into_bytes()).await;
+            let reply = place.endpoint().send(planned.request.clone().into_bytes()).await;
             match self.next(attempt, &planned, reply, place).await? {
                 Next::Done => return Ok(()),
                 Next::Again { problem, wait } => {
@@ -196,12 +203,23 @@ impl<'s> Asker<'_, 's> {
                     let trial = planned.name();
                     self.ledger.missing(trial.clone(), problem.clone());
                     self.shared.tell(self.place, EventKind::Missing { trial, problem }).await;
-                    break;
+                    // At once: somebody who waits for this very request may be waited for by us.
+                    self.shared.writer.release(vec![planned.id]).await?;
+                    return Ok(());
                 }
             }
         }
         self.unasked.borrow_mut().push(planned.id);
         Ok(())
+    }
+
+    /// A place at an endpoint, unless somebody says stop first: a pause may be long.
+    async fn enter(&self) -> Option<Place<'_>> {
+        let mut stop = self.shared.stop.clone();
+        tokio::select! {
+            place = Gate::enter(self.gates) => Some(place),
+            _ = stop.wait_for(|stop| *stop != Stop::No) => None,
+        }
     }
 
     /// No more requests for this evaluation.
@@ -222,14 +240,18 @@ impl<'s> Asker<'_, 's> {
         let reply = match reply {
             Ok(reply) => reply,
             Err(problem) => {
-                drop(place);
-                self.unreached.set(self.unreached.get() + 1);
-                let never = self.ledger.has_no_answer();
-                let for_all = problem.is_hopeless() || never && self.unreached.get() >= HOPELESS;
-                return Ok(self.again(attempt, problem.to_string(), for_all, None));
+                if problem.is_unreachable() {
+                    place.unreachable();
+                } else {
+                    drop(place);
+                }
+                let text = problem.to_string();
+                if problem.is_hopeless() {
+                    return Ok(Next::GiveUp { problem: text, for_all: true });
+                }
+                return Ok(self.again(attempt, text, problem.is_unreachable(), None));
             }
         };
-        self.unreached.set(0);
         match self.eval.provider.parse(reply.status, &reply.body) {
             Ok(completion) if completion.finish == Finish::ContentFilter => {
                 drop(place);
@@ -241,9 +263,8 @@ impl<'s> Asker<'_, 's> {
             Ok(completion) => {
                 let tokens =
                     completion.usage.completion_tokens.unwrap_or(completion.content.len() as u64 / 4);
-                // It is paid for, whatever becomes of it, and before the next one takes its place.
-                self.shared.budgets.answered(self.eval, completion.usage);
                 place.answered(reply.latency, tokens);
+                self.failures.set(Failures::default());
                 self.keep(planned, &completion, reply).await?;
                 Ok(Next::Done)
             }
@@ -252,9 +273,11 @@ impl<'s> Asker<'_, 's> {
                 let problem = self.key.as_ref().map_or(problem.clone(), |key| problem.without(key));
                 if problem.is_overload() {
                     place.refused(reply.retry_after);
-                } else {
-                    drop(place);
+                    // The gate stays closed for as long as was asked; another may be open.
+                    let pause = reply.retry_after.filter(|_| self.gates.len() == 1);
+                    return Ok(self.later(attempt, problem.to_string(), pause));
                 }
+                drop(place);
                 if problem.is_retryable() {
                     Ok(self.again(attempt, problem.to_string(), false, reply.retry_after))
                 } else {
@@ -264,10 +287,34 @@ impl<'s> Asker<'_, 's> {
         }
     }
 
+    /// Another attempt after a failure, unless the endpoint fails again and again and has never answered.
+    fn again(&self, attempt: u32, problem: String, unreachable: bool, pause: Option<Duration>) -> Next {
+        let before = self.failures.get();
+        let failures = Failures {
+            unreachable: if unreachable { before.unreachable + 1 } else { 0 },
+            all: before.all + 1,
+        };
+        self.failures.set(failures);
+        if !self.ledger.has_no_answer() {
+            self.later(attempt, problem, pause)
+        } else if failures.unreachable >= UNREACHABLE {
+            Next::GiveUp { problem, for_all: true }
+        } else if failures.all >= FRUITLESS {
+            let problem = format!(
+                "none of the first {} requests was answered; look at the server, and check `base_url` and \
+                 `model`: {problem}",
+                failures.all
+            );
+            Next::GiveUp { problem, for_all: true }
+        } else {
+            self.later(attempt, problem, pause)
+        }
+    }
+
     /// Another attempt, unless there have been enough.
-    fn again(&self, attempt: u32, problem: String, for_all: bool, pause: Option<Duration>) -> Next {
-        if for_all || attempt > self.eval.limits.max_retries {
-            return Next::GiveUp { problem, for_all };
+    fn later(&self, attempt: u32, problem: String, pause: Option<Duration>) -> Next {
+        if attempt > self.eval.limits.max_retries {
+            return Next::GiveUp { problem, for_all: false };
         }
         let wait = backoff(attempt, jitter()).max(pause.unwrap_or_default());
         Next::Again { problem, wait }
@@ -289,8 +336,10 @@ impl<'s> Asker<'_, 's> {
             body: reply.body,
         };
         let entry = Entry { id: planned.id.clone(), request: planned.request.clone(), response };
-        self.shared.writer.store(&entry).await?;
         let (usage, truncated) = (completion.usage, completion.finish == Finish::Length);
+        // Spent when it comes, done when it is durable.
+        self.shared.budgets.answered(self.eval, usage);
+        self.shared.writer.store(&entry).await?;
         self.ledger.answered(usage, truncated);
         self.shared.tell(self.place, EventKind::Answered { latency, usage, truncated }).await;
         Ok(())

@@ -1,6 +1,6 @@
 //! What a run has used up and what it has got for it.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,8 @@ pub(super) struct Ledger {
     pub(super) truncated: AtomicU64,
     pub(super) prompt_tokens: AtomicU64,
     pub(super) completion_tokens: AtomicU64,
+    /// Whether the plan was walked to its end.
+    pub(super) whole: AtomicBool,
     missing: Mutex<Missing>,
     stopped: Mutex<Option<String>>,
 }
@@ -55,6 +57,7 @@ impl Ledger {
 
     /// The end of the plan is reached, so its length is known.
     pub(super) fn settle(&self) {
+        self.whole.store(true, Relaxed);
         self.announced.store(self.planned.load(Relaxed), Relaxed);
     }
 
@@ -100,6 +103,7 @@ impl Ledger {
             prompt_tokens,
             completion_tokens,
             cost: eval.prices.map(|prices| prices.of(prompt_tokens, completion_tokens)),
+            whole: self.whole.load(Relaxed),
             stopped: self.stopped(),
         }
     }
@@ -134,6 +138,8 @@ pub struct EvalSummary {
     pub completion_tokens: u64,
     /// What this run cost, where prices are known.
     pub cost: Option<f64>,
+    /// Whether the plan was walked to its end: a run that is stopped does not know all that it would have asked.
+    pub whole: bool,
     /// Why it ended early, if it did.
     pub stopped: Option<String>,
 }
@@ -141,7 +147,7 @@ pub struct EvalSummary {
 impl EvalSummary {
     /// Whether every planned trial has an answer.
     pub fn is_complete(&self) -> bool {
-        self.stopped.is_none() && self.cached + self.answered == self.planned
+        self.whole && self.cached + self.answered == self.planned
     }
 }
 
@@ -183,8 +189,20 @@ impl Budgets {
         }
     }
 
-    pub(super) fn sent(&self) {
-        self.requests.fetch_add(1, Relaxed);
+    /// Takes a request out of what is left.
+    ///
+    /// # Errors
+    /// What is used up, if anything; then nothing is taken.
+    pub(super) fn take_request(&self) -> Result<(), String> {
+        if let Some(reason) = self.exhausted() {
+            return Err(reason);
+        }
+        let limit = self.budget.requests.unwrap_or(u64::MAX);
+        let more = |requests| (requests < limit).then_some(requests + 1);
+        match self.requests.fetch_update(Relaxed, Relaxed, more) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(format!("the budget of {limit} requests is used up")),
+        }
     }
 
     pub(super) fn answered(&self, eval: &Eval, usage: Usage) {
@@ -195,20 +213,17 @@ impl Budgets {
         }
     }
 
-    /// What is used up, if anything.
-    pub(super) fn exhausted(&self) -> Option<String> {
+    /// What is used up apart from requests, if anything.
+    fn exhausted(&self) -> Option<String> {
         let spent = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
-        let Budget { tokens, requests, money, time } = self.budget;
+        let Budget { tokens, money, time, .. } = self.budget;
         if let Some(limit) = spent(self.tokens.load(Relaxed), tokens) {
             return Some(format!("the budget of {limit} tokens is used up"));
-        }
-        if let Some(limit) = spent(self.requests.load(Relaxed), requests) {
-            return Some(format!("the budget of {limit} requests is used up"));
         }
         if let Some(limit) = money.filter(|limit| self.money.load(Relaxed) as f64 / 1e6 >= *limit) {
             return Some(format!("the budget of {limit} in money is used up"));
         }
         let late = |limit: &Duration| self.started.elapsed() >= *limit;
-        time.filter(late).map(|limit| format!("the budget of {} seconds is used up", limit.as_secs()))
+        time.filter(late).map(|limit| format!("the budget of {} seconds is used up", limit.as_secs_f64()))
     }
 }

@@ -4,6 +4,7 @@
 
 mod cache;
 mod provider;
+mod run;
 mod simulate;
 mod study;
 mod template;

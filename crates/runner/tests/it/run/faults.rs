@@ -1,0 +1,131 @@
+//! Everything that can go wrong on the way, alone and together.
+
+use std::time::Duration;
+
+use reasonscape_runner::EventKind;
+use reasonscape_runner::simulate::FaultKind;
+
+use super::script::{Script, completion};
+use super::{POINTS, World, adds_up, count, eval, run_all, server};
+
+/// Short enough that what stalls does not stall the tests, long enough for a busy machine.
+const PATIENCE: &str = "timeout_seconds = 2\nidle_timeout_seconds = 1\n";
+
+/// Runs against a server with these faults, twice; whatever happened, nothing is lost or paid twice.
+fn survives(faults: &str, kinds: &[FaultKind]) {
+    let (world, server) = (World::new(), server(faults));
+    let study = world.study("", &[eval("sim-cheap", &server.base_url()) + PATIENCE]);
+    let cache = world.cache();
+    let (summary, events) = run_all(&study, &count(12), &cache);
+    let eval = &summary.evals[0];
+    assert_eq!(eval.stopped, None, "{faults}");
+    adds_up(eval);
+    assert_eq!(eval.planned, 12 * POINTS);
+    assert_eq!(world.entries(), eval.answered, "{faults}: what counts is what is kept");
+    let stats = server.stats();
+    assert_eq!(stats.requests, eval.sent, "{faults}");
+    assert!(stats.duplicates <= late(&stats.by_fault), "{faults}: {stats:?}");
+    for kind in kinds {
+        assert!(stats.by_fault.contains_key(kind.name()), "{kind:?} did not happen: {stats:?}");
+    }
+    // Every failure was said: a request more than there are trials is one that was sent again.
+    let said =
+        |wanted: fn(&EventKind) -> bool| events.iter().filter(|event| wanted(&event.kind)).count() as u64;
+    let retried = said(|kind| matches!(kind, EventKind::Retrying { .. }));
+    assert_eq!(eval.sent, eval.answered + eval.missing + retried, "{faults}");
+    assert_eq!(said(|kind| matches!(kind, EventKind::Missing { .. })), eval.missing);
+    assert_eq!(said(|kind| matches!(kind, EventKind::Answered { .. })), eval.answered);
+
+    let answered = eval.answered;
+    let (again, _) = run_all(&study, &count(12), &cache);
+    let again = &again.evals[0];
+    adds_up(again);
+    assert_eq!(again.cached, answered, "{faults}: only what was missing is asked again");
+}
+
+/// Requests that the simulator counts as answered and whose answer a client may not have waited for.
+fn late(by_fault: &std::collections::BTreeMap<&'static str, u64>) -> u64 {
+    by_fault.get("slow").copied().unwrap_or(0)
+}
+
+#[test]
+fn every_fault_alone_ends_with_all_trials_answered_or_missing_by_name() {
+    std::thread::scope(|scope| {
+        for kind in FaultKind::ALL {
+            scope.spawn(move || {
+                let faults = format!("rate=0.3,kinds={},slow-ms=30,retry-after=0.05", kind.name());
+                survives(&faults, &[kind]);
+            });
+        }
+    });
+}
+
+#[test]
+fn all_faults_together_end_with_all_trials_answered_or_missing_by_name() {
+    std::thread::scope(|scope| {
+        for seed in 0..3 {
+            scope.spawn(move || survives(&format!("rate=0.3,kinds=all,slow-ms=30,seed={seed}"), &[]));
+        }
+    });
+}
+
+#[test]
+fn an_overflowing_context_is_an_answer_that_was_cut_off() {
+    let (world, server) = (World::new(), server("rate=0.5,kinds=overflow"));
+    let study = world.study("", &[eval("sim-cheap", &server.base_url())]);
+    let (summary, _) = run_all(&study, &count(12), &world.cache());
+    let overflows = server.stats().by_fault["overflow"];
+    assert!(summary.is_complete() && summary.evals[0].truncated >= overflows && overflows > 0);
+    assert_eq!(server.stats().requests, 48, "asking again would not help");
+}
+
+#[test]
+fn what_fails_for_good_is_missing_by_name_and_asked_by_the_next_run() {
+    let world = World::new();
+    // The first three requests fail, however often they may be tried.
+    let script = Script::start(|number| match number {
+        0..3 => (500, "", r#"{"error": {"message": "out of memory"}}"#.to_owned()),
+        _ => completion(),
+    });
+    let lines = format!(
+        "[[eval]]\nmodel = \"m\"\nbase_url = \"{}\"\nconcurrency = 1\nmax_retries = 0\n",
+        script.base_url()
+    );
+    let study = world.study("", &[lines]);
+    let (summary, _) = run_all(&study, &count(4), &world.cache());
+    let eval = &summary.evals[0];
+    adds_up(eval);
+    assert_eq!((eval.answered, eval.missing, eval.sent), (13, 3, 16));
+    for missing in &eval.missing_trials {
+        assert!(missing.problem.contains("out of memory"), "{missing:?}");
+        assert!(missing.trial.starts_with("arithmetic {"), "{missing:?}");
+    }
+    assert!(!summary.is_complete());
+    let (summary, _) = run_all(&study, &count(4), &world.cache());
+    assert!(summary.is_complete());
+    assert_eq!((summary.evals[0].cached, summary.evals[0].answered), (13, 3));
+}
+
+#[test]
+fn nothing_is_sent_while_the_endpoint_asks_for_a_pause() {
+    let world = World::new();
+    let script = Script::start(|number| match number {
+        0 => (429, "Retry-After: 1\r\n", r#"{"error": {"message": "slow down"}}"#.to_owned()),
+        _ => completion(),
+    });
+    let lines = format!("[[eval]]\nmodel = \"m\"\nbase_url = \"{}\"\nconcurrency = 1\n", script.base_url());
+    let study = world.study("", &[lines]);
+    let (summary, events) = run_all(&study, &count(4), &world.cache());
+    assert!(summary.is_complete());
+    assert_eq!(summary.evals[0].sent, 17);
+    let seen = script.seen();
+    assert!(seen[1].came - seen[0].came >= Duration::from_secs(1), "{:?}", seen[1].came - seen[0].came);
+    let waits: Vec<Duration> = events
+        .iter()
+        .filter_map(|event| match event.kind {
+            EventKind::Retrying { wait, .. } => Some(wait),
+            _ => None,
+        })
+        .collect();
+    assert!(waits.len() == 1 && waits[0] >= Duration::from_secs(1), "{waits:?}");
+}

@@ -1,0 +1,128 @@
+//! Several processes on one study, and processes that are killed.
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use reasonscape_runner::Study;
+use reasonscape_runner::cache::{Cache, CacheError};
+
+use super::script::{Script, completion};
+use super::{POINTS, World, adds_up, count, eval, run_all, server};
+
+const FOLDER: &str = "REASONSCAPE_TEST_STUDY";
+const COUNT: &str = "REASONSCAPE_TEST_COUNT";
+
+/// Another process that runs the study of this world.
+fn other(world: &World, tests: usize) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["run::processes::part", "--exact", "--ignored", "--nocapture"])
+        .env(FOLDER, world.folder.path())
+        .env(COUNT, tests.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// What it said at its end: planned, cached, answered and missing.
+fn said(mut child: Child) -> [u64; 4] {
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let said = lines.filter_map(|line| Some(line.split_once("child: ")?.1.to_owned())).last();
+    assert!(child.wait().unwrap().success(), "{said:?}");
+    let numbers: Vec<u64> = said.unwrap().split(' ').map(|number| number.parse().unwrap()).collect();
+    numbers.try_into().unwrap()
+}
+
+#[test]
+#[ignore = "played by other tests in a process of its own"]
+fn part() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let tests = std::env::var(COUNT).unwrap().parse().unwrap();
+    let study = Study::load(folder.as_ref()).unwrap();
+    let cache = Cache::open(study.folder.join("cache.sqlite")).unwrap();
+    let (summary, _) = run_all(&study, &count(tests), &cache);
+    let eval = &summary.evals[0];
+    adds_up(eval);
+    println!("\nchild: {} {} {} {}", eval.planned, eval.cached, eval.answered, eval.missing);
+}
+
+#[test]
+fn three_processes_at_once_share_a_study_and_ask_everything_once() {
+    let (world, server) = (World::new(), server("rate=1,kinds=slow,slow-ms=5"));
+    world.study("", &[eval("sim-cheap", &server.base_url())]);
+    let children: Vec<Child> = (0..3).map(|_| other(&world, 64)).collect();
+    let ends: Vec<[u64; 4]> = children.into_iter().map(said).collect();
+    for [planned, cached, answered, missing] in &ends {
+        assert_eq!((*planned, cached + answered, *missing), (64 * POINTS, 64 * POINTS, 0), "{ends:?}");
+    }
+    assert_eq!(ends.iter().map(|[_, _, answered, _]| answered).sum::<u64>(), 64 * POINTS);
+    let stats = server.stats();
+    assert_eq!((stats.requests, stats.duplicates), (64 * POINTS, 0));
+    assert_eq!(world.entries(), 64 * POINTS);
+    assert!(!world.folder.path().join("cache.sqlite.owners").exists(), "no claim is left behind");
+}
+
+/// What one process gives up, the other may try; neither waits for the other for ever.
+#[test]
+fn processes_that_both_give_some_trials_up_both_come_to_an_end() {
+    let (world, server) = (World::new(), server("rate=0.3,kinds=500"));
+    world.study("", &[eval("sim-cheap", &server.base_url()) + "max_retries = 0\n"]);
+    let children: Vec<Child> = (0..2).map(|_| other(&world, 48)).collect();
+    let ends: Vec<[u64; 4]> = children.into_iter().map(said).collect();
+    let answered: u64 = ends.iter().map(|[_, _, answered, _]| answered).sum();
+    assert_eq!(world.entries(), answered, "{ends:?}");
+    assert_eq!(server.stats().duplicates, 0);
+    assert!(ends.iter().all(|[planned, cached, answered, missing]| cached + answered + missing == *planned));
+}
+
+#[test]
+fn ten_kills_lose_nothing_and_no_stored_request_is_sent_again() {
+    const TESTS: usize = 64;
+    let world = World::new();
+    let script = Script::start(|_| {
+        std::thread::sleep(Duration::from_millis(4));
+        completion()
+    });
+    let study = world.study("", &[eval("m", &script.base_url())]);
+    drop(world.cache());
+    let mut random = 20_240_601_u64;
+    let mut moment = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let mut stored: HashSet<String> = HashSet::new();
+    for _ in 0..10 {
+        let before = script.seen().len();
+        let mut child = other(&world, TESTS);
+        let until = before + 1 + moment(22) as usize;
+        while script.seen().len() < until && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        std::thread::sleep(Duration::from_micros(moment(6000)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for request in &script.seen()[before..] {
+            assert!(!stored.contains(&request.body), "sent again although it was stored");
+        }
+        let reader = world.cache().reader().unwrap();
+        let keep = |entry: reasonscape_runner::cache::Entry| {
+            stored.insert(entry.request);
+            Ok(())
+        };
+        reader.for_each::<CacheError>(keep).unwrap();
+        assert_eq!(world.entries(), stored.len() as u64, "nothing that was stored is gone");
+    }
+    assert!(!stored.is_empty() && stored.len() < TESTS * POINTS as usize, "{}", stored.len());
+
+    let before = script.seen().len();
+    let (summary, _) = run_all(&study, &count(TESTS), &world.cache());
+    let eval = &summary.evals[0];
+    adds_up(eval);
+    assert!(summary.is_complete());
+    assert_eq!((eval.planned, eval.cached), (TESTS as u64 * POINTS, stored.len() as u64));
+    assert_eq!(script.seen().len() - before, eval.answered as usize);
+    assert_eq!(world.entries(), TESTS as u64 * POINTS);
+}

@@ -1,0 +1,95 @@
+//! A server that says what a test tells it to, and remembers what it was asked and when.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// One request, from when it was read to when its reply was about to be written.
+#[derive(Debug, Clone)]
+pub(super) struct Exchange {
+    pub(super) body: String,
+    pub(super) came: Instant,
+    pub(super) status: u16,
+}
+
+/// A status, further headers (each with its line end), and a body.
+pub(super) type Reply = (u16, &'static str, String);
+
+#[derive(Debug)]
+pub(super) struct Script {
+    address: SocketAddr,
+    seen: Arc<Mutex<Vec<Exchange>>>,
+}
+
+impl Script {
+    /// Serves until the test ends. `reply` is given the number of the request, from 0.
+    pub(super) fn start(reply: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (reply, kept) = (Arc::new(reply), Arc::clone(&seen));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (reply, seen) = (Arc::clone(&reply), Arc::clone(&kept));
+                // A client that goes away in the middle is what some tests are about.
+                std::thread::spawn(move || _ = answer(stream, &*reply, &seen));
+            }
+        });
+        Self { address, seen }
+    }
+
+    pub(super) fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    pub(super) fn seen(&self) -> Vec<Exchange> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn answer(
+    mut stream: TcpStream,
+    reply: &dyn Fn(usize) -> Reply,
+    seen: &Mutex<Vec<Exchange>>,
+) -> std::io::Result<()> {
+    let mut bytes = Vec::new();
+    let mut piece = [0; 4096];
+    let body = loop {
+        if let Some(body) = whole(&bytes) {
+            break body;
+        }
+        match stream.read(&mut piece)? {
+            0 => return Ok(()),
+            length => bytes.extend_from_slice(&piece[..length]),
+        }
+    };
+    let number = {
+        let mut seen = seen.lock().unwrap();
+        seen.push(Exchange { body, came: Instant::now(), status: 0 });
+        seen.len() - 1
+    };
+    let (status, headers, body) = reply(number);
+    seen.lock().unwrap()[number].status = status;
+    let length = body.len();
+    write!(
+        stream,
+        "HTTP/1.1 {status} X\r\nConnection: close\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+    )
+}
+
+/// The body of a request that has come whole.
+fn whole(bytes: &[u8]) -> Option<String> {
+    let head = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
+    let text = String::from_utf8_lossy(&bytes[..head]).to_ascii_lowercase();
+    let length =
+        text.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
+    let body = bytes.get(head + 4..head + 4 + length)?;
+    Some(String::from_utf8(body.to_vec()).unwrap())
+}
+
+/// A complete answer.
+pub(super) fn completion() -> Reply {
+    let body = r#"{"choices":[{"message":{"content":"Answer: 1"},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5}}"#;
+    (200, "Content-Type: application/json\r\n", body.to_owned())
+}
