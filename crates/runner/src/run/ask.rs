@@ -263,6 +263,8 @@ impl<'s> Asker<'_, 's> {
             Ok(completion) => {
                 let tokens =
                     completion.usage.completion_tokens.unwrap_or(completion.content.len() as u64 / 4);
+                // It is paid for, whatever becomes of it, and before the next one takes its place.
+                self.shared.budgets.answered(self.eval, completion.usage);
                 place.answered(reply.latency, tokens);
                 self.failures.set(Failures::default());
                 self.keep(planned, &completion, reply).await?;
@@ -337,8 +339,6 @@ impl<'s> Asker<'_, 's> {
         };
         let entry = Entry { id: planned.id.clone(), request: planned.request.clone(), response };
         let (usage, truncated) = (completion.usage, completion.finish == Finish::Length);
-        // Spent when it comes, done when it is durable.
-        self.shared.budgets.answered(self.eval, usage);
         self.shared.writer.store(&entry).await?;
         self.ledger.answered(usage, truncated);
         self.shared.tell(self.place, EventKind::Answered { latency, usage, truncated }).await;

@@ -57,8 +57,8 @@ impl Ledger {
 
     /// The end of the plan is reached, so its length is known.
     pub(super) fn settle(&self) {
-        self.whole.store(true, Relaxed);
         self.announced.store(self.planned.load(Relaxed), Relaxed);
+        self.whole.store(true, Relaxed);
     }
 
     pub(super) fn has_no_answer(&self) -> bool {
