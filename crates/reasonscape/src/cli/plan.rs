@@ -31,10 +31,10 @@ impl Plan {
             "trials",
             "cached",
             "to send",
+            "cost",
             "prompt tokens",
             "answer tokens",
             "at most",
-            "cost",
         ]);
         for one in &forecasts {
             table.push(vec![
@@ -44,10 +44,10 @@ impl Plan {
                 Cell::Number(one.trials as f64, 0),
                 Cell::Number(one.cached as f64, 0),
                 Cell::Number(one.to_send() as f64, 0),
+                Cell::optional(one.cost, 2),
                 Cell::Number(one.prompt_tokens as f64, 0),
                 Cell::Number(one.completion_tokens as f64, 0),
                 Cell::optional(one.most_completion_tokens.map(|most| most as f64), 0),
-                Cell::optional(one.cost, 2),
             ]);
         }
         let json: Vec<Value> = forecasts
