@@ -102,7 +102,9 @@ pub fn run(
     let budgets = Budgets::new(study.budget);
     let shared = Shared { study, points, selection, cache, writer: cache.writer()?, events, stop, budgets };
 
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    // One thread for all that waits on the network: the planning and the writing have theirs, and handing every reply
+    // from one thread to another would cost a quarter more.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| RunError::Client { problem: error.to_string() })?;
