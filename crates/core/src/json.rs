@@ -63,7 +63,7 @@ impl Json {
         reader.skip_space();
         match reader.peek() {
             None => Ok(value),
-            Some(found) => Err(reader.error(format!("expected the end of the document, found `{found}`"))),
+            Some(_) => Err(reader.expected("the end of the document")),
         }
     }
 
@@ -419,6 +419,7 @@ mod tests {
         assert_eq!(message("[1 2]"), "line 1, column 4: expected `,` or `]`, found `2`");
         assert_eq!(message("01"), "line 1, column 2: expected the end of a number, found `1`");
         assert_eq!(message("1."), "line 1, column 2: expected the end of a number, found `.`");
+        assert_eq!(message("1\0"), "line 1, column 2: expected the end of the document, found `\\u{0}`");
         assert_eq!(message("1 2"), "line 1, column 3: expected the end of the document, found `2`");
         assert!(message(&"[".repeat(100_000)).contains("nested more than 500 deep"));
     }
