@@ -38,7 +38,19 @@ fn ratings(criterion: &mut Criterion) {
         win_rates(&complete(100, 12), Confidence::P95, Method::Exact).expect("a complete leaderboard");
     let wins: Vec<Vec<f64>> =
         (0..100).map(|a| rates.row(a).iter().map(|rate| rate.unwrap_or(0.0)).collect()).collect();
-    criterion.benchmark_group("bradley_terry").bench_function("100", |bencher| bencher.iter(|| fit(&wins)));
+    let mut group = criterion.benchmark_group("bradley_terry");
+    group.bench_function("100", |bencher| bencher.iter(|| fit(&wins)));
+    // The matrix that the peer is given: `matrix` in peers/stats.py.
+    let even = even_matrix(100);
+    group.bench_function("100 even", |bencher| bencher.iter(|| fit(&even)));
+    group.finish();
+}
+
+/// Win rates of models whose log ratings are evenly spaced from -2 to 2.
+fn even_matrix(models: usize) -> Vec<Vec<f64>> {
+    let rating = |model: usize| (4.0 * model as f64 / (models - 1) as f64 - 2.0).exp();
+    let rate = |a, b| if a == b { 0.0 } else { rating(a) / (rating(a) + rating(b)) };
+    (0..models).map(|a| (0..models).map(|b| rate(a, b)).collect()).collect()
 }
 
 criterion_group!(benches, scores, all_pairs, ratings);

@@ -76,7 +76,7 @@ def pairwise_in_numpy(draws=10_000):
 
 
 def matrix(models=100):
-    """Win rates of 100 models whose strengths are a hundredth apart."""
+    """Win rates of models whose log ratings are evenly spaced from -2 to 2, as `even_matrix` in stats.rs."""
     ratings = numpy.exp(numpy.linspace(-2, 2, models))
     rates = ratings[:, None] / (ratings[:, None] + ratings[None, :])
     numpy.fill_diagonal(rates, 0)
@@ -87,11 +87,13 @@ if __name__ == "__main__":
     criterion = sys.argv[1]
     score = report.ours(criterion, "score/60x12x5000")
     exact = report.ours(criterion, "pairwise/exact 60x12")
-    bradley_terry = report.ours(criterion, "bradley_terry/100")
+    bradley_terry = report.ours(criterion, "bradley_terry/100 even")
     rates = matrix()
+    _, sweeps = evalica.bradley_terry_naive(rates)
+    print(f"evalica's fit ends after {sweeps} of at most 100 sweeps, at a tolerance of 1e-6; ours goes to 1e-11")
     report.table([
         ("ReasonScore, 60 models x 12 tasks x 5000", score, "numpy", report.seconds(scores_in_numpy), 8),
         ("  the same numbers, to 1e-9", score, "Python", report.seconds(scores_in_python, 1), 100),
         ("all pairs, 60 models x 12 tasks, exact", exact, "numpy, 10,000 draws", report.seconds(pairwise_in_numpy, 3), 10),
-        ("Bradley-Terry, 100 models", bradley_terry, "evalica, numpy", report.seconds(lambda: evalica.bradley_terry_naive(rates)), 5),
+        ("Bradley-Terry, 100 models, even", bradley_terry, "evalica, numpy", report.seconds(lambda: evalica.bradley_terry_naive(rates)), None),
     ])
