@@ -28,6 +28,9 @@ mod task;
 pub mod tasks;
 mod trial;
 
+/// Names this state of the sources: tests and judgements that were made under another name may be others.
+pub const SOURCES: &str = env!("REASONSCAPE_CORE_SOURCES");
+
 pub use extract::{Extraction, Method, Reply, extract};
 pub use json::{Json, JsonError};
 pub use key::{base_seed, cache_key, canonical_json, seeded};

@@ -2,6 +2,7 @@
 
 mod cache;
 mod estimate;
+mod evaluate;
 mod generate;
 mod init;
 mod key;
@@ -9,6 +10,7 @@ mod plan;
 mod run;
 mod score;
 mod simulate;
+mod sql;
 mod study;
 mod suite;
 mod tasks;
@@ -67,6 +69,7 @@ impl Global {
 enum Command {
     Cache(cache::CacheCommand),
     Estimate(estimate::Estimate),
+    Evaluate(evaluate::Evaluate),
     Generate(generate::Generate),
     Init(init::Init),
     Key(key::Key),
@@ -74,6 +77,7 @@ enum Command {
     Run(run::Run),
     Score(score::Score),
     Simulate(simulate::Simulate),
+    Sql(sql::Sql),
     Suite(suite::SuiteCommand),
     Tasks(tasks::Tasks),
 }
@@ -102,6 +106,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     match command {
         Command::Cache(cache) => cache.run(global),
         Command::Estimate(estimate) => estimate.run(global),
+        Command::Evaluate(evaluate) => evaluate.run(global),
         Command::Generate(generate) => generate.run(),
         Command::Init(init) => init.run(global),
         Command::Key(key) => key.run(global),
@@ -109,9 +114,16 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Run(run) => run.run(global),
         Command::Score(score) => score.run(global),
         Command::Simulate(simulate) => simulate.run(global),
+        Command::Sql(sql) => sql.run(global),
         Command::Suite(suite) => suite.run(global),
         Command::Tasks(tasks) => tasks.run(global),
     }
+}
+
+/// Waits for work that is written to be waited for, on all cores.
+fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(work)
 }
 
 /// What clap says of a wrong argument, as one line: the error, then its tip, without the usage.

@@ -72,13 +72,13 @@ impl Cell {
 /// Rows under named columns.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
-    columns: Vec<&'static str>,
+    columns: Vec<String>,
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
-    pub(crate) fn new(columns: &[&'static str]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+    pub(crate) fn new(columns: &[impl ToString]) -> Self {
+        Self { columns: columns.iter().map(ToString::to_string).collect(), rows: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, row: Vec<Cell>) {
@@ -139,9 +139,18 @@ impl Table {
         }
     }
 
+    /// The table in a format for people, or as CSV.
+    pub(crate) fn render(&self, format: Format) -> Result<String, Failure> {
+        match format {
+            Format::Table | Format::Json => Ok(self.as_text()),
+            Format::Markdown => Ok(self.as_markdown()),
+            Format::Csv => self.as_csv(),
+        }
+    }
+
     fn as_markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let mut text = line(self.columns.iter().map(ToString::to_string).collect());
+        let mut text = line(self.columns.clone());
         let rule = |column| if self.is_numeric(column) { "--:" } else { "---" };
         text += &line((0..self.columns.len()).map(|column| rule(column).to_owned()).collect());
         for row in &self.rows {
@@ -167,9 +176,7 @@ impl Table {
 /// Prints the same data as a table or, for programs that want structure, as JSON.
 pub(crate) fn print(format: Format, table: &Table, json: &impl Serialize) -> Result<(), Failure> {
     let text = match format {
-        Format::Table => table.as_text(),
-        Format::Markdown => table.as_markdown(),
-        Format::Csv => table.as_csv()?,
+        Format::Table | Format::Markdown | Format::Csv => table.render(format)?,
         Format::Json => {
             serde_json::to_string_pretty(json).map_err(|error| Failure::Broken(error.into()))? + "\n"
         }

@@ -1,7 +1,9 @@
 //! From a study to the requests that ask it, one at a time: a plan of a million needs no more room than one of ten.
 
+mod asked;
 mod forecast;
 
+pub use self::asked::{Asked, asked};
 pub use self::forecast::{Forecast, forecast};
 
 use std::ops::{ControlFlow, Range};

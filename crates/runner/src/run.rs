@@ -130,7 +130,10 @@ pub fn run(
 
 /// Refuses a selection that asks nothing, or names something that there is not: a misspelt name would otherwise be left
 /// out without a word.
-pub(crate) fn check_selection(study: &Study, selection: &Selection) -> Result<(), RunError> {
+///
+/// # Errors
+/// A [`RunError`] that names what is not there and what is.
+pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), RunError> {
     let unknown = |wanted: &[String], is_known: &dyn Fn(&str) -> bool| {
         let unknown: Vec<&str> = wanted.iter().map(String::as_str).filter(|name| !is_known(name)).collect();
         (!unknown.is_empty()).then(|| unknown.join(", "))

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use reasonscape_runner::cache::{Cache, CacheError, Reader};
 
 use super::Global;
+use super::study::{cache_path, study_folder};
 use crate::failure::Failure;
 
 /// Look after the responses that a study has paid for
@@ -55,17 +56,7 @@ impl CacheCommand {
 
 impl Study {
     fn path(&self) -> Result<PathBuf, Failure> {
-        let folder = match std::fs::metadata(&self.study) {
-            Ok(found) if found.is_dir() => Some(self.study.as_path()),
-            Ok(_) => self.study.parent(),
-            Err(_) => None,
-        };
-        folder.map(super::study::cache_path).ok_or_else(|| {
-            Failure::input(format!(
-                "no study at `{}`; expected the folder of a study, or its study.toml",
-                self.study.display()
-            ))
-        })
+        Ok(cache_path(&study_folder(&self.study)?))
     }
 
     fn read(&self) -> Result<Reader, Failure> {

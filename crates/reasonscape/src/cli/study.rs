@@ -60,6 +60,21 @@ impl StudyArguments {
     }
 }
 
+/// The folder of a study, given itself or its study.toml.
+pub(super) fn study_folder(study: &Path) -> Result<PathBuf, Failure> {
+    match std::fs::metadata(study) {
+        Ok(found) if found.is_dir() => Ok(study.to_owned()),
+        Ok(_) => {
+            let folder = study.parent().filter(|folder| !folder.as_os_str().is_empty());
+            Ok(folder.unwrap_or(Path::new(".")).to_owned())
+        }
+        Err(_) => Err(Failure::input(format_args!(
+            "no study at `{}`; expected the folder of a study, or its study.toml",
+            study.display()
+        ))),
+    }
+}
+
 /// Where a study keeps its responses.
 pub(super) fn cache_path(folder: &Path) -> PathBuf {
     folder.join("cache.sqlite")

@@ -112,7 +112,7 @@ pub(super) fn scan<E: From<CacheError>>(
         let mut rows = statement.query(params![after, CHUNK]).map_err(said)?;
         let mut visited = 0;
         while let Some(row) = rows.next().map_err(said)? {
-            let record = Record { row, rowid: row.get(0).map_err(said)? };
+            let record = Record::of(row).map_err(said)?;
             visit(&record)?;
             after = record.rowid;
             visited += 1;
@@ -129,7 +129,11 @@ pub(super) struct Record<'a> {
     pub(super) rowid: i64,
 }
 
-impl Record<'_> {
+impl<'a> Record<'a> {
+    pub(super) fn of(row: &'a Row<'a>) -> rusqlite::Result<Self> {
+        Ok(Self { row, rowid: row.get(0)? })
+    }
+
     pub(super) fn id(&self) -> Result<EntryId, String> {
         let column = |error: rusqlite::Error| format!("its identity cannot be read ({error})");
         Ok(EntryId {

@@ -10,6 +10,7 @@ use reasonscape_core::Suite;
 use toml::Spanned;
 use url::Url;
 
+use super::eval::named_apart;
 use super::raw::{RawBudget, RawEval, RawHeader, RawStudy, variable_name};
 use super::{Budget, Eval, EvalId, HeaderSource, Limits, Precision, Prices, Study, StudyError};
 use crate::document::{Document, did_you_mean, named, read};
@@ -32,6 +33,14 @@ pub(super) fn study(text: &str, place: &str, folder: &Path) -> Result<Study, Stu
                 "this eval is eval {} again: the same model, template, sampler and cache_namespace; change one \
                  (several endpoints of one model are a list in `base_url`)",
                 twin + 1
+            );
+            return Err(raw.document.error(eval.at, problem));
+        }
+        // Six digits are few: one pair in a thousand evals shares them by accident.
+        if let Some(other) = evals.iter().find(|known| known.id == checked.id) {
+            let problem = format!(
+                "this eval and `{}` share the id {} by accident; give one of them a `cache_namespace`",
+                other.name, other.id
             );
             return Err(raw.document.error(eval.at, problem));
         }
@@ -155,8 +164,9 @@ impl Check<'_> {
             variable_name(self.document, "api_key_env", variable)?;
         }
         let params = sampler.params_with_limit_called(raw.max_tokens_field.as_deref().unwrap_or(MAX_TOKENS));
+        let known_as = named_apart(&raw.model, raw.cache_namespace.as_deref().unwrap_or_default());
         Ok(Eval {
-            id: EvalId::new(&raw.model, &template.name, &sampler.name),
+            id: EvalId::new(&known_as, &template.name, &sampler.name),
             name: raw.name.clone().unwrap_or_else(|| raw.model.clone()),
             model: raw.model.clone(),
             base_urls: self.base_urls(&raw.base_urls, provider)?,

@@ -45,6 +45,12 @@ impl fmt::Display for EvalId {
     }
 }
 
+/// What a model is known by beside others of its name: `model#namespace` where a namespace keeps them apart, since
+/// points and trials are known by their model, and two that answer differently are two.
+pub(super) fn named_apart(model: &str, namespace: &str) -> String {
+    if namespace.is_empty() { model.to_owned() } else { format!("{model}#{namespace}") }
+}
+
 /// A model, the way it is asked, and the endpoints that serve it.
 #[derive(Debug)]
 pub struct Eval {
@@ -142,6 +148,11 @@ impl Eval {
     /// The complete request body that asks these messages.
     pub fn payload(&self, messages: &[Message]) -> Value {
         self.provider.payload(&self.model, messages, &self.params)
+    }
+
+    /// What trials and points call the model: `model#namespace` where a namespace keeps it apart.
+    pub fn known_as(&self) -> String {
+        named_apart(&self.model, &self.cache_namespace)
     }
 
     /// Where requests go, one address an endpoint.

@@ -1,0 +1,362 @@
+//! `PointsDB`: the points of a study, its trials, and SQL over both.
+
+mod answer;
+mod load;
+mod paired;
+mod tables;
+
+use std::cmp::Ordering;
+use std::path::{Path, PathBuf};
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use datafusion::arrow::compute::{cast, concat_batches};
+use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
+use datafusion::functions_aggregate::sum::sum;
+use datafusion::logical_expr::col;
+use datafusion::prelude::{DataFrame, SessionContext};
+use reasonscape_stats::{Confidence, Interval, Mode};
+use serde::Serialize;
+
+pub use self::answer::Answer;
+pub use self::paired::PairedTask;
+
+use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError};
+
+/// The trials and counters of a study, open for questions.
+///
+/// Points are in memory: a question that counters can answer reads no file. A trial that is stored twice, in one file
+/// or in two, counts once.
+pub struct PointsDb {
+    study: PathBuf,
+    evals: Vec<EvalInfo>,
+    remarks: Vec<String>,
+    /// Adds up points on one thread, so that the same question gives the same bits.
+    points: SessionContext,
+    /// Everything, on all threads.
+    session: SessionContext,
+}
+
+impl std::fmt::Debug for PointsDb {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PointsDb")
+            .field("study", &self.study)
+            .field("evals", &self.evals)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How estimates are made.
+#[derive(Debug, Clone, Copy)]
+pub struct Estimator {
+    /// What is estimated.
+    pub mode: Mode,
+    /// How sure.
+    pub confidence: Confidence,
+}
+
+impl From<Mode> for Estimator {
+    fn from(mode: Mode) -> Self {
+        Self { mode, confidence: Confidence::P95 }
+    }
+}
+
+impl Estimator {
+    /// The interval that these counts support.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the counts contradict each other.
+    pub fn estimate(&self, counts: &Counts) -> Result<Interval, PointsError> {
+        Ok(self.mode.estimate(&counts.counters()?, self.confidence))
+    }
+}
+
+/// One point and what is known there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PointEstimate {
+    /// The evaluation.
+    pub eval_id: String,
+    /// The model.
+    pub model: String,
+    /// How it was asked.
+    pub template: String,
+    /// How its tokens were chosen.
+    pub sampler: String,
+    /// The task.
+    pub base_task: String,
+    /// The coordinates, as canonical JSON.
+    pub params: String,
+    /// The manifolds that run through it.
+    pub manifolds: Vec<String>,
+    /// What was counted.
+    pub counts: Counts,
+    /// What it supports.
+    pub estimate: Interval,
+}
+
+/// The value of a column that points are grouped by.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// None: the point has no such coordinate, the evaluation no such label.
+    Missing,
+    /// A number.
+    Number(f64),
+    /// Anything else.
+    Text(String),
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing => f.write_str("-"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Points that share the values of some columns.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Group {
+    /// The values, one for each column.
+    pub key: Vec<Value>,
+    /// Number of points.
+    pub points: u64,
+    /// What was counted.
+    pub counts: Counts,
+    /// What it supports.
+    pub estimate: Interval,
+}
+
+/// The counts of a point by name, in the order in which they are added up and read back.
+const COUNTS: [&str; 12] = [
+    "planned",
+    "n",
+    "n_e",
+    "n_t",
+    "prompt_tokens_sum",
+    "prompt_tokens_n",
+    "completion_tokens_sum",
+    "completion_tokens_n",
+    "reasoning_tokens_sum",
+    "reasoning_tokens_n",
+    "latency_ms_sum",
+    "compressed_size_sum",
+];
+
+impl PointsDb {
+    /// Opens what `evaluate` wrote in the folder of a study.
+    ///
+    /// # Errors
+    /// A [`PointsError`] that names the file that is damaged or not ours, or says that nothing has been evaluated.
+    pub async fn open(study: &Path) -> Result<Self, PointsError> {
+        load::open(study).await
+    }
+
+    /// The folder of the study.
+    pub fn study(&self) -> &Path {
+        &self.study
+    }
+
+    /// The evaluations, by model, template and sampler.
+    pub fn evals(&self) -> &[EvalInfo] {
+        &self.evals
+    }
+
+    /// What was found odd and put right when the files were opened.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// The points that a filter means, each with its estimate; `C_I` is what the seed takes here.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the counters of a file contradict each other.
+    pub async fn query_points(
+        &self,
+        filter: &Filter,
+        estimator: impl Into<Estimator>,
+    ) -> Result<Vec<PointEstimate>, PointsError> {
+        let estimator = estimator.into();
+        let batch = gather(self.filtered(filter, false).await?).await?;
+        let read = CountColumns::of(&batch)?;
+        let texts = ["eval_id", "model", "template", "sampler", "base_task", "params"]
+            .map(|name| text_column(&batch, name));
+        let [eval_id, model, template, sampler, base_task, params] = &texts;
+        let manifolds = column(&batch, "manifolds");
+        let manifolds = manifolds.as_list::<i32>();
+        let mut points = (0..batch.num_rows())
+            .map(|row| {
+                let counts = read.row(row);
+                let on = cast(&manifolds.value(row), &DataType::Utf8)?;
+                Ok(PointEstimate {
+                    eval_id: eval_id.as_string::<i32>().value(row).to_owned(),
+                    model: model.as_string::<i32>().value(row).to_owned(),
+                    template: template.as_string::<i32>().value(row).to_owned(),
+                    sampler: sampler.as_string::<i32>().value(row).to_owned(),
+                    base_task: base_task.as_string::<i32>().value(row).to_owned(),
+                    params: params.as_string::<i32>().value(row).to_owned(),
+                    manifolds: on.as_string::<i32>().iter().flatten().map(ToOwned::to_owned).collect(),
+                    estimate: estimator.estimate(&counts)?,
+                    counts,
+                })
+            })
+            .collect::<Result<Vec<_>, PointsError>>()?;
+        points.sort_by(|a, b| {
+            (&a.model, &a.template, &a.sampler, &a.base_task, &a.params).cmp(&(
+                &b.model,
+                &b.template,
+                &b.sampler,
+                &b.base_task,
+                &b.params,
+            ))
+        });
+        Ok(points)
+    }
+
+    /// The points that a filter means, added up by some columns; `C_P` is what the seed takes here. Groups come in the
+    /// order of their keys.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the counters of a file contradict each other.
+    pub async fn aggregate(
+        &self,
+        group_by: &[Column],
+        filter: &Filter,
+        estimator: impl Into<Estimator>,
+    ) -> Result<Vec<Group>, PointsError> {
+        let estimator = estimator.into();
+        let points = self.filtered(filter, group_by.contains(&Column::Manifold)).await?;
+        let keys: Vec<_> = group_by
+            .iter()
+            .enumerate()
+            .map(|(place, column)| column.expression().alias(format!("key {place}")))
+            .collect();
+        let mut sums: Vec<_> = COUNTS.iter().map(|name| sum(col(*name)).alias(*name)).collect();
+        sums.push(sum(col("g")).alias("g"));
+        sums.push(datafusion::functions_aggregate::count::count_all().alias("points"));
+        let batch = gather(points.aggregate(keys, sums)?).await?;
+        let read = CountColumns::of(&batch)?;
+        let keys = (0..group_by.len())
+            .map(|place| Ok(cast(&column(&batch, &format!("key {place}")), &DataType::Utf8)?))
+            .collect::<Result<Vec<ArrayRef>, PointsError>>()?;
+        let points = column(&batch, "points");
+        let points = points.as_primitive::<Int64Type>();
+        let mut groups = Vec::new();
+        for row in 0..batch.num_rows() {
+            // Without columns there is always one row, even if nothing was added up.
+            if points.value(row) == 0 {
+                continue;
+            }
+            let counts = read.row(row);
+            let key = group_by.iter().zip(&keys).map(|(column, key)| value(column, key, row)).collect();
+            let estimate = estimator.estimate(&counts)?;
+            groups.push(Group { key, points: points.value(row) as u64, counts, estimate });
+        }
+        groups.sort_by(|a, b| compare_keys(&a.key, &b.key));
+        Ok(groups)
+    }
+
+    async fn filtered(&self, filter: &Filter, by_manifold: bool) -> Result<DataFrame, PointsError> {
+        let mut points = self.points.table("points").await?;
+        if by_manifold || filter.names_manifold() {
+            points = points.with_column("manifold", col("manifolds"))?.unnest_columns(&["manifold"])?;
+        }
+        if let Some(condition) = filter.expression() {
+            points = points.filter(condition)?;
+        }
+        Ok(points)
+    }
+}
+
+async fn gather(frame: DataFrame) -> Result<RecordBatch, PointsError> {
+    let schema = std::sync::Arc::new(frame.schema().as_arrow().clone());
+    let batches = frame.collect().await?;
+    // The plan may promise less about missing values than its batches keep.
+    let schema = batches.first().map_or(schema, RecordBatch::schema);
+    Ok(concat_batches(&schema, &batches)?)
+}
+
+fn column(batch: &RecordBatch, name: &str) -> ArrayRef {
+    std::sync::Arc::clone(batch.column_by_name(name).expect("a column that was asked for"))
+}
+
+fn text_column(batch: &RecordBatch, name: &str) -> ArrayRef {
+    cast(&column(batch, name), &DataType::Utf8).expect("text is text")
+}
+
+/// A coordinate that reads as a number is one.
+fn value(column: &Column, key: &ArrayRef, row: usize) -> Value {
+    if key.is_null(row) {
+        return Value::Missing;
+    }
+    let text = key.as_string::<i32>().value(row);
+    match (column, text.parse::<f64>()) {
+        (Column::Param(_), Ok(number)) if number.is_finite() => Value::Number(number),
+        _ => Value::Text(text.to_owned()),
+    }
+}
+
+fn compare_keys(a: &[Value], b: &[Value]) -> Ordering {
+    let order = |a: &Value, b: &Value| match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
+        (Value::Text(a), Value::Text(b)) => a.cmp(b),
+        (a, b) => kind(a).cmp(&kind(b)),
+    };
+    fn kind(value: &Value) -> u8 {
+        match value {
+            Value::Missing => 0,
+            Value::Number(_) => 1,
+            Value::Text(_) => 2,
+        }
+    }
+    a.iter().zip(b).map(|(a, b)| order(a, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// The columns that counts are read from.
+pub(crate) struct CountColumns {
+    rows: usize,
+    numbers: Vec<ArrayRef>,
+    g: ArrayRef,
+}
+
+impl CountColumns {
+    pub(crate) fn of(batch: &RecordBatch) -> Result<Self, PointsError> {
+        let numbers = COUNTS.iter().map(|name| cast(&column(batch, name), &DataType::Int64));
+        Ok(Self {
+            rows: batch.num_rows(),
+            numbers: numbers.collect::<Result<_, _>>()?,
+            g: cast(&column(batch, "g"), &DataType::Float64)?,
+        })
+    }
+
+    /// All rows together.
+    pub(crate) fn total(&self) -> Counts {
+        let mut total = Counts::default();
+        for row in 0..self.rows {
+            total += self.row(row);
+        }
+        total
+    }
+
+    fn row(&self, row: usize) -> Counts {
+        let number = |place: usize| {
+            let column = self.numbers[place].as_primitive::<Int64Type>();
+            if column.is_null(row) { 0 } else { column.value(row).max(0) as u64 }
+        };
+        let mean = |place| Mean { sum: number(place), n: number(place + 1) };
+        let g = self.g.as_primitive::<Float64Type>();
+        Counts {
+            planned: number(0),
+            n: number(1),
+            n_e: number(2),
+            n_t: number(3),
+            g: if g.is_null(row) { 0.0 } else { g.value(row) },
+            prompt_tokens: mean(4),
+            completion_tokens: mean(6),
+            reasoning_tokens: mean(8),
+            latency_ms: number(10),
+            compressed_size: number(11),
+        }
+    }
+}

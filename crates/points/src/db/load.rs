@@ -1,0 +1,140 @@
+//! Opening a study: which files are there, which of their counters can be trusted, and what is counted anew.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use datafusion::arrow::array::{AsArray, RecordBatch};
+use datafusion::arrow::compute::concat_batches;
+use datafusion::arrow::datatypes::Int64Type;
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use super::PointsDb;
+use super::tables::{Recount, Tables, recount};
+use crate::files::{FileInfo, discover, inspect};
+use crate::schema;
+use crate::write::Kind;
+use crate::{EvalInfo, PointsError};
+
+/// What one evaluation has on one task: a pair of files, unless somebody copied some.
+#[derive(Default)]
+struct Unit {
+    trials: Vec<FileInfo>,
+    points: Vec<PointsFile>,
+}
+
+struct PointsFile {
+    info: FileInfo,
+    rows: RecordBatch,
+}
+
+impl PointsFile {
+    fn read(info: FileInfo) -> Result<Self, PointsError> {
+        let rows = concat_batches(&schema::POINTS, &info.read(Kind::Points)?)?;
+        Ok(Self { info, rows })
+    }
+
+    /// Trials that it counts.
+    fn total(&self) -> u64 {
+        let n = self.rows.column_by_name("n").expect("its columns were checked");
+        n.as_primitive::<Int64Type>().values().iter().map(|n| u64::try_from(*n).unwrap_or(0)).sum()
+    }
+}
+
+impl Unit {
+    /// Counters are trusted when they are the only ones, and the trials beside them are those that they were made with.
+    /// Counters without trials are trusted too: somebody published them and kept the trials.
+    fn is_sound(&self) -> bool {
+        match (self.points.as_slice(), self.trials.as_slice()) {
+            ([points], [trials]) => points.info.pair == trials.pair && points.total() == trials.rows,
+            ([_], []) => true,
+            _ => false,
+        }
+    }
+}
+
+pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
+    let trials = inspect_all(study, Kind::Trials)?;
+    let points = inspect_all(study, Kind::Points)?;
+    if trials.is_empty() && points.is_empty() {
+        return Err(PointsError::Empty(study.to_owned()));
+    }
+    let evals = evaluations(trials.iter().chain(&points));
+    let files: Vec<PathBuf> = trials.iter().map(|file| file.path.clone()).collect();
+
+    let mut units: BTreeMap<(EvalKey, String), Unit> = BTreeMap::new();
+    for file in trials {
+        units.entry((EvalKey::of(&file.eval), file.task.clone())).or_default().trials.push(file);
+    }
+    let points: Vec<PointsFile> =
+        points.into_par_iter().map(PointsFile::read).collect::<Result<_, PointsError>>()?;
+    for file in points {
+        units.entry((EvalKey::of(&file.info.eval), file.info.task.clone())).or_default().points.push(file);
+    }
+
+    let mut remarks = Vec::new();
+    let mut rows = Vec::new();
+    let mut duplicates = 0;
+    for unit in units.into_values() {
+        if unit.is_sound() {
+            rows.extend(unit.points.into_iter().map(|file| file.rows));
+            continue;
+        }
+        let counted = count_anew(&unit).await?;
+        remarks.push(format!(
+            "the trials of `{}` on {} do not match their counters and were counted anew; `reasonscape evaluate` puts \
+             that right",
+            unit.trials[0].eval.model, unit.trials[0].task
+        ));
+        duplicates += counted.duplicates;
+        rows.push(counted.points);
+    }
+    if duplicates > 0 {
+        remarks.push(format!("{duplicates} trials are stored more than once and count once"));
+    }
+    let points = concat_batches(&schema::POINTS, &rows)?;
+    let tables = Tables { files, points, evals: &evals, has_duplicates: duplicates > 0 };
+    let (points, session) = tables.register().await?;
+    Ok(PointsDb { study: study.to_owned(), evals, remarks, points, session })
+}
+
+async fn count_anew(unit: &Unit) -> Result<Recount, PointsError> {
+    if let ([], [one, other, ..]) = (unit.trials.as_slice(), unit.points.as_slice()) {
+        return Err(PointsError::Question(format!(
+            "`{}` and `{}` have counters of the same points, and no trials to tell which are the same; remove one",
+            one.info.path.display(),
+            other.info.path.display()
+        )));
+    }
+    let known: Vec<&RecordBatch> = unit.points.iter().map(|file| &file.rows).collect();
+    recount(&unit.trials, &known).await
+}
+
+fn inspect_all(study: &Path, kind: Kind) -> Result<Vec<FileInfo>, PointsError> {
+    discover(study, kind)?.par_iter().map(|path| inspect(path, kind)).collect()
+}
+
+/// What an evaluation is known by; its six digits are made of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct EvalKey {
+    model: String,
+    template: String,
+    sampler: String,
+}
+
+impl EvalKey {
+    fn of(eval: &EvalInfo) -> Self {
+        Self { model: eval.model.clone(), template: eval.template.clone(), sampler: eval.sampler.clone() }
+    }
+}
+
+/// The evaluations of all files. Their names and labels are taken from the file that was written last.
+fn evaluations<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<EvalInfo> {
+    let mut latest: BTreeMap<EvalKey, &FileInfo> = BTreeMap::new();
+    for file in files {
+        let known = latest.entry(EvalKey::of(&file.eval)).or_insert(file);
+        if known.provenance.evaluated_ms < file.provenance.evaluated_ms {
+            *known = file;
+        }
+    }
+    latest.into_values().map(|file| file.eval.clone()).collect()
+}

@@ -1,0 +1,119 @@
+//! Two evaluations on the same tests.
+
+use std::collections::BTreeMap;
+
+use datafusion::arrow::array::AsArray;
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
+use datafusion::common::JoinType;
+use datafusion::logical_expr::col;
+use reasonscape_stats::paired_bootstrap::{Outcome, PairedCell};
+
+use super::{PointsDb, column, gather, text_column};
+use crate::{Filter, PointsError};
+
+/// What two evaluations did with the tests of a task that both were asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairedTask {
+    /// The task.
+    pub base_task: String,
+    /// How often each pair of outcomes occurred, by the chance of a guess.
+    pub cells: Vec<PairedCell>,
+}
+
+impl PairedTask {
+    /// Tests that both were asked.
+    pub fn pairs(&self) -> u64 {
+        self.cells.iter().map(|cell| cell.count).sum()
+    }
+
+    /// Tests that the first got right and the second did not, and the other way round. Truncated is not right.
+    pub fn discordant(&self) -> (u64, u64) {
+        let count = |a: bool, b: bool| {
+            self.cells
+                .iter()
+                .filter(|cell| (cell.a == Outcome::Correct, cell.b == Outcome::Correct) == (a, b))
+                .map(|cell| cell.count)
+                .sum()
+        };
+        (count(true, false), count(false, true))
+    }
+}
+
+impl PointsDb {
+    /// Sets two evaluations side by side on the tests that both were asked, task by task.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the trials cannot be read.
+    pub async fn paired(&self, a: &str, b: &str, filter: &Filter) -> Result<Vec<PairedTask>, PointsError> {
+        let trials = |eval_id: &str, suffix: &str| {
+            format!(
+                "SELECT base_task AS base_task{suffix}, params AS params{suffix}, \"index\" AS index{suffix}, \
+                 repeat AS repeat{suffix}, status AS status{suffix}, guess AS guess{suffix} FROM trials \
+                 WHERE eval_id = '{}'",
+                eval_id.replace('\'', "''")
+            )
+        };
+        let mut first = self.session.sql(&trials(a, "_a")).await?;
+        if let Some(condition) = filter.expression() {
+            let mut points = self.session.table("points").await?;
+            if filter.names_manifold() {
+                points = points.with_column("manifold", col("manifolds"))?.unnest_columns(&["manifold"])?;
+            }
+            let points = points.filter(condition)?.select_columns(&["base_task", "params"])?;
+            first = first.join(
+                points,
+                JoinType::LeftSemi,
+                &["base_task_a", "params_a"],
+                &["base_task", "params"],
+                None,
+            )?;
+        }
+        let second = self.session.sql(&trials(b, "_b")).await?;
+        let both = first
+            .join(
+                second,
+                JoinType::Inner,
+                &["base_task_a", "params_a", "index_a", "repeat_a"],
+                &["base_task_b", "params_b", "index_b", "repeat_b"],
+                None,
+            )?
+            .aggregate(
+                vec![col("base_task_a"), col("status_a"), col("status_b"), col("guess_a")],
+                vec![datafusion::functions_aggregate::count::count_all().alias("pairs")],
+            )?;
+        let batch = gather(both).await?;
+        let tasks = text_column(&batch, "base_task_a");
+        let number = |name: &str| cast(&column(&batch, name), &DataType::Int64);
+        let (status_a, status_b, pairs) = (number("status_a")?, number("status_b")?, number("pairs")?);
+        let guesses = column(&batch, "guess_a");
+        let mut found: BTreeMap<&str, Vec<PairedCell>> = BTreeMap::new();
+        for row in 0..batch.num_rows() {
+            found.entry(tasks.as_string::<i32>().value(row)).or_default().push(PairedCell {
+                a: outcome(status_a.as_primitive::<Int64Type>().value(row))?,
+                b: outcome(status_b.as_primitive::<Int64Type>().value(row))?,
+                guess: guesses.as_primitive::<Float64Type>().value(row),
+                count: pairs.as_primitive::<Int64Type>().value(row) as u64,
+            });
+        }
+        Ok(found
+            .into_iter()
+            .map(|(task, mut cells)| {
+                // The engine gives groups in no order; the bootstrap must see the same one each time.
+                cells.sort_by(|a, b| {
+                    (a.a as u8, a.b as u8).cmp(&(b.a as u8, b.b as u8)).then(a.guess.total_cmp(&b.guess))
+                });
+                PairedTask { base_task: task.to_owned(), cells }
+            })
+            .collect())
+    }
+}
+
+fn outcome(status: i64) -> Result<Outcome, PointsError> {
+    match status {
+        0 => Ok(Outcome::Incorrect),
+        1 => Ok(Outcome::Correct),
+        2 => Ok(Outcome::Truncated),
+        other => Err(PointsError::Query(format!("{other} is no status; there are 0, 1 and 2"))),
+    }
+}

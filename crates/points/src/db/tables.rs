@@ -1,0 +1,238 @@
+//! The tables that SQL sees, and counting trials from their files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, Int64Builder, ListBuilder, RecordBatch, StringBuilder,
+};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
+use datafusion::datasource::MemTable;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::prelude::{SessionConfig, SessionContext};
+
+use super::gather;
+use crate::files::FileInfo;
+use crate::schema::{self, IDENTITY};
+use crate::{EvalInfo, PointsError, functions};
+
+/// The columns that tell one trial from another, for SQL.
+const TRIAL: &str = "model, template, sampler, base_task, params, \"index\", repeat";
+
+/// What there is to be asked.
+pub(super) struct Tables<'a> {
+    pub(super) files: Vec<PathBuf>,
+    pub(super) points: RecordBatch,
+    pub(super) evals: &'a [EvalInfo],
+    pub(super) has_duplicates: bool,
+}
+
+impl Tables<'_> {
+    /// A session that adds up points on one thread, and one that answers SQL on all of them.
+    pub(super) async fn register(self) -> Result<(SessionContext, SessionContext), PointsError> {
+        let points = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
+        points.register_batch("points", self.points.clone())?;
+
+        let session = SessionContext::new_with_config(settings());
+        for function in functions::all() {
+            session.register_udf(function);
+        }
+        session.register_batch("points", self.points)?;
+        session.register_batch("evals", evals_table(self.evals))?;
+        if self.has_duplicates {
+            register_trials(&session, "stored_trials", &self.files)?;
+            session.sql(&format!("CREATE VIEW trials AS {}", once("stored_trials"))).await?.collect().await?;
+        } else {
+            register_trials(&session, "trials", &self.files)?;
+        }
+        Ok((points, session))
+    }
+}
+
+/// How the engine reads: rows that a filter rejects are not decoded.
+fn settings() -> SessionConfig {
+    let mut config = SessionConfig::new().with_information_schema(true);
+    let parquet = &mut config.options_mut().execution.parquet;
+    parquet.pushdown_filters = true;
+    parquet.reorder_filters = true;
+    config
+}
+
+fn register_trials(session: &SessionContext, name: &str, files: &[PathBuf]) -> Result<(), PointsError> {
+    if files.is_empty() {
+        let nothing = MemTable::try_new(Arc::clone(&schema::TRIALS), vec![vec![]])?;
+        session.register_table(name, Arc::new(nothing))?;
+        return Ok(());
+    }
+    let urls = files
+        .iter()
+        .map(|file| {
+            let absolute = std::path::absolute(file).map_err(PointsError::io("find", file))?;
+            Ok(ListingTableUrl::parse(absolute.to_string_lossy())?)
+        })
+        .collect::<Result<Vec<_>, PointsError>>()?;
+    let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
+        .with_target_partitions(session.copied_config().target_partitions());
+    let config = ListingTableConfig::new_with_multi_paths(urls)
+        .with_listing_options(options)
+        .with_schema(Arc::clone(&schema::TRIALS));
+    session.register_table(name, Arc::new(ListingTable::try_new(config)?))?;
+    Ok(())
+}
+
+/// Points that were counted from their trials.
+pub(super) struct Recount {
+    pub(super) points: RecordBatch,
+    /// Trials that were stored more than once.
+    pub(super) duplicates: u64,
+}
+
+/// Counts the trials of one evaluation on one task. Of a trial that is stored twice, the earlier answer counts.
+/// What trials do not say (labels, manifolds, how many were planned) comes from the counters that are there, trusted or
+/// not.
+pub(super) async fn recount(files: &[FileInfo], known: &[&RecordBatch]) -> Result<Recount, PointsError> {
+    let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
+    let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+    register_trials(&session, "stored", &paths)?;
+    let query = format!(
+        "SELECT {identity}, count(*) AS n,
+            count(*) FILTER (WHERE status = 1) AS n_e,
+            count(*) FILTER (WHERE status <> 2) AS n_u,
+            count(*) FILTER (WHERE status = 2) AS n_t,
+            coalesce(sum(guess) FILTER (WHERE status <> 2), 0.0) AS g,
+            {sums}
+         FROM ({once}) GROUP BY {identity} ORDER BY {identity}",
+        identity = format_args!("eval_id, {}", IDENTITY.join(", ")),
+        once = once("stored"),
+        sums = [
+            ("prompt_tokens", true),
+            ("completion_tokens", true),
+            ("reasoning_tokens", true),
+            ("latency_ms", false),
+            ("compressed_size", false)
+        ]
+        .map(|(name, optional)| {
+            let counted = if optional { format!(", count({name}) AS {name}_n") } else { String::new() };
+            format!("coalesce(sum({name}), 0) AS {name}_sum{counted}")
+        })
+        .join(", "),
+    );
+    let counted = gather(session.sql(&query).await?).await?;
+    let described = Described::of(known, files);
+    let points = described.complete(&counted)?;
+    let stored: u64 = files.iter().map(|file| file.rows).sum();
+    let n = cast(counted.column_by_name("n").expect("asked for above"), &DataType::Int64)?;
+    let n: i64 = n.as_primitive::<Int64Type>().values().iter().sum();
+    Ok(Recount { points, duplicates: stored.saturating_sub(n as u64) })
+}
+
+/// Each trial of a table once.
+pub(super) fn once(table: &str) -> String {
+    let columns = crate::TRIAL_COLUMNS.map(|name| format!("\"{name}\"")).join(", ");
+    format!(
+        "SELECT {columns} FROM (SELECT *, row_number() OVER (PARTITION BY {TRIAL} ORDER BY received_ms, status, \
+         cache_key) AS place FROM {table}) WHERE place = 1"
+    )
+}
+
+/// What trials do not say about their points.
+struct Described<'a> {
+    known: &'a [&'a RecordBatch],
+    groups: &'a [String],
+}
+
+impl<'a> Described<'a> {
+    fn of(known: &'a [&'a RecordBatch], files: &'a [FileInfo]) -> Self {
+        let latest = files.iter().max_by_key(|file| file.provenance.evaluated_ms);
+        Self { known, groups: latest.map_or(&[], |file| &file.eval.groups) }
+    }
+
+    fn complete(&self, counted: &RecordBatch) -> Result<RecordBatch, PointsError> {
+        let rows = counted.num_rows();
+        let params = cast(counted.column_by_name("params").expect("asked for"), &DataType::Utf8)?;
+        let n = cast(counted.column_by_name("n").expect("asked for"), &DataType::Int64)?;
+        let n = n.as_primitive::<Int64Type>();
+        let mut manifolds = strings();
+        let mut groups = strings();
+        let mut planned = Int64Builder::new();
+        for row in 0..rows {
+            let found = self.find(params.as_string::<i32>().value(row));
+            let (on, wanted) = found.unwrap_or_default();
+            for manifold in on {
+                manifolds.values().append_value(manifold);
+            }
+            manifolds.append(true);
+            for group in self.groups {
+                groups.values().append_value(group);
+            }
+            groups.append(true);
+            planned.append_value(wanted.max(n.value(row)));
+        }
+        let made: [(&str, ArrayRef); 3] = [
+            ("manifolds", Arc::new(manifolds.finish())),
+            ("groups", Arc::new(groups.finish())),
+            ("planned", Arc::new(planned.finish())),
+        ];
+        let columns = schema::POINTS
+            .fields()
+            .iter()
+            .map(|field| match made.iter().find(|(name, _)| name == field.name()) {
+                Some((_, column)) => Ok(Arc::clone(column)),
+                None => Ok(cast(
+                    counted.column_by_name(field.name()).expect("every column is made or counted"),
+                    field.data_type(),
+                )?),
+            })
+            .collect::<Result<Vec<ArrayRef>, PointsError>>()?;
+        Ok(RecordBatch::try_new(Arc::clone(&schema::POINTS), columns)?)
+    }
+
+    /// The manifolds of a point and how many trials were planned there.
+    fn find(&self, params: &str) -> Option<(Vec<String>, i64)> {
+        self.known.iter().find_map(|rows| {
+            let texts = rows.column_by_name("params")?.as_string::<i32>();
+            let row = (0..rows.num_rows()).find(|row| texts.value(*row) == params)?;
+            let manifolds = rows.column_by_name("manifolds")?.as_list::<i32>().value(row);
+            let planned = rows.column_by_name("planned")?.as_primitive::<Int64Type>();
+            let names = manifolds.as_string::<i32>().iter().flatten().map(ToOwned::to_owned).collect();
+            Some((names, planned.value(row)))
+        })
+    }
+}
+
+fn strings() -> ListBuilder<StringBuilder> {
+    ListBuilder::new(StringBuilder::new()).with_field(Field::new("item", DataType::Utf8, false))
+}
+
+fn evals_table(evals: &[EvalInfo]) -> RecordBatch {
+    let text = |value: fn(&EvalInfo) -> &str| -> ArrayRef {
+        let mut column = StringBuilder::new();
+        for eval in evals {
+            column.append_value(value(eval));
+        }
+        Arc::new(column.finish())
+    };
+    let mut groups = strings();
+    for eval in evals {
+        for group in &eval.groups {
+            groups.values().append_value(group);
+        }
+        groups.append(true);
+    }
+    let groups: ArrayRef = Arc::new(groups.finish());
+    let columns = [
+        ("eval_id", text(|eval| &eval.eval_id)),
+        ("model", text(|eval| &eval.model)),
+        ("template", text(|eval| &eval.template)),
+        ("sampler", text(|eval| &eval.sampler)),
+        ("name", text(|eval| &eval.name)),
+        ("groups", groups),
+    ];
+    let fields: Vec<Field> =
+        columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), false)).collect();
+    let schema: SchemaRef = Arc::new(Schema::new(fields));
+    RecordBatch::try_new(schema, columns.into_iter().map(|(_, column)| column).collect())
+        .expect("columns as the schema has them")
+}

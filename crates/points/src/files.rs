@@ -1,0 +1,141 @@
+//! Finding the files of a study and making sure that they are what they should be.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::Schema;
+use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use serde::de::DeserializeOwned;
+
+use crate::error::plain;
+use crate::schema::{FORMAT, key};
+use crate::write::Kind;
+use crate::{EvalInfo, PointsError, Provenance};
+
+/// The oldest format that is still read.
+const OLDEST: u32 = 1;
+
+/// A file and what it says of itself.
+#[derive(Debug, Clone)]
+pub(crate) struct FileInfo {
+    pub(crate) path: PathBuf,
+    pub(crate) eval: EvalInfo,
+    pub(crate) task: String,
+    pub(crate) pair: String,
+    pub(crate) provenance: Provenance,
+    pub(crate) rows: u64,
+    metadata: ArrowReaderMetadata,
+}
+
+/// The files of one kind in the folder of a study, in the order of their names. Files that are being written, whose
+/// names begin with a dot, are not among them.
+pub(crate) fn discover(study: &Path, kind: Kind) -> Result<Vec<PathBuf>, PointsError> {
+    let mut folders = vec![study.join(kind.name())];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let listing = match std::fs::read_dir(&folder) {
+            Ok(listing) => listing,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(PointsError::io("list", &folder)(error)),
+        };
+        for entry in listing {
+            let entry = entry.map_err(PointsError::io("list", &folder))?;
+            let path = entry.path();
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                continue;
+            }
+            // A link to a folder is followed, so that trials can live on another disk.
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "parquet") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Reads the end of a file, where it says what it is.
+pub(crate) fn inspect(path: &Path, kind: Kind) -> Result<FileInfo, PointsError> {
+    let foreign = |problem: String| PointsError::Foreign { path: path.to_owned(), problem };
+    let file = File::open(path).map_err(PointsError::io("read", path))?;
+    let metadata = ArrowReaderMetadata::load(&file, Default::default())
+        .map_err(|error| PointsError::Damaged { path: path.to_owned(), problem: plain(&error) })?;
+    let said = metadata.metadata().file_metadata().key_value_metadata();
+    let value = |key: &str| {
+        said.and_then(|said| said.iter().find(|pair| pair.key == key))
+            .and_then(|pair| pair.value.as_deref())
+            .ok_or_else(|| foreign(format!("it does not say its `{key}`")))
+    };
+    let format = value(key::FORMAT)?;
+    match format.parse() {
+        Ok(OLDEST..=FORMAT) => {}
+        Ok(found) if found > FORMAT => {
+            return Err(PointsError::Newer { path: path.to_owned(), found, known: FORMAT });
+        }
+        Ok(found) => return Err(PointsError::Older { path: path.to_owned(), found, oldest: OLDEST }),
+        Err(_) => return Err(foreign(format!("`{format}` is no format"))),
+    }
+    if value(key::KIND)? != kind.name() {
+        return Err(foreign(format!("it holds {}, not {}", value(key::KIND)?, kind.name())));
+    }
+    check_columns(metadata.schema(), kind).map_err(foreign)?;
+    Ok(FileInfo {
+        path: path.to_owned(),
+        eval: parse(value(key::EVAL)?).map_err(foreign)?,
+        task: value(key::TASK)?.to_owned(),
+        pair: value(key::PAIR)?.to_owned(),
+        provenance: parse(value(key::PROVENANCE)?).map_err(foreign)?,
+        rows: u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0),
+        metadata,
+    })
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| format!("what it says of itself cannot be read: {error}"))
+}
+
+fn check_columns(found: &Schema, kind: Kind) -> Result<(), String> {
+    for wanted in kind.schema().fields() {
+        let column = found
+            .field_with_name(wanted.name())
+            .map_err(|_| format!("it has no column `{}`", wanted.name()))?;
+        if !column.data_type().equals_datatype(wanted.data_type()) {
+            return Err(format!(
+                "its column `{}` holds {}, not {}",
+                wanted.name(),
+                column.data_type(),
+                wanted.data_type()
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl FileInfo {
+    /// All rows, with the columns of the schema in their order.
+    pub(crate) fn read(&self, kind: Kind) -> Result<Vec<RecordBatch>, PointsError> {
+        let damaged = |problem: String| PointsError::Damaged { path: self.path.clone(), problem };
+        let file = File::open(&self.path).map_err(PointsError::io("read", &self.path))?;
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+            .build()
+            .map_err(|error| damaged(plain(&error)))?;
+        reader
+            .map(|batch| {
+                let batch = batch.map_err(|error| damaged(error.to_string()))?;
+                let columns = kind
+                    .schema()
+                    .fields()
+                    .iter()
+                    .map(|field| {
+                        batch.column_by_name(field.name()).cloned().expect("its columns were checked")
+                    })
+                    .collect();
+                RecordBatch::try_new(std::sync::Arc::clone(kind.schema()), columns)
+                    .map_err(|error| damaged(error.to_string()))
+            })
+            .collect()
+    }
+}

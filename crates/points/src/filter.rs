@@ -1,0 +1,261 @@
+//! Which points are meant, and by what they are grouped.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::logical_expr::{Expr, cast, col, lit};
+use datafusion::prelude::array_has;
+use datafusion::scalar::ScalarValue;
+
+use crate::PointsError;
+use crate::functions::{facet_of, param_number_of, param_of};
+
+/// Something that points can be grouped or chosen by.
+///
+/// ```
+/// use reasonscape_points::Column;
+///
+/// assert_eq!("params.length".parse::<Column>()?, Column::Param("length".to_owned()));
+/// assert!("modle".parse::<Column>().unwrap_err().to_string().contains("did you mean `model`?"));
+/// # Ok::<(), reasonscape_points::PointsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Column {
+    /// The evaluation.
+    EvalId,
+    /// The model.
+    Model,
+    /// How it was asked.
+    Template,
+    /// How its tokens were chosen.
+    Sampler,
+    /// The task.
+    BaseTask,
+    /// The coordinates.
+    Params,
+    /// The manifolds; a point on two of them is in the groups of both.
+    Manifold,
+    /// The value of a label: of `arch:moe`, `facets.arch` is `moe`.
+    Facet(String),
+    /// A coordinate: `params.length`.
+    Param(String),
+}
+
+impl Column {
+    const NAMES: [(&'static str, Self); 7] = [
+        ("eval_id", Self::EvalId),
+        ("model", Self::Model),
+        ("template", Self::Template),
+        ("sampler", Self::Sampler),
+        ("base_task", Self::BaseTask),
+        ("params", Self::Params),
+        ("manifold", Self::Manifold),
+    ];
+
+    /// The value of the column in the table of points.
+    pub(crate) fn expression(&self) -> Expr {
+        match self {
+            Self::EvalId => col("eval_id"),
+            Self::Model => col("model"),
+            Self::Template => col("template"),
+            Self::Sampler => col("sampler"),
+            Self::BaseTask => col("base_task"),
+            Self::Params => col("params"),
+            Self::Manifold => col("manifold"),
+            Self::Facet(name) => facet_of(col("groups"), name),
+            Self::Param(name) => param_of(col("params"), name),
+        }
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Facet(name) => write!(f, "facets.{name}"),
+            Self::Param(name) => write!(f, "params.{name}"),
+            plain => {
+                let (name, _) = Self::NAMES
+                    .iter()
+                    .find(|(_, column)| column == plain)
+                    .expect("every plain column has a name");
+                f.write_str(name)
+            }
+        }
+    }
+}
+
+impl FromStr for Column {
+    type Err = PointsError;
+
+    fn from_str(text: &str) -> Result<Self, PointsError> {
+        match text.split_once('.') {
+            Some(("params", name)) if !name.is_empty() => return Ok(Self::Param(name.to_owned())),
+            Some(("facets", name)) if !name.is_empty() => return Ok(Self::Facet(name.to_owned())),
+            _ => {}
+        }
+        if let Some((_, column)) = Self::NAMES.iter().find(|(name, _)| *name == text) {
+            return Ok(column.clone());
+        }
+        let names: Vec<&'static str> = Self::NAMES.iter().map(|(name, _)| *name).collect();
+        let meant = reasonscape_core::closest(text, &names)
+            .map(|name| format!(" (did you mean `{name}`?)"))
+            .unwrap_or_default();
+        Err(PointsError::Question(format!(
+            "unknown column `{text}`{meant}; there are {}, facets.NAME and params.NAME",
+            names.join(", ")
+        )))
+    }
+}
+
+/// What a column must be.
+#[derive(Debug, Clone, PartialEq)]
+enum Condition {
+    /// One of these; `*` stands for anything.
+    OneOf(Vec<String>),
+    /// Not below the first and not above the second.
+    Between(f64, f64),
+}
+
+/// Which points are meant: all, unless something is asked for.
+///
+/// Conditions on different columns must all hold; of several on one column, one must. `groups` takes labels that must
+/// all be there (`groups=arch:moe,size:small`); of several such items, one must hold.
+///
+/// ```
+/// use reasonscape_points::Filter;
+///
+/// let filter = Filter::parse(["model=qwen*", "params.length=8..32", "groups=arch:moe,size:small"])?;
+/// assert!(!filter.is_everything());
+/// assert!(Filter::parse(["length=8"]).is_err());
+/// # Ok::<(), reasonscape_points::PointsError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filter {
+    columns: BTreeMap<Column, Vec<Condition>>,
+    groups: Vec<Vec<String>>,
+}
+
+impl Filter {
+    /// Reads conditions of the form `COLUMN=VALUE`.
+    ///
+    /// Values are separated by commas and may have `*` in them; coordinates also take ranges: `8..32`, `8..`, `..32`.
+    ///
+    /// # Errors
+    /// A [`PointsError`] that says what was not understood.
+    pub fn parse<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> Result<Self, PointsError> {
+        let mut filter = Self::default();
+        for item in items {
+            filter.add(item.as_ref())?;
+        }
+        Ok(filter)
+    }
+
+    /// Narrows the filter by one more condition.
+    ///
+    /// # Errors
+    /// A [`PointsError`] that says what was not understood.
+    pub fn add(&mut self, item: &str) -> Result<(), PointsError> {
+        let wrong = |problem: &str| PointsError::Question(format!("`{item}` is no filter: {problem}"));
+        let (name, value) = item
+            .split_once('=')
+            .ok_or_else(|| wrong("expected `COLUMN=VALUE`, as in `model=gpt-4o` or `params.length=8..32`"))?;
+        let (name, value) = (name.trim(), value.trim());
+        if value.is_empty() {
+            return Err(wrong("there is nothing after `=`"));
+        }
+        let values = value.split(',').map(|value| value.trim().to_owned()).collect();
+        if name == "groups" {
+            self.groups.push(values);
+            return Ok(());
+        }
+        let column: Column = name.parse()?;
+        let range = match &column {
+            Column::Param(_) => range(value).map_err(|problem| wrong(&problem))?,
+            _ => None,
+        };
+        let condition = range.map_or(Condition::OneOf(values), |(low, high)| Condition::Between(low, high));
+        self.columns.entry(column).or_default().push(condition);
+        Ok(())
+    }
+
+    /// Whether nothing is left out.
+    pub fn is_everything(&self) -> bool {
+        self.columns.is_empty() && self.groups.is_empty()
+    }
+
+    /// Whether points are chosen by a manifold.
+    pub(crate) fn names_manifold(&self) -> bool {
+        self.columns.contains_key(&Column::Manifold)
+    }
+
+    /// The filter as the engine wants it; nothing when all points are meant.
+    pub(crate) fn expression(&self) -> Option<Expr> {
+        let mut all: Vec<Expr> = Vec::new();
+        for (column, conditions) in &self.columns {
+            all.extend(any(conditions.iter().map(|condition| condition.expression(column)).collect()));
+        }
+        all.extend(any(self
+            .groups
+            .iter()
+            .filter_map(|labels| {
+                let labels = labels.iter().map(|label| array_has(col("groups"), lit(label.as_str())));
+                labels.reduce(Expr::and)
+            })
+            .collect()));
+        all.into_iter().reduce(Expr::and)
+    }
+}
+
+fn any(conditions: Vec<Expr>) -> Option<Expr> {
+    conditions.into_iter().reduce(Expr::or)
+}
+
+/// `8..32`, `8..` or `..32`; nothing if it is no range.
+fn range(text: &str) -> Result<Option<(f64, f64)>, String> {
+    let Some((low, high)) = text.split_once("..") else { return Ok(None) };
+    let bound = |text: &str, open: f64| match text.trim() {
+        "" => Ok(open),
+        number => number.parse::<f64>().map_err(|_| format!("`{number}` is no number")),
+    };
+    let (low, high) = (bound(low, f64::NEG_INFINITY)?, bound(high, f64::INFINITY)?);
+    if low <= high { Ok(Some((low, high))) } else { Err(format!("nothing lies between {low} and {high}")) }
+}
+
+impl Condition {
+    fn expression(&self, column: &Column) -> Expr {
+        match self {
+            Self::Between(low, high) => {
+                let Column::Param(name) = column else { unreachable!("only coordinates take ranges") };
+                param_number_of(col("params"), name).between(lit(*low), lit(*high))
+            }
+            Self::OneOf(values) => {
+                let value = |text: &str| lit(ScalarValue::Utf8(Some(text.to_owned())));
+                let text = if *column == Column::Manifold { col("manifold") } else { column.expression() };
+                values
+                    .iter()
+                    .map(|wanted| {
+                        if wanted.contains('*') {
+                            return text.clone().like(value(&as_pattern(wanted)));
+                        }
+                        let same = text.clone().eq(value(wanted));
+                        match (column, wanted.parse::<f64>()) {
+                            // 1 and 1.0 are one coordinate.
+                            (Column::Param(name), Ok(number)) => {
+                                same.or(param_number_of(col("params"), name).eq(lit(number)))
+                            }
+                            _ => same,
+                        }
+                    })
+                    .reduce(Expr::or)
+                    .unwrap_or_else(|| cast(lit(true), DataType::Boolean))
+            }
+        }
+    }
+}
+
+/// A pattern of SQL's LIKE.
+fn as_pattern(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_").replace('*', "%")
+}

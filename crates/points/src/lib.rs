@@ -1,0 +1,29 @@
+//! From responses to trials to counters, and the questions that are asked of them.
+//!
+//! [`evaluate`](evaluate()) judges what the cache holds and writes two Parquet files for each evaluation and task: its
+//! trials, one row each, and its points, one row each with their counters. [`PointsDb`] opens them: every question that
+//! counters can answer is a sum over the small files, every other one is SQL over the large ones.
+//!
+//! # Promises
+//! The only crate that sees DataFusion. A file is replaced whole or not at all. A trial that is stored twice counts
+//! once. Everything here can be made again from the cache, with no request sent.
+
+mod counts;
+mod db;
+mod error;
+mod evaluate;
+mod files;
+mod filter;
+mod functions;
+mod schema;
+mod trial;
+mod write;
+
+pub use counts::{Counts, Mean};
+pub use db::{Answer, Estimator, Group, PairedTask, PointEstimate, PointsDb, Value};
+pub use error::PointsError;
+pub use evaluate::{Evaluated, EvaluatedUnit, Options, Progress, evaluate};
+pub use filter::{Column, Filter};
+pub use schema::{FORMAT, POINT_COLUMNS, TRIAL_COLUMNS};
+pub use trial::{EvalInfo, PointTrials, Provenance, Trial};
+pub use write::UnitWriter;

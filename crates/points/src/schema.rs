@@ -1,0 +1,104 @@
+//! The columns of the two kinds of file. A name, once landed, stays; a new meaning is a new column and a new format.
+
+use std::sync::{Arc, LazyLock};
+
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+
+/// The latest format that this program reads and writes.
+pub const FORMAT: u32 = 1;
+
+/// Keys under which the files say what they are.
+pub(crate) mod key {
+    /// The format.
+    pub(crate) const FORMAT: &str = "reasonscape.format";
+    /// `trials` or `points`.
+    pub(crate) const KIND: &str = "reasonscape.kind";
+    /// The evaluation, as JSON.
+    pub(crate) const EVAL: &str = "reasonscape.eval";
+    /// The task.
+    pub(crate) const TASK: &str = "reasonscape.task";
+    /// Where the numbers come from, as JSON.
+    pub(crate) const PROVENANCE: &str = "reasonscape.provenance";
+    /// What two files that were written together share.
+    pub(crate) const PAIR: &str = "reasonscape.pair";
+}
+
+/// The columns by which a point is known, in both kinds of file.
+pub(crate) const IDENTITY: [&str; 5] = ["model", "template", "sampler", "base_task", "params"];
+
+/// Columns of a file of trials, in order.
+pub const TRIAL_COLUMNS: [&str; 23] = [
+    "eval_id",
+    "model",
+    "template",
+    "sampler",
+    "base_task",
+    "params",
+    "index",
+    "repeat",
+    "status",
+    "guess",
+    "prompt_tokens",
+    "completion_tokens",
+    "reasoning_tokens",
+    "latency_ms",
+    "received_ms",
+    "reasoning_chars",
+    "answer_chars",
+    "compressed_size",
+    "finish",
+    "method",
+    "answer",
+    "target",
+    "cache_key",
+];
+
+/// Columns of a file of points, in order.
+pub const POINT_COLUMNS: [&str; 22] = [
+    "eval_id",
+    "model",
+    "template",
+    "sampler",
+    "base_task",
+    "params",
+    "manifolds",
+    "groups",
+    "planned",
+    "n",
+    "n_e",
+    "n_u",
+    "n_t",
+    "g",
+    "prompt_tokens_sum",
+    "prompt_tokens_n",
+    "completion_tokens_sum",
+    "completion_tokens_n",
+    "reasoning_tokens_sum",
+    "reasoning_tokens_n",
+    "latency_ms_sum",
+    "compressed_size_sum",
+];
+
+pub(crate) static TRIALS: LazyLock<SchemaRef> = LazyLock::new(|| schema(&TRIAL_COLUMNS));
+pub(crate) static POINTS: LazyLock<SchemaRef> = LazyLock::new(|| schema(&POINT_COLUMNS));
+
+fn schema(columns: &[&str]) -> SchemaRef {
+    Arc::new(Schema::new(columns.iter().map(|name| field(name)).collect::<Vec<_>>()))
+}
+
+/// What a column holds. Counts are signed, since that is what every SQL engine adds up without surprises.
+fn field(name: &str) -> Field {
+    let (data_type, nullable) = match name {
+        "manifolds" | "groups" => {
+            (DataType::List(Arc::new(Field::new("item", DataType::Utf8, false))), false)
+        }
+        "status" | "index" | "repeat" => (DataType::Int32, false),
+        "guess" | "g" => (DataType::Float64, false),
+        "prompt_tokens" | "completion_tokens" | "reasoning_tokens" => (DataType::Int64, true),
+        "answer" => (DataType::Utf8, true),
+        "eval_id" | "model" | "template" | "sampler" | "base_task" | "params" | "finish" | "method"
+        | "target" | "cache_key" => (DataType::Utf8, false),
+        _ => (DataType::Int64, false),
+    };
+    Field::new(name, data_type, nullable)
+}

@@ -1,0 +1,95 @@
+//! What a pair of files holds, before it is written.
+
+use reasonscape_core::Status;
+use reasonscape_runner::cache::{CacheKey, Mark};
+use serde::{Deserialize, Serialize};
+
+/// An evaluation, as the files name it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct EvalInfo {
+    /// Six hexadecimal digits, made of the next three.
+    pub eval_id: String,
+    /// The model.
+    pub model: String,
+    /// How it was asked.
+    pub template: String,
+    /// How its tokens were chosen.
+    pub sampler: String,
+    /// What people call it.
+    pub name: String,
+    /// Labels such as `arch:moe`.
+    pub groups: Vec<String>,
+}
+
+/// Where the numbers of a file come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Version of the program that wrote it.
+    pub program: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// Hash of the suite's points.
+    pub suite_hash: String,
+    /// Version of the task's generator.
+    pub task_version: u32,
+    /// Global seed of the study.
+    pub seed: i64,
+    /// When, in milliseconds since 1970.
+    pub evaluated_ms: i64,
+    /// A hash of what the file was made from, the responses aside.
+    pub inputs: String,
+    /// How far the cache had come.
+    pub mark: Mark,
+}
+
+/// A point and what was asked there.
+#[derive(Debug, Clone)]
+pub struct PointTrials {
+    /// The coordinates, as canonical JSON.
+    pub params: String,
+    /// The manifolds that run through it.
+    pub manifolds: Vec<String>,
+    /// Trials that the study plans here; those that are not below are missing.
+    pub planned: u64,
+    /// The trials that were answered.
+    pub trials: Vec<Trial>,
+}
+
+/// One prompt sent once, and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// Place of the test in the stream of its point.
+    pub index: u32,
+    /// Which repeat of the same request.
+    pub repeat: u32,
+    /// How it ended.
+    pub status: Status,
+    /// Chance that a blind guess is right.
+    pub guess: f64,
+    /// Tokens of the prompt, where the provider counted them.
+    pub prompt_tokens: Option<u64>,
+    /// Tokens of the completion, reasoning included.
+    pub completion_tokens: Option<u64>,
+    /// Tokens of the reasoning alone.
+    pub reasoning_tokens: Option<u64>,
+    /// From sending the request to the last byte of the reply.
+    pub latency_ms: u64,
+    /// When the reply came, in milliseconds since 1970.
+    pub received_ms: i64,
+    /// Characters (code points) of the reasoning.
+    pub reasoning_chars: u64,
+    /// Characters of the reply without its reasoning.
+    pub answer_chars: u64,
+    /// Bytes of the reasoning after gzip, or of the whole output when there is none.
+    pub compressed_size: u64,
+    /// Why the model stopped: `stop`, `length`, or what the provider called it; `unknown` if it did not say.
+    pub finish: String,
+    /// How the answer was found, or why there is none.
+    pub method: String,
+    /// The answer.
+    pub answer: Option<String>,
+    /// What would have been right.
+    pub target: String,
+    /// The key of the request, under which the cache has prompt and reply.
+    pub cache_key: CacheKey,
+}

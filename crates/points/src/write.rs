@@ -1,0 +1,370 @@
+//! Writing a pair of files, so that what stood there before stays whole until the new pair is complete.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use datafusion::arrow::array::{
+    ArrayRef, Float64Builder, Int32Builder, Int64Builder, ListBuilder, RecordBatch, StringBuilder,
+};
+use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::basic::{Compression, ZstdLevel};
+use datafusion::parquet::errors::ParquetError;
+use datafusion::parquet::file::metadata::KeyValue;
+use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties};
+use datafusion::parquet::schema::types::ColumnPath;
+use tempfile::NamedTempFile;
+
+use crate::error::plain;
+use crate::schema::{self, key};
+use crate::{Counts, EvalInfo, PointTrials, PointsError, Provenance, Trial};
+
+/// Rows that are decoded together. A model's trials on one task are some ten thousand, which is one group.
+const ROW_GROUP: usize = 131_072;
+/// Rows that are handed on together.
+const BATCH: usize = 8_192;
+
+/// Which of the two files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Trials,
+    Points,
+}
+
+impl Kind {
+    /// The name of the folder, and what the file says it is.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Trials => "trials",
+            Self::Points => "points",
+        }
+    }
+
+    pub(crate) fn schema(self) -> &'static SchemaRef {
+        match self {
+            Self::Trials => &schema::TRIALS,
+            Self::Points => &schema::POINTS,
+        }
+    }
+
+    /// Where the file of an evaluation and a task is, in the folder of a study.
+    pub(crate) fn path(self, study: &Path, eval_id: &str, task: &str) -> PathBuf {
+        let name = self.name();
+        study
+            .join(name)
+            .join(format!("eval={eval_id}"))
+            .join(format!("task={task}"))
+            .join(format!("{name}.parquet"))
+    }
+}
+
+/// Writes the trials of one evaluation on one task, a point at a time. Nothing is seen of it before
+/// [`finish`](Self::finish), which puts both files in their places; if it is dropped before, nothing has happened.
+#[derive(Debug)]
+pub struct UnitWriter {
+    eval: EvalInfo,
+    task: String,
+    pair: String,
+    trials: OpenFile,
+    rows: TrialRows,
+    points: Vec<(PointTrials, Counts)>,
+    study: PathBuf,
+}
+
+impl UnitWriter {
+    /// Starts a pair of files in the folder of a study.
+    ///
+    /// # Errors
+    /// A [`PointsError`] if the folder cannot be written.
+    pub fn new(study: &Path, eval: EvalInfo, task: &str) -> Result<Self, PointsError> {
+        let pair = unique();
+        let trials = OpenFile::create(Kind::Trials, study, &eval, task, &pair)?;
+        Ok(Self {
+            rows: TrialRows::default(),
+            points: Vec::new(),
+            study: study.to_owned(),
+            task: task.to_owned(),
+            eval,
+            pair,
+            trials,
+        })
+    }
+
+    /// Adds a point. A trial that is given twice is written once.
+    ///
+    /// # Errors
+    /// A [`PointsError`] if the disk is full or the like.
+    pub fn point(&mut self, mut point: PointTrials) -> Result<(), PointsError> {
+        let mut seen = HashSet::new();
+        let mut counts = Counts { planned: point.planned, ..Counts::default() };
+        for trial in std::mem::take(&mut point.trials) {
+            if seen.insert((trial.index, trial.repeat)) {
+                counts.add(&trial);
+                self.rows.push(&self.eval, &self.task, &point.params, trial);
+                if self.rows.len() >= BATCH {
+                    self.trials.write(&self.rows.take())?;
+                }
+            }
+        }
+        self.points.push((point, counts));
+        Ok(())
+    }
+
+    /// Puts both files in their places and says how many trials they hold.
+    ///
+    /// # Errors
+    /// A [`PointsError`] if the disk is full or the like; the files that stood there before are whole then.
+    pub fn finish(mut self, provenance: &Provenance) -> Result<Counts, PointsError> {
+        self.trials.write(&self.rows.take())?;
+        let mut points = OpenFile::create(Kind::Points, &self.study, &self.eval, &self.task, &self.pair)?;
+        points.write(&point_rows(&self.eval, &self.task, &self.points))?;
+        let trials = self.trials.close(provenance)?;
+        let points = points.close(provenance)?;
+        // Between these two lines the pair does not match, which whoever opens it sees and counts the trials anew.
+        trials.persist()?;
+        points.persist()?;
+        let mut total = Counts::default();
+        for (_, counts) in &self.points {
+            total += *counts;
+        }
+        Ok(total)
+    }
+}
+
+/// What no other pair of files is called: the time, the process and a number in it.
+fn unique() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
+    format!("{now:x}-{:x}-{:x}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A file that is being written beside its place.
+#[derive(Debug)]
+struct OpenFile {
+    writer: ArrowWriter<BufWriter<NamedTempFile>>,
+    path: PathBuf,
+}
+
+/// A file that is complete and on the disk, but not in its place.
+struct ClosedFile {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl OpenFile {
+    fn create(
+        kind: Kind,
+        study: &Path,
+        eval: &EvalInfo,
+        task: &str,
+        pair: &str,
+    ) -> Result<Self, PointsError> {
+        let path = kind.path(study, &eval.eval_id, task);
+        let folder = path.parent().expect("a file in a folder of its own");
+        std::fs::create_dir_all(folder).map_err(PointsError::io("make the folder", folder))?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".reasonscape-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder).map_err(PointsError::io("write in", folder))?;
+        let writer = ArrowWriter::try_new(
+            BufWriter::new(file),
+            Arc::clone(kind.schema()),
+            Some(properties(kind, eval, task, pair)),
+        )
+        .map_err(|error| failed(&path, &error))?;
+        Ok(Self { writer, path })
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), PointsError> {
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        self.writer.write(batch).map_err(|error| failed(&self.path, &error))
+    }
+
+    fn close(mut self, provenance: &Provenance) -> Result<ClosedFile, PointsError> {
+        self.writer.append_key_value_metadata(KeyValue::new(key::PROVENANCE.to_owned(), json(provenance)));
+        let file = self.writer.into_inner().map_err(|error| failed(&self.path, &error))?;
+        let file =
+            file.into_inner().map_err(|error| PointsError::io("write", &self.path)(error.into_error()))?;
+        file.as_file().sync_all().map_err(PointsError::io("write", &self.path))?;
+        Ok(ClosedFile { file, path: self.path })
+    }
+}
+
+impl ClosedFile {
+    fn persist(self) -> Result<(), PointsError> {
+        self.file.persist(&self.path).map_err(|error| PointsError::io("replace", &self.path)(error.error))?;
+        // The new name is on the disk when the folder is. Where a folder cannot be opened, the system sees to it.
+        if let Some(folder) = self.path.parent().and_then(|folder| File::open(folder).ok()) {
+            folder.sync_all().map_err(PointsError::io("write", &self.path))?;
+        }
+        Ok(())
+    }
+}
+
+fn failed(path: &Path, error: &ParquetError) -> PointsError {
+    PointsError::Write { path: path.to_owned(), problem: plain(error) }
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("plain structures become JSON")
+}
+
+fn properties(kind: Kind, eval: &EvalInfo, task: &str, pair: &str) -> WriterProperties {
+    let says = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
+    let mut builder = WriterProperties::builder()
+        .set_created_by(concat!("reasonscape ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(ROW_GROUP))
+        .set_key_value_metadata(Some(vec![
+            says(key::FORMAT, schema::FORMAT.to_string()),
+            says(key::KIND, kind.name().to_owned()),
+            says(key::EVAL, json(eval)),
+            says(key::TASK, task.to_owned()),
+            says(key::PAIR, pair.to_owned()),
+        ]));
+    if kind == Kind::Trials {
+        // Each key occurs once, so that neither a dictionary nor its least and greatest value are of use.
+        let column = ColumnPath::from("cache_key");
+        builder = builder
+            .set_column_dictionary_enabled(column.clone(), false)
+            .set_column_statistics_enabled(column, EnabledStatistics::None);
+    }
+    builder.build()
+}
+
+/// Trials on their way into columns.
+#[derive(Debug, Default)]
+struct TrialRows {
+    texts: [StringBuilder; 6],
+    index: Int32Builder,
+    repeat: Int32Builder,
+    status: Int32Builder,
+    guess: Float64Builder,
+    numbers: [Int64Builder; 8],
+    finish: StringBuilder,
+    method: StringBuilder,
+    answer: StringBuilder,
+    target: StringBuilder,
+    cache_key: StringBuilder,
+}
+
+impl TrialRows {
+    fn len(&self) -> usize {
+        use datafusion::arrow::array::ArrayBuilder;
+        self.index.len()
+    }
+
+    fn push(&mut self, eval: &EvalInfo, task: &str, params: &str, trial: Trial) {
+        let identity = [&eval.eval_id, &eval.model, &eval.template, &eval.sampler, task, params];
+        for (column, value) in self.texts.iter_mut().zip(identity) {
+            column.append_value(value);
+        }
+        self.index.append_value(trial.index as i32);
+        self.repeat.append_value(trial.repeat as i32);
+        self.status.append_value(i32::from(trial.status.code()));
+        self.guess.append_value(trial.guess);
+        let numbers = [
+            trial.prompt_tokens.map(|tokens| tokens as i64),
+            trial.completion_tokens.map(|tokens| tokens as i64),
+            trial.reasoning_tokens.map(|tokens| tokens as i64),
+            Some(trial.latency_ms as i64),
+            Some(trial.received_ms),
+            Some(trial.reasoning_chars as i64),
+            Some(trial.answer_chars as i64),
+            Some(trial.compressed_size as i64),
+        ];
+        for (column, value) in self.numbers.iter_mut().zip(numbers) {
+            column.append_option(value);
+        }
+        self.finish.append_value(trial.finish);
+        self.method.append_value(trial.method);
+        self.answer.append_option(trial.answer);
+        self.target.append_value(trial.target);
+        self.cache_key.append_value(trial.cache_key.to_string());
+    }
+
+    fn take(&mut self) -> RecordBatch {
+        let mut columns: Vec<ArrayRef> = Vec::new();
+        for column in &mut self.texts {
+            columns.push(Arc::new(column.finish()));
+        }
+        for column in [&mut self.index, &mut self.repeat, &mut self.status] {
+            columns.push(Arc::new(column.finish()));
+        }
+        columns.push(Arc::new(self.guess.finish()));
+        for column in &mut self.numbers {
+            columns.push(Arc::new(column.finish()));
+        }
+        for column in
+            [&mut self.finish, &mut self.method, &mut self.answer, &mut self.target, &mut self.cache_key]
+        {
+            columns.push(Arc::new(column.finish()));
+        }
+        RecordBatch::try_new(Arc::clone(&schema::TRIALS), columns).expect("columns as the schema has them")
+    }
+}
+
+fn point_rows(eval: &EvalInfo, task: &str, points: &[(PointTrials, Counts)]) -> RecordBatch {
+    let text = |value: &dyn Fn(&PointTrials) -> String| -> ArrayRef {
+        let mut column = StringBuilder::new();
+        for (point, _) in points {
+            column.append_value(value(point));
+        }
+        Arc::new(column.finish())
+    };
+    let list = |value: &dyn Fn(&PointTrials) -> Vec<String>| -> ArrayRef {
+        let item = Field::new("item", DataType::Utf8, false);
+        let mut column = ListBuilder::new(StringBuilder::new()).with_field(item);
+        for (point, _) in points {
+            for item in value(point) {
+                column.values().append_value(item);
+            }
+            column.append(true);
+        }
+        Arc::new(column.finish())
+    };
+    let number = |value: &dyn Fn(&Counts) -> u64| -> ArrayRef {
+        let mut column = Int64Builder::new();
+        for (_, counts) in points {
+            column.append_value(value(counts) as i64);
+        }
+        Arc::new(column.finish())
+    };
+    let mut guesses = Float64Builder::new();
+    for (_, counts) in points {
+        guesses.append_value(counts.g);
+    }
+    let columns = vec![
+        text(&|_| eval.eval_id.clone()),
+        text(&|_| eval.model.clone()),
+        text(&|_| eval.template.clone()),
+        text(&|_| eval.sampler.clone()),
+        text(&|_| task.to_owned()),
+        text(&|point| point.params.clone()),
+        list(&|point| point.manifolds.clone()),
+        list(&|_| eval.groups.clone()),
+        number(&|counts| counts.planned),
+        number(&|counts| counts.n),
+        number(&|counts| counts.n_e),
+        number(&Counts::n_u),
+        number(&|counts| counts.n_t),
+        Arc::new(guesses.finish()),
+        number(&|counts| counts.prompt_tokens.sum),
+        number(&|counts| counts.prompt_tokens.n),
+        number(&|counts| counts.completion_tokens.sum),
+        number(&|counts| counts.completion_tokens.n),
+        number(&|counts| counts.reasoning_tokens.sum),
+        number(&|counts| counts.reasoning_tokens.n),
+        number(&|counts| counts.latency_ms),
+        number(&|counts| counts.compressed_size),
+    ];
+    RecordBatch::try_new(Arc::clone(&schema::POINTS), columns).expect("columns as the schema has them")
+}
