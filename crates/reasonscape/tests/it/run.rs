@@ -2,6 +2,7 @@
 
 mod broken;
 mod interrupt;
+mod kills;
 mod secrets;
 mod terminal;
 
