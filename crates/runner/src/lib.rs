@@ -28,7 +28,7 @@ pub use completion::{Completion, Finish, TokenLogprob, Usage};
 pub use event::{EventKind, RunEvent};
 pub use plan::{Forecast, Planned, Selection, Shard, forecast, is_selected, selected_points};
 pub use provider::{Provider, ReplyProblem, UnknownProvider};
-pub use run::{EvalSummary, MissingTrial, RunError, RunSummary, Stop, run};
+pub use run::{EvalSummary, MissingTrial, RunError, RunSummary, Stop, check, run};
 pub use sampler::Sampler;
 pub use secret::{ApiKey, Header, Secret};
 pub use study::{Budget, Eval, EvalId, HeaderSource, Limits, Precision, Prices, Study, StudyError};

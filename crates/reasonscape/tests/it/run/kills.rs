@@ -89,7 +89,7 @@ fn ten_kills_at_random_moments_lose_nothing_and_pay_nothing_twice() {
         let until = if moment(5) == 0 { asked } else { asked + 1 + moment(50) };
         let began = Instant::now();
         while world.server.stats().requests < until && victim.is_running() {
-            assert!(began.elapsed() < Duration::from_secs(60), "a run does not get on");
+            assert!(began.elapsed() < Duration::from_mins(1), "a run does not get on");
             std::thread::sleep(Duration::from_micros(200));
         }
         std::thread::sleep(Duration::from_micros(moment(40_000)));
