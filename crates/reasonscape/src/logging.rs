@@ -26,7 +26,8 @@ pub(crate) fn start(asked: Option<&str>, note: impl FnOnce(String)) -> Result<()
         },
         (None, _) => return Ok(()),
     };
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    // Nobody can be told that a log cannot be written; to try would end the program.
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).log_internal_errors(false);
     tracing_subscriber::registry()
         .with(targets)
         .with(lines)

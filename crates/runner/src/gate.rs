@@ -47,17 +47,23 @@ impl Gate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How full it is, for choosing among several: whether it is closed, then the requests in flight and in the queue
-    /// by the size of the window.
-    fn load(&self) -> (bool, f64) {
-        let state = self.state();
-        let closed = state.window.is_trying() || state.window.closed_until(Instant::now()).is_some();
+    /// How soon a place can be had, for choosing among several: when it opens if it is closed, then the requests in
+    /// flight and in the queue by the size of the window.
+    fn load(&self) -> (Option<Instant>, f64) {
+        let (state, now) = (self.state(), Instant::now());
+        // It is soon known whether an endpoint lives that is being tried.
+        let closed = state.window.closed_until(now).or_else(|| state.window.is_trying().then_some(now));
         (closed, (state.window.in_flight() + state.waiting.len()) as f64 / state.window.size() as f64)
     }
 
     /// When it opens again, if it is closed.
     pub(crate) fn closed_until(&self) -> Option<Instant> {
         self.state().window.closed_until(Instant::now())
+    }
+
+    /// Whether the endpoint is down.
+    pub(crate) fn is_down(&self) -> bool {
+        self.state().window.outage(Instant::now()).is_some()
     }
 
     /// Whether the endpoint has been down for longer than this, although it was tried.

@@ -127,6 +127,7 @@ impl<'s> Asker<'_, 's> {
             stream::unfold(asked, |mut asked| async { asked.recv().await.map(|next| (next, asked)) });
         let asking = requests.map(Ok).try_for_each_concurrent(most, |planned| self.ask_trial(planned));
         tokio::select! {
+            biased;
             done = future::try_join(self.claim(planned, granted), asking) => { done?; }
             never = self.watch_over() => match never {},
         }
@@ -313,6 +314,8 @@ impl<'s> Asker<'_, 's> {
     async fn enter(&self) -> Option<Place<'_>> {
         self.waiting.unsent.update(|unsent| unsent + 1);
         let place = tokio::select! {
+            // In this order: a turn that has come must be taken, or nobody else gets it.
+            biased;
             place = Gate::enter(self.gates) => Some(place),
             () = self.is_halted() => None,
         };
@@ -404,7 +407,9 @@ impl<'s> Asker<'_, 's> {
             all: before.all + 1,
         };
         self.failures.set(failures);
-        if !self.ledger.has_no_answer() {
+        // One of several endpoints may be all right and only slow.
+        let may_answer = self.gates.len() > 1 && !self.gates.iter().all(|gate| gate.is_down());
+        if may_answer || !self.ledger.has_no_answer() {
             self.later(attempt, problem, is_down, pause)
         } else if failures.unreachable >= UNREACHABLE {
             Next::GiveUp { problem, for_all: true }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::World;
 use crate::world::{reasonscape, refuses};
@@ -128,4 +128,18 @@ fn a_log_is_written_when_it_is_asked_for_and_never_to_standard_output() {
     assert_eq!(run(&["--log", "off", "--count", "5"], "trace"), "", "the argument wins");
     let said = run(&["--count", "6"], "a=b=c");
     assert!(said.starts_with("note: nothing is logged, because `RUST_LOG` cannot be read"), "{said}");
+}
+
+#[test]
+fn a_log_that_nobody_reads_does_not_end_a_run() {
+    let world = World::new();
+    let mut run = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
+        .args(["run", world.path().to_str().unwrap(), "--format", "json", "--log", "trace"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(run.stderr.take());
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    world.sound(48);
 }

@@ -151,6 +151,19 @@ fn an_endpoint_that_is_down_or_pauses_does_not_hold_up_the_others() {
     }
 }
 
+/// Five failures to reach endpoints used to end the evaluation before another had said a word. Here the first requests
+/// go to all three, and eight of them fail.
+#[test]
+fn endpoints_that_are_down_beside_a_slow_one_end_nothing() {
+    let (world, slow) = (World::new(), server("rate=1,kinds=slow,slow-ms=2000"));
+    let urls = format!("[\"{}\", \"{}\", \"{}\"]", dead(), dead(), slow.base_url());
+    let study = world.study("", &[eval("sim-cheap", "X").replace("\"X\"", &urls)]);
+    let (summary, _) = run_all(&study, &count(6), &world.cache());
+    adds_up(&summary.evals[0]);
+    assert!(summary.is_complete(), "{:?}", summary.evals[0]);
+    assert_eq!(slow.stats().requests, 6 * POINTS);
+}
+
 /// An address at which nothing listens.
 fn dead() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
