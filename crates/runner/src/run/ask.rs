@@ -80,6 +80,8 @@ pub(super) struct Failures {
     unreachable: u32,
     /// Of any kind.
     all: u32,
+    /// Whether an answer has ever come; it may not be on the disk yet.
+    answered: bool,
 }
 
 /// What the planning thread says.
@@ -367,7 +369,7 @@ impl<'s> Asker<'_, 's> {
                 self.shared.budgets.answered(self.eval, completion.usage);
                 place.answered(reply.latency, tokens);
                 self.waiting.since.set(Instant::now());
-                self.failures.set(Failures::default());
+                self.failures.set(Failures { answered: true, ..Failures::default() });
                 self.keep(planned, &completion, reply).await?;
                 Ok(Next::Done)
             }
@@ -405,11 +407,12 @@ impl<'s> Asker<'_, 's> {
         let failures = Failures {
             unreachable: if unreachable { before.unreachable + 1 } else { 0 },
             all: before.all + 1,
+            ..before
         };
         self.failures.set(failures);
         // One of several endpoints may be all right and only slow.
         let may_answer = self.gates.len() > 1 && !self.gates.iter().all(|gate| gate.is_down());
-        if may_answer || !self.ledger.has_no_answer() {
+        if may_answer || failures.answered {
             self.later(attempt, problem, is_down, pause)
         } else if failures.unreachable >= UNREACHABLE {
             Next::GiveUp { problem, for_all: true }

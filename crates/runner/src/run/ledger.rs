@@ -61,10 +61,6 @@ impl Ledger {
         self.whole.store(true, Relaxed);
     }
 
-    pub(super) fn has_no_answer(&self) -> bool {
-        self.answered.load(Relaxed) == 0
-    }
-
     pub(super) fn missing(&self, trial: String, problem: String) {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         missing.count += 1;
