@@ -6,6 +6,7 @@
 
 mod cli;
 mod failure;
+mod logging;
 mod output;
 
 use std::process::ExitCode;

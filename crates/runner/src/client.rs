@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::time::{Duration, Instant};
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
+use tracing::trace;
 
 /// An answer that is larger than this is none.
 const LARGEST: u64 = 64 << 20;
@@ -92,6 +93,7 @@ impl Endpoint {
     /// Sends a request body and reads the whole answer.
     pub(crate) async fn send(&self, body: Vec<u8>) -> Result<RawReply, TransportProblem> {
         let started = Instant::now();
+        trace!(host = self.host(), bytes = body.len(), "sending");
         let request = self.client.post(&self.url).headers(self.headers.clone()).body(body);
         let mut response = request.send().await.map_err(|error| self.problem(&error))?;
         let status = response.status().as_u16();
@@ -107,10 +109,13 @@ impl Endpoint {
                 None => break,
             }
         }
-        Ok(RawReply { status, retry_after, body, latency: started.elapsed() })
+        let latency = started.elapsed();
+        trace!(host = self.host(), status, bytes = body.len(), ?latency, "reply");
+        Ok(RawReply { status, retry_after, body, latency })
     }
 
-    fn host(&self) -> String {
+    /// Its name and port, which hold no secret.
+    pub(crate) fn host(&self) -> String {
         reqwest::Url::parse(&self.url)
             .ok()
             .and_then(|url| {

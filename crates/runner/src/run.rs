@@ -21,7 +21,7 @@ use crate::gate::Gate;
 use crate::plan::{self, Planned, Selection};
 use crate::{Eval, Limits, Study, StudyError};
 
-use self::ask::Asker;
+use self::ask::{Asker, Waiting};
 use self::ledger::{Budgets, Ledger};
 pub use self::ledger::{EvalSummary, MissingTrial, RunSummary};
 
@@ -128,6 +128,17 @@ pub fn run(
     Ok(RunSummary { evals: evals.iter().zip(&ledgers).map(summary).collect(), stopped })
 }
 
+/// Refuses what [`run`] would refuse before it sends anything, and leaves no trace: a selection that names something that
+/// there is not, a key that is not in the environment, a header that HTTP cannot carry.
+///
+/// # Errors
+/// The [`RunError`] that [`run`] would give.
+pub fn check(study: &Study, selection: &Selection) -> Result<(), RunError> {
+    check_selection(study, selection)?;
+    let mut selected = study.evals.iter().filter(|eval| plan::is_selected(eval, selection));
+    selected.try_for_each(|eval| header_map(eval).map(drop))
+}
+
 /// Refuses a selection that asks nothing, or names something that there is not: a misspelt name would otherwise be left
 /// out without a word.
 ///
@@ -226,6 +237,8 @@ async fn ask_one<'scope, 'env, 's: 'env>(
         key: eval.api_key()?,
         failures: Cell::default(),
         unasked: RefCell::new(Vec::new()),
+        halted: watch::Sender::new(false),
+        waiting: Waiting::default(),
     };
     let count = |point: &Point<'_>| shared.selection.count.unwrap_or_else(|| shared.study.count_at(point));
     let mut round: Vec<Range<usize>> = match shared.study.precision {
