@@ -10,6 +10,9 @@ use tokio::sync::mpsc;
 /// How often a log that is no terminal gets a line.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
+/// How long events may gather before they are counted: waking up for each would cost as much as a request.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
 /// Shows events as they come.
 pub(super) struct Progress {
     evals: Vec<Shown>,
@@ -91,6 +94,7 @@ impl Progress {
                     );
                 }
             }
+            std::thread::sleep(BETWEEN_LOOKS);
         }
         for eval in &self.evals {
             eval.bar.abandon();
