@@ -24,8 +24,8 @@ pub(crate) struct Timeouts {
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     client: reqwest::Client,
-    url: String,
-    headers: HeaderMap,
+    /// What every request has in common: all but the body.
+    request: reqwest::Request,
     idle: Duration,
 }
 
@@ -77,7 +77,7 @@ impl TransportProblem {
 }
 
 impl Endpoint {
-    pub(crate) fn new(url: String, headers: HeaderMap, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
+    pub(crate) fn new(url: &str, headers: HeaderMap, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
         let client = reqwest::Client::builder()
             .connect_timeout(timeouts.connect)
             .timeout(timeouts.total)
@@ -87,15 +87,17 @@ impl Endpoint {
             // A key must not follow a redirect to another host.
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
-        Ok(Self { client, url, headers, idle: timeouts.idle })
+        let request = client.post(url).headers(headers).build()?;
+        Ok(Self { client, request, idle: timeouts.idle })
     }
 
     /// Sends a request body and reads the whole answer.
     pub(crate) async fn send(&self, body: Vec<u8>) -> Result<RawReply, TransportProblem> {
         let started = Instant::now();
         trace!(host = self.host(), bytes = body.len(), "sending");
-        let request = self.client.post(&self.url).headers(self.headers.clone()).body(body);
-        let mut response = request.send().await.map_err(|error| self.problem(&error))?;
+        let mut request = self.request.try_clone().expect("what has no body can be cloned");
+        *request.body_mut() = Some(body.into());
+        let mut response = self.client.execute(request).await.map_err(|error| self.problem(&error))?;
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
         let mut body = Vec::with_capacity(response.content_length().unwrap_or(0).min(LARGEST) as usize);
@@ -116,13 +118,9 @@ impl Endpoint {
 
     /// Its name and port, which hold no secret.
     pub(crate) fn host(&self) -> String {
-        reqwest::Url::parse(&self.url)
-            .ok()
-            .and_then(|url| {
-                let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-                url.host_str().map(|host| format!("{host}{port}"))
-            })
-            .unwrap_or_default()
+        let url = self.request.url();
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{}{port}", url.host_str().unwrap_or_default())
     }
 
     /// What reqwest says, in words that help. Its own text carries the URL, which may hold a secret.

@@ -188,7 +188,7 @@ fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<
                     idle: eval.limits.idle_timeout,
                     total: eval.limits.timeout,
                 };
-                let endpoint = Endpoint::new(url.clone(), headers.clone(), timeouts)
+                let endpoint = Endpoint::new(&url, headers.clone(), timeouts)
                     .map_err(|error| RunError::Client { problem: error.without_url().to_string() })?;
                 let gate = Arc::new(Gate::new(endpoint, eval.limits.concurrency));
                 shared.push((url.clone(), headers.clone(), eval.limits, Arc::clone(&gate)));
@@ -265,23 +265,50 @@ async fn ask_one<'scope, 'env, 's: 'env>(
     }
 }
 
-/// Walks the plan on a thread of its own; `take` is given what the cache does not hold and the number of what it does.
+/// Trials that are looked up in the cache, and handed on, together.
+const LOT: usize = 128;
+
+/// A few trials of the plan.
+struct Lot<'s> {
+    /// What the cache does not hold.
+    ask: Vec<Planned<'s>>,
+    /// How many it does.
+    cached: u64,
+}
+
+/// Walks the plan on a thread of its own; `take` is given a lot at a time.
 fn walk_plan<'s>(
     shared: &Shared<'s>,
     eval: &Eval,
     round: &[Range<usize>],
-    take: &mut dyn FnMut(Option<Planned<'s>>) -> ControlFlow<()>,
+    take: &mut dyn FnMut(Lot<'s>) -> ControlFlow<()>,
 ) -> Result<(), RunError> {
     let reader = shared.cache.reader()?;
     let mut failed = None;
-    let mut visit = |planned: Planned<'s>| match reader.contains(&planned.id) {
-        Ok(true) => take(None),
-        Ok(false) => take(Some(planned)),
+    let mut look_up = |mut ask: Vec<Planned<'s>>| match reader.contains_each(ask.iter().map(|it| &it.id)) {
+        Ok(held) => {
+            let all = ask.len();
+            let mut held = held.into_iter();
+            ask.retain(|_| held.next() == Some(false));
+            let cached = (all - ask.len()) as u64;
+            take(Lot { ask, cached })
+        }
         Err(error) => {
             failed = Some(error);
             ControlFlow::Break(())
         }
     };
+    let mut lot = Vec::with_capacity(LOT);
+    let mut visit = |planned: Planned<'s>| {
+        lot.push(planned);
+        if lot.len() < LOT {
+            return ControlFlow::Continue(());
+        }
+        look_up(std::mem::replace(&mut lot, Vec::with_capacity(LOT)))
+    };
     plan::walk(shared.study, eval, &shared.points, round, shared.selection.shard, &mut visit)?;
+    if !lot.is_empty() {
+        let _ = look_up(lot);
+    }
     failed.map_or(Ok(()), |error| Err(error.into()))
 }

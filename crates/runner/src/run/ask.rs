@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, trace};
 
 use super::ledger::Ledger;
-use super::{RunError, Shared, Stop, walk_plan};
+use super::{Lot, RunError, Shared, Stop, walk_plan};
 use crate::cache::{CacheError, Claim, Entry, EntryId, Response};
 use crate::client::{RawReply, TransportProblem, backoff};
 use crate::event::EventKind;
@@ -22,14 +22,14 @@ use crate::plan::Planned;
 use crate::window::{FRUITLESS, Failure, UNREACHABLE};
 use crate::{ApiKey, Completion, Eval, Finish, ReplyProblem};
 
-/// Steps that wait between the plan and the claims, and between the claims and the wire.
-const WAITING: usize = 256;
-/// Claims made at once.
-const BATCH: usize = 128;
+/// Lots that wait between the plan and the claims.
+const LOTS: usize = 4;
+/// Trials that wait between the claims and the wire.
+const WAITING: usize = 512;
+/// Claims made at once: those of some milliseconds, since they wait as long for the disk as the answers do.
+const BATCH: usize = 512;
 /// Answers that may wait for the disk while others are in flight: the more share a sync, the less each costs.
 const STORING: usize = 512;
-/// Cached trials are told in lots of this size.
-const LOT: u64 = 256;
 /// How long to leave a request alone that another process is asking.
 const OTHERS: Duration = Duration::from_millis(300);
 /// How often it is said that nothing happens, when nothing does.
@@ -86,8 +86,7 @@ pub(super) struct Failures {
 
 /// What the planning thread says.
 enum Step<'s> {
-    Ask(Planned<'s>),
-    Cached(u64),
+    Lot(Lot<'s>),
     Failed(RunError),
 }
 
@@ -121,7 +120,7 @@ impl<'s> Asker<'_, 's> {
     {
         let eval = self.eval;
         self.ledger.whole.store(false, Relaxed);
-        let (steps, planned) = mpsc::channel(WAITING);
+        let (steps, planned) = mpsc::channel(LOTS);
         scope.spawn(move || plan(shared, eval, &round, &steps));
         let (granted, asked) = mpsc::channel(WAITING);
         let most = self.gates.len() * eval.limits.concurrency + STORING;
@@ -185,20 +184,20 @@ impl<'s> Asker<'_, 's> {
         granted: mpsc::Sender<Planned<'s>>,
     ) -> Result<(), RunError> {
         let mut taken: Vec<Planned<'s>> = Vec::new();
-        let mut steps = Vec::with_capacity(BATCH);
-        while planned.recv_many(&mut steps, BATCH).await > 0 {
-            let mut offered = Vec::with_capacity(steps.len());
+        let mut steps = Vec::with_capacity(LOTS);
+        while planned.recv_many(&mut steps, LOTS).await > 0 {
+            let mut offered = Vec::new();
             for step in steps.drain(..) {
-                match step {
-                    Step::Ask(planned) => offered.push(planned),
-                    Step::Cached(trials) => {
-                        Ledger::count(&self.ledger.planned, trials);
-                        self.cached(trials).await;
-                    }
+                let Lot { ask, cached } = match step {
+                    Step::Lot(lot) => lot,
                     Step::Failed(error) => return Err(error),
+                };
+                Ledger::count(&self.ledger.planned, ask.len() as u64 + cached);
+                offered.extend(ask);
+                if cached > 0 {
+                    self.cached(cached).await;
                 }
             }
-            Ledger::count(&self.ledger.planned, offered.len() as u64);
             if self.is_stopping() {
                 return Ok(());
             }
@@ -482,20 +481,10 @@ fn concerns_all(problem: &ReplyProblem) -> bool {
 
 /// Walks the plan on a thread of its own and says what it finds.
 fn plan<'s>(shared: &Shared<'s>, eval: &Eval, round: &[Range<usize>], steps: &mpsc::Sender<Step<'s>>) {
-    let mut cached = 0;
     let say = |step| {
         if steps.blocking_send(step).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let walked = walk_plan(shared, eval, round, &mut |planned| match planned {
-        Some(planned) => say(Step::Ask(planned)),
-        None if cached + 1 < LOT => {
-            cached += 1;
-            ControlFlow::Continue(())
-        }
-        None => say(Step::Cached(std::mem::take(&mut cached) + 1)),
-    });
-    let _ = say(Step::Cached(cached));
-    if let Err(error) = walked {
+    if let Err(error) = walk_plan(shared, eval, round, &mut |lot| say(Step::Lot(lot))) {
         let _ = say(Step::Failed(error));
     }
 }

@@ -12,6 +12,9 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// It is shown that nothing comes when nothing has come for so long.
 const STALLED: Duration = Duration::from_secs(5);
 
+/// How long events may gather before they are counted: waking up for each would cost as much as a request.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
 /// Shows events as they come.
 pub(super) struct Progress {
     evals: Vec<Shown>,
@@ -97,6 +100,7 @@ impl Progress {
                     );
                 }
             }
+            std::thread::sleep(BETWEEN_LOOKS);
         }
         for eval in &self.evals {
             eval.bar.abandon();
