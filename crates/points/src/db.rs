@@ -71,7 +71,7 @@ impl Estimator {
 }
 
 /// One point and what is known there.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PointEstimate {
     /// The evaluation.
     pub eval_id: String,
@@ -116,7 +116,7 @@ impl std::fmt::Display for Value {
 }
 
 /// Points that share the values of some columns.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     /// The values, one for each column.
     pub key: Vec<Value>,

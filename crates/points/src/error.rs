@@ -12,8 +12,11 @@ use datafusion::parquet::errors::ParquetError;
 #[non_exhaustive]
 pub enum PointsError {
     /// Nothing has been evaluated yet.
-    #[error("`{}` has no trials yet; `reasonscape evaluate {0}` makes them from the responses", .0.display())]
-    Empty(PathBuf),
+    #[error("`{}` has no trials yet; `reasonscape evaluate` makes them from the responses", study.display())]
+    Empty {
+        /// The folder of the study.
+        study: PathBuf,
+    },
     /// A file that is no Parquet, or is damaged.
     #[error(
         "`{}` is not a sound Parquet file ({problem}); delete it and run `reasonscape evaluate`, which makes it again",

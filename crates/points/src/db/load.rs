@@ -56,7 +56,7 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
     let trials = inspect_all(study, Kind::Trials)?;
     let points = inspect_all(study, Kind::Points)?;
     if trials.is_empty() && points.is_empty() {
-        return Err(PointsError::Empty(study.to_owned()));
+        return Err(PointsError::Empty { study: study.to_owned() });
     }
     let evals = evaluations(trials.iter().chain(&points));
     let files: Vec<PathBuf> = trials.iter().map(|file| file.path.clone()).collect();

@@ -73,8 +73,7 @@ fn register_trials(session: &SessionContext, name: &str, files: &[PathBuf]) -> R
             Ok(ListingTableUrl::parse(absolute.to_string_lossy())?)
         })
         .collect::<Result<Vec<_>, PointsError>>()?;
-    let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
-        .with_target_partitions(session.copied_config().target_partitions());
+    let options = ListingOptions::new(Arc::new(ParquetFormat::default()));
     let config = ListingTableConfig::new_with_multi_paths(urls)
         .with_listing_options(options)
         .with_schema(Arc::clone(&schema::TRIALS));
