@@ -185,6 +185,27 @@ impl Filter {
         self.columns.is_empty() && self.groups.is_empty()
     }
 
+    /// What it says about tests (task, coordinates, manifold), without what it says about evaluations.
+    ///
+    /// ```
+    /// use reasonscape_points::Filter;
+    ///
+    /// let filter = Filter::parse(["model=qwen*", "base_task=sort", "groups=arch:moe"])?;
+    /// assert_eq!(filter.of_tests(), Filter::parse(["base_task=sort"])?);
+    /// # Ok::<(), reasonscape_points::PointsError>(())
+    /// ```
+    #[must_use]
+    pub fn of_tests(&self) -> Self {
+        let is_of_tests = |column: &Column| {
+            matches!(column, Column::BaseTask | Column::Params | Column::Manifold | Column::Param(_))
+        };
+        let columns = self.columns.iter().filter(|(column, _)| is_of_tests(column));
+        Self {
+            columns: columns.map(|(column, conditions)| (column.clone(), conditions.clone())).collect(),
+            groups: Vec::new(),
+        }
+    }
+
     /// Whether points are chosen by a manifold.
     pub(crate) fn names_manifold(&self) -> bool {
         self.columns.contains_key(&Column::Manifold)

@@ -1,5 +1,6 @@
 //! The command line: one file a command.
 
+mod analyze;
 mod cache;
 mod estimate;
 mod evaluate;
@@ -71,6 +72,7 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Analyze(analyze::AnalyzeCommand),
     Cache(cache::CacheCommand),
     Estimate(estimate::Estimate),
     Evaluate(evaluate::Evaluate),
@@ -109,6 +111,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     }
     crate::logging::start(log.as_deref(), |problem| global.note(problem))?;
     match command {
+        Command::Analyze(analyze) => analyze.run(global),
         Command::Cache(cache) => cache.run(global),
         Command::Estimate(estimate) => estimate.run(global),
         Command::Evaluate(evaluate) => evaluate.run(global),

@@ -4,6 +4,7 @@
 //! Thin: it reads arguments, calls the rooms below, and says things to people. Data goes to standard output, talk to
 //! standard error. Exit codes are API: 0 done, 1 failed, 2 wrong input, 130 interrupted.
 
+mod analysis;
 mod cli;
 mod failure;
 mod logging;
