@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
+mod analyze;
 mod cache;
 mod estimate;
 mod generate;

@@ -12,13 +12,22 @@ pub(crate) struct Run {
 
 /// Runs `reasonscape` with these arguments and this standard input.
 pub(crate) fn reasonscape_with(arguments: &[&str], input: impl Into<Vec<u8>>) -> Run {
-    let output = Command::cargo_bin("reasonscape")
-        .expect("the binary of this package")
-        .args(arguments)
-        .env_remove("NO_COLOR")
-        .write_stdin(input)
-        .output()
-        .expect("the program starts");
+    left_behind(command(arguments).env_remove("COLUMNS").write_stdin(input))
+}
+
+/// Runs `reasonscape` where lines have this many columns.
+pub(crate) fn reasonscape_at(width: u16, arguments: &[&str]) -> Run {
+    left_behind(command(arguments).env("COLUMNS", width.to_string()))
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("reasonscape").expect("the binary of this package");
+    command.args(arguments).env_remove("NO_COLOR");
+    command
+}
+
+fn left_behind(command: &mut Command) -> Run {
+    let output = command.output().expect("the program starts");
     Run {
         code: output.status.code().expect("the program was not killed"),
         stdout: String::from_utf8(output.stdout).expect("UTF-8 on standard output"),

@@ -105,12 +105,17 @@ fn for_people(found: &analysis::Pairwise) -> Table {
             Cell::Number(eval.elo, 0),
             interval.map_or(Cell::Missing, |(low, high)| Cell::Shown(format!("{low:.0} to {high:.0}"))),
             Cell::Shown(format!("{:.2} of {}", eval.expected_wins, eval.opponents)),
-            Cell::Number(eval.rating, 3),
+            Cell::Shown(rating(eval.rating)),
         ];
         row.extend(rates.iter().map(|rate| Cell::optional(*rate, 3)));
         table.push(row);
     }
     table
+}
+
+/// A rating with the digits that matter, however small it is.
+fn rating(rating: f64) -> String {
+    if rating < 0.01 { format!("{rating:.1e}") } else { format!("{rating:.2}") }
 }
 
 fn for_programs(found: &analysis::Pairwise) -> Table {

@@ -91,7 +91,8 @@ fn for_people(board: &Leaderboard) -> Table {
             Cell::Shown(row.place()),
             Cell::text(&row.label),
             Cell::Shown(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
-            Cell::text(row.band),
+            // Not text, which may be folded: a band is one word.
+            Cell::Shown(row.band.to_owned()),
             percent(Some(row.truncation_rate)),
             Cell::optional(row.tokens_mean, 0),
             Cell::optional(row.score_per_1k_tokens, 0),

@@ -30,7 +30,7 @@ impl Tasks {
             estimator.mode
         ));
         for row in rows.iter().filter(|row| !row.missing_evals.is_empty()) {
-            global.note(format_args!("{} has no trial of {}", row.task, some(&row.missing_evals)));
+            global.note(format_args!("{} has no trial by {}", row.task, some(&row.missing_evals)));
         }
         Ok(())
     }

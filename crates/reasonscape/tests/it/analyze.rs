@@ -1,0 +1,459 @@
+//! `reasonscape analyze` on a study whose counters are known.
+
+mod small;
+
+use std::collections::BTreeMap;
+
+use reasonscape_stats::pairwise::{Method, win_rates};
+use reasonscape_stats::{Confidence, Counters, Interval, Mode};
+use serde_json::{Value, json};
+
+use self::small::{PLANNED, STRONG, Skill, Small, TWIN, WEAK};
+use crate::world::{reasonscape, refuses};
+
+const QUESTIONS: [&str; 6] = ["evals", "tasks", "points", "scores", "pairwise", "modes"];
+
+fn rows(board: &Value) -> &Vec<Value> {
+    board.as_array().expect("an array")
+}
+
+fn named<'a>(board: &'a Value, name: &str) -> &'a Value {
+    rows(board).iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("no {name} in {board}"))
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn every_table_is_as_it_was() {
+    let small = Small::new();
+    for question in QUESTIONS {
+        let run = small.ask(question, &[]);
+        assert_eq!(run.code, 0, "{run:?}");
+        insta::assert_snapshot!(question, format!("{}{}", run.stdout, run.stderr));
+    }
+}
+
+#[test]
+fn sixty_columns_are_enough_for_every_table() {
+    let small = Small::new();
+    let fits = |run: crate::world::Run| {
+        assert_eq!(run.code, 0, "{run:?}");
+        for line in run.stdout.lines().filter(|line| line.starts_with(['│', '┌', '╞', '└'])) {
+            assert!(line.chars().count() <= 60, "{line}");
+        }
+    };
+    for question in QUESTIONS {
+        fits(small.at(60, question, &[]));
+    }
+    fits(small.at(60, "modes", &["--by", "task"]));
+    fits(small.at(60, "compare", &["strong", "weak"]));
+    insta::assert_snapshot!("scores_in_60_columns", small.at(60, "scores", &[]).stdout);
+}
+
+#[test]
+fn a_row_of_scores_has_the_keys_that_were_promised() {
+    let board = Small::new().json("scores", &[]);
+    let row = named(&board, "strong").as_object().unwrap();
+    for key in [
+        "rank",
+        "rank_best",
+        "rank_worst",
+        "eval_id",
+        "model",
+        "template",
+        "sampler",
+        "complete",
+        "score",
+        "tasks",
+        "tokens_mean",
+    ] {
+        assert!(row.contains_key(key), "{key} is not in {row:?}");
+    }
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&row["score"]), ["center", "ci_high", "ci_low", "margin"]);
+    assert_eq!(keys(&row["tasks"]), ["arithmetic", "boolean", "sort"]);
+    assert_eq!(keys(&row["tasks"]["sort"]), ["g", "high", "low", "n", "n_e", "n_t", "n_u"]);
+    assert_eq!(
+        (&row["eval_id"], &row["model"], &row["template"], &row["sampler"]),
+        (&json!("a00001"), &json!("org/strong"), &json!("zeroshot"), &json!("greedy"))
+    );
+    assert_eq!(
+        (&row["tokens_mean"], &row["mode"], &row["complete"]),
+        (&json!(130.0), &json!("C_P"), &json!(true))
+    );
+}
+
+#[test]
+fn counters_are_those_of_the_trials_and_bounds_those_of_the_counters() {
+    let board = Small::new().json("scores", &[]);
+    for row in rows(&board) {
+        for task in row["tasks"].as_object().unwrap().values() {
+            let [n, n_e, n_u, n_t, g] = ["n", "n_e", "n_u", "n_t", "g"].map(|key| number(&task[key]));
+            assert_eq!(n_u, n - n_t);
+            let estimate = Mode::C_P.estimate(&Counters::new(n, n_e, n_t, g).unwrap(), Confidence::P95);
+            assert_eq!(
+                (number(&task["low"]), number(&task["high"])),
+                (estimate.low.max(0.01), estimate.high)
+            );
+        }
+    }
+    let boolean = &named(&board, "weak")["tasks"]["boolean"];
+    assert_eq!(number(&boolean["n"]), f64::from(2 * PLANNED));
+    assert_eq!(number(&boolean["g"]), number(&boolean["n_u"]) / 2.0);
+    assert!(number(&named(&board, "weak")["truncation_rate"]) > 0.05);
+}
+
+#[test]
+fn scores_are_re_derived_by_the_lines_of_the_documentation() {
+    let page = format!("{}/../../docs/statistics.md", env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(page).unwrap();
+    let start = page.find("# reasonscore.py").expect("the page has the lines");
+    let script = &page[start..start + page[start..].find("```").expect("a fence closes the block")];
+    let board = Small::new().json("scores", &[]);
+    for row in rows(&board) {
+        let bounds: BTreeMap<&String, [&Value; 2]> = row["tasks"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(name, task)| (name, [&task["low"], &task["high"]]))
+            .collect();
+        let Some(printed) = reasonscape_oracle::python(script, &json!(bounds).to_string()) else { return };
+        let expected: Value = serde_json::from_str(&printed).unwrap();
+        for key in ["center", "margin", "ci_low", "ci_high"] {
+            let (found, expected) = (number(&row["score"][key]), number(&expected[key]));
+            assert!((found - expected).abs() < 1e-9, "{}: {key}: {found} {expected}", row["name"]);
+        }
+    }
+}
+
+#[test]
+fn places_are_those_that_the_intervals_allow_and_a_tie_is_shown() {
+    let small = Small::new();
+    let board = small.json("scores", &[]);
+    let end = |row: &Value, key: &str| number(&row["score"][key]);
+    for a in rows(&board) {
+        let count = |test: &dyn Fn(&Value) -> bool| rows(&board).iter().filter(|b| test(b)).count();
+        assert_eq!(a["rank"], 1 + count(&|b| end(b, "center") > end(a, "center")));
+        assert_eq!(a["rank_best"], 1 + count(&|b| end(b, "ci_low") > end(a, "ci_high")));
+        assert_eq!(a["rank_worst"], count(&|b| end(b, "ci_high") >= end(a, "ci_low")));
+    }
+    let (strong, twin, weak) = (named(&board, "strong"), named(&board, "twin"), named(&board, "weak"));
+    assert_eq!((&strong["rank_best"], &twin["rank_best"]), (&json!(1), &json!(1)));
+    assert!(number(&strong["rank_worst"]) >= 2.0 && number(&weak["rank_best"]) >= 3.0);
+    let run = small.ask("scores", &[]);
+    assert!(run.stdout.contains("=1-"), "{}", run.stdout);
+    assert!(run.stderr.contains("= is a tie"), "{}", run.stderr);
+}
+
+#[test]
+fn what_is_incomplete_is_marked_and_said() {
+    let small = Small::new();
+    let board = small.json("scores", &[]);
+    let partial = named(&board, "partial");
+    assert_eq!(
+        (&partial["complete"], &partial["missing"], &partial["missing_tasks"]),
+        (&json!(false), &json!(300), &json!(["sort"]))
+    );
+    assert!(partial["tasks"].get("sort").is_none());
+    let run = small.ask("scores", &[]);
+    assert!(
+        run.stderr.contains("* partial lacks every trial of sort and 300 planned trials"),
+        "{}",
+        run.stderr
+    );
+    // Alone it is no more complete than among others: its suite is that of the study.
+    let alone = small.json("scores", &["--filter", "eval_id=d00004"]);
+    assert_eq!((rows(&alone).len(), &alone[0]["complete"]), (1, &json!(false)));
+    let evals = small.ask("evals", &[]);
+    assert!(
+        evals.stdout.contains("2 of 3") && evals.stderr.contains("partial has no trial of sort"),
+        "{evals:?}"
+    );
+}
+
+#[test]
+fn the_reader_of_c_near_chance_is_told_and_another_mode_is_marked() {
+    let small = Small::new();
+    let run = small.ask("scores", &[]);
+    assert!(run.stderr.contains("boolean") && run.stderr.contains("--mode K_P"), "{}", run.stderr);
+    let calibrated = small.ask("scores", &["--mode", "K_P"]);
+    assert!(calibrated.stderr.contains("bounds by K_P"), "{}", calibrated.stderr);
+    assert!(!calibrated.stderr.contains("near chance"), "{}", calibrated.stderr);
+    let (c, k) = (small.json("scores", &[]), small.json("scores", &["--mode", "K_P"]));
+    assert_eq!(named(&k, "weak")["mode"], "K_P");
+    let width = |board: &Value| {
+        let boolean = &named(board, "weak")["tasks"]["boolean"];
+        number(&boolean["high"]) - number(&boolean["low"])
+    };
+    assert!(width(&c) < width(&k));
+}
+
+#[test]
+fn filters_choose_evaluations_tests_and_labels() {
+    let small = Small::new();
+    let names = |filters: &[&str]| -> Vec<String> {
+        let evals = small.json("evals", filters);
+        rows(&evals).iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&["--filter", "model=org/strong"]), ["partial", "strong"]);
+    assert_eq!(names(&["--filter", "groups=arch:dense"]), ["twin", "weak"]);
+    assert_eq!(names(&["--filter", "groups=arch:dense,size:small"]), ["weak"]);
+    let board = small.json("scores", &["--filter", "base_task=sort,boolean"]);
+    let tasks: Vec<&String> = named(&board, "strong")["tasks"].as_object().unwrap().keys().collect();
+    assert_eq!(tasks, ["boolean", "sort"]);
+    let points = small.json("points", &["--filter", "params.length=5..", "--filter", "eval_id=a00001"]);
+    assert_eq!(rows(&points).len(), 3);
+    assert!(
+        rows(&points).iter().all(|point| point["params"] == json!({ "length": 8 }) && point["mode"] == "C_I")
+    );
+}
+
+#[test]
+fn points_without_trials_say_so() {
+    let small = Small::new();
+    let run = small.ask("points", &["--filter", "eval_id=d00004"]);
+    assert!(run.stderr.contains("300 trials missing, 2 points without any"), "{}", run.stderr);
+    let points = small.json("points", &["--filter", "eval_id=d00004", "--filter", "base_task=sort"]);
+    for point in rows(&points) {
+        assert_eq!(
+            (&point["n"], &point["missing"], &point["estimate"]["point"]),
+            (&json!(0), &json!(100), &json!(null))
+        );
+    }
+}
+
+#[test]
+fn confidence_widens_what_has_an_interval() {
+    let small = Small::new();
+    for question in ["tasks", "points"] {
+        let margin = |more: &[&str]| {
+            let rows = small.json(question, more);
+            let row = &rows[0];
+            number(row.get("correct").or(row.get("estimate")).map(|bounds| &bounds["margin"]).unwrap())
+        };
+        assert!(margin(&["--confidence", "0.99"]) > margin(&[]));
+    }
+    refuses(&small.ask("tasks", &["--confidence", "95"]), &["`--confidence 95`", "0.95 for 95 %"]);
+}
+
+#[test]
+fn pairwise_is_what_the_statistics_say() {
+    let small = Small::new();
+    let found = small.json("pairwise", &[]);
+    let ids: Vec<&str> = rows(&found["evals"]).iter().map(|eval| eval["eval_id"].as_str().unwrap()).collect();
+    assert_eq!((ids.len(), ids[3]), (4, "c00003"));
+
+    // The same from the counters of the leaderboard.
+    let board = small.json("scores", &[]);
+    let share = |id: &&str| -> Vec<Option<Interval>> {
+        let row = rows(&board).iter().find(|row| row["eval_id"] == *id).unwrap();
+        ["arithmetic", "boolean", "sort"]
+            .map(|task| {
+                let task = row["tasks"].get(task)?;
+                let [n, n_e, n_t, g] = ["n", "n_e", "n_t", "g"].map(|key| number(&task[key]));
+                Some(Mode::C_P.estimate(&Counters::new(n, n_e, n_t, g).unwrap(), Confidence::P95))
+            })
+            .to_vec()
+    };
+    let shares: Vec<_> = ids.iter().map(share).collect();
+    let expected = win_rates(&shares, Confidence::P95, Method::Exact).unwrap();
+    for a in 0..4 {
+        for b in 0..4 {
+            let rate = found["win_rates"][a][b].as_f64();
+            assert_eq!(rate.is_some(), a != b);
+            assert!((rate.unwrap_or(0.0) - expected.rate(a, b).unwrap_or(0.0)).abs() < 1e-9, "{a} {b}");
+        }
+        let eval = &found["evals"][a];
+        let wins: f64 = (0..4).filter_map(|b| found["win_rates"][a][b].as_f64()).sum();
+        assert!((number(&eval["expected_wins"]) - wins).abs() < 1e-9);
+        assert!(number(&eval["elo_low"]) <= number(&eval["elo_high"]));
+    }
+}
+
+#[test]
+fn drawing_agrees_with_quadrature_and_repeats_itself() {
+    let small = Small::new();
+    let drawn = |seed: &str| small.json("pairwise", &["--method", "monte-carlo", "--seed", seed]);
+    let (exact, one) = (small.json("pairwise", &[]), drawn("1"));
+    assert_eq!((&one["method"], &exact["method"]), (&json!("monte-carlo"), &json!("exact")));
+    assert_eq!(one, drawn("1"));
+    assert_ne!(one, drawn("2"));
+    let wins = |found: &Value, id: &str| {
+        let eval = rows(&found["evals"]).iter().find(|eval| eval["eval_id"] == id).unwrap().clone();
+        number(&eval["expected_wins"])
+    };
+    for id in ["a00001", "b00002", "c00003", "d00004"] {
+        assert!((wins(&exact, id) - wins(&one, id)).abs() < 0.05);
+    }
+}
+
+#[test]
+fn an_unbeaten_model_is_said_to_have_no_finite_rating() {
+    const PERFECT: Skill = Skill { tasks: &[("arithmetic", 100, 0, 100), ("sort", 100, 0, 100)], ..STRONG };
+    const HOPELESS: Skill = Skill { tasks: &[("arithmetic", 0, 0, 100), ("sort", 0, 0, 100)], ..WEAK };
+    let small = Small::of(&[PERFECT, HOPELESS]);
+    let run = small.ask("pairwise", &[]);
+    assert!(
+        run.stderr.contains("ratings did not converge: strong never loses to the others"),
+        "{}",
+        run.stderr
+    );
+    let found = small.json("pairwise", &[]);
+    assert_eq!((&found["converged"], &found["unbeaten"]), (&json!(false), &json!(["a00001"])));
+}
+
+#[test]
+fn one_task_gives_ratings_without_intervals() {
+    let small = Small::new();
+    let run = small.ask("pairwise", &["--filter", "base_task=sort"]);
+    assert!(run.stderr.contains("one task says nothing about other tasks"), "{}", run.stderr);
+    assert!(run.stderr.contains("partial has no trial yet and is left out"), "{}", run.stderr);
+    refuses(&small.ask("pairwise", &["--filter", "eval_id=a00001"]), &["fewer than two evaluations"]);
+}
+
+#[test]
+fn a_clear_difference_is_said_in_a_sentence_and_by_task() {
+    let small = Small::new();
+    let run = small.ask("compare", &["strong", "weak"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.starts_with("strong is better than weak by "), "{}", run.stdout);
+    insta::assert_snapshot!("compare", format!("{}{}", run.stdout, run.stderr));
+    let (found, back) =
+        (small.json("compare", &["strong", "weak"]), small.json("compare", &["c00003", "a00001"]));
+    assert_eq!((&found["verdict"], &back["verdict"]), (&json!("better"), &json!("worse")));
+    assert_eq!(number(&found["score"]["difference"]), -number(&back["score"]["difference"]));
+    assert!(back["sentence"].as_str().unwrap().starts_with("weak is worse than strong by "));
+    for (task, mirrored) in rows(&found["tasks"]).iter().zip(rows(&back["tasks"])) {
+        assert_eq!((&task["b"], &task["c"]), (&mirrored["c"], &mirrored["b"]));
+        assert_eq!((&task["pairs"], &task["verdict"]), (&json!(200), &json!("better")));
+        let (p, adjusted) = (number(&task["p"]), number(&task["p_adjusted"]));
+        assert!(p <= adjusted && adjusted <= 3.0 * p);
+        let difference = (number(&task["b"]) - number(&task["c"])) / 200.0;
+        assert!((number(&task["difference"]) - difference).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn what_cannot_be_told_apart_says_what_would_tell() {
+    let small = Small::of(&[STRONG, TWIN]);
+    let found = small.json("compare", &["strong", "twin"]);
+    assert_eq!((&found["verdict"], &found["pairs"]), (&json!("cannot tell"), &json!(600)));
+    let sentence = found["sentence"].as_str().unwrap();
+    assert!(sentence.starts_with("cannot tell strong and twin apart: "), "{sentence}");
+    assert!(sentence.contains("more trials a task would tell a difference of this size"), "{sentence}");
+    assert!(number(&found["more_trials_a_task"]) >= 1.0);
+    let low = number(&found["score"]["ci_low"]);
+    assert!(low <= 0.0 && number(&found["score"]["ci_high"]) >= 0.0);
+}
+
+#[test]
+fn tests_that_only_one_answered_are_counted_and_left_out() {
+    let small = Small::new();
+    let run = small.ask("compare", &["strong", "partial"]);
+    assert!(run.stderr.contains("300 tests that only strong answered are left out"), "{}", run.stderr);
+    let found = small.json("compare", &["strong", "partial"]);
+    assert_eq!(
+        (&found["pairs"], &found["unpaired_a"], &found["unpaired_b"]),
+        (&json!(300), &json!(300), &json!(0))
+    );
+}
+
+#[test]
+fn an_evaluation_that_cannot_be_found_is_explained() {
+    let small = Small::new();
+    refuses(
+        &small.ask("compare", &["strong", "nobody"]),
+        &["no evaluation is called `nobody`", "b00002 (twin"],
+    );
+    refuses(
+        &small.ask("compare", &["org/strong", "weak"]),
+        &["`org/strong` may be", "a00001", "d00004", "give the id"],
+    );
+    refuses(&small.ask("compare", &["weak", "c00003"]), &["both are c00003", "takes two evaluations"]);
+    // A filter tells them apart.
+    let filtered = ["org/strong", "weak", "--filter", "template=zeroshot"];
+    assert_eq!(small.json("compare", &filtered)["a"]["eval_id"], "a00001");
+}
+
+#[test]
+fn the_nine_modes_are_side_by_side() {
+    let small = Small::new();
+    let modes = small.json("modes", &[]);
+    let strong = named(&modes, "strong");
+    assert_eq!(strong["scores"].as_object().unwrap().len(), 9);
+    assert_eq!(strong["tasks"]["boolean"].as_object().unwrap().len(), 9);
+    let board = small.json("scores", &[]);
+    assert_eq!(named(&board, "weak")["score"], named(&modes, "weak")["scores"]["C_P"]);
+    let center = |mode: &str| number(&named(&modes, "weak")["scores"][mode]["center"]);
+    assert!(center("C_P") < center("E_P") && center("E_P") < center("E_O"));
+    let one = small.json("modes", &["--mode", "K_P"]);
+    assert_eq!(named(&one, "weak")["scores"].as_object().unwrap().len(), 1);
+}
+
+#[test]
+fn csv_is_flat_and_has_every_digit() {
+    let small = Small::new();
+    let board = small.json("scores", &[]);
+    let run = small.ask("scores", &["--format", "csv"]);
+    let mut reader = csv_rows(&run.stdout);
+    let header = reader.remove(0);
+    assert_eq!(reader.len(), 4);
+    for row in reader {
+        let cell = |name: &str| &row[header.iter().position(|column| column == name).unwrap()];
+        let expected = named(&board, cell("name"));
+        assert_eq!(cell("center").parse::<f64>().unwrap(), number(&expected["score"]["center"]));
+        let low = expected["tasks"].get("sort").map(|task| number(&task["low"]));
+        assert_eq!(cell("sort_low").parse::<f64>().ok(), low);
+    }
+    for question in QUESTIONS {
+        let run = small.ask(question, &["--format", "csv"]);
+        let rows = csv_rows(&run.stdout);
+        assert!(rows.len() > 1 && rows.iter().all(|row| row.len() == rows[0].len()), "{run:?}");
+        let markdown = small.ask(question, &["--format", "markdown"]).stdout;
+        assert!(markdown.starts_with("| ") && markdown.lines().nth(1).unwrap().contains("---"), "{markdown}");
+    }
+}
+
+fn csv_rows(text: &str) -> Vec<Vec<String>> {
+    // No cell of these tables has a line break, and quotes only around coordinates and lists.
+    text.lines()
+        .map(|line| {
+            let (mut cells, mut quoted) = (vec![String::new()], false);
+            for letter in line.chars() {
+                match letter {
+                    '"' => quoted = !quoted,
+                    ',' if !quoted => cells.push(String::new()),
+                    other => cells.last_mut().expect("there is one").push(other),
+                }
+            }
+            cells
+        })
+        .collect()
+}
+
+#[test]
+fn wrong_questions_teach() {
+    let small = Small::new();
+    for question in QUESTIONS {
+        refuses(
+            &small.ask(question, &["--filter", "modle=strong"]),
+            &["unknown column `modle`", "did you mean `model`?"],
+        );
+        refuses(
+            &small.ask(question, &["--filter", "model=gpt"]),
+            &["nothing in the study matches `model=gpt`", "`model` is org/strong, org/twin or org/weak"],
+        );
+        refuses(&small.ask(question, &["--mode", "Q"]), &["unknown mode `Q`"]);
+        refuses(&small.ask(question, &["--filter", "params.lenght=4"]), &["no point has `params.lenght`"]);
+        refuses(
+            &small.ask(question, &["--filter", "groups=arch:none"]),
+            &["`groups` is arch:dense, arch:moe"],
+        );
+        refuses(&reasonscape(&["analyze", question, "/nowhere"]), &["no study at `/nowhere`"]);
+        let empty = tempfile::TempDir::new().unwrap();
+        let empty = empty.path().to_str().unwrap();
+        refuses(&reasonscape(&["analyze", question, empty]), &["has no trials yet", "reasonscape evaluate"]);
+    }
+}
