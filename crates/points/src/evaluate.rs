@@ -159,7 +159,7 @@ fn inputs(study: &Study, eval: &Eval, points: &[Point<'_>], options: &Options) -
         text(&eval.name),
         text(&eval.model),
         text(eval.provider.name()),
-        text(&format!("{:?}", eval.template)),
+        text(&eval.template.source()),
         text(&eval.sampler.name),
         list(params),
         list(eval.groups.iter().map(|group| text(group)).collect()),

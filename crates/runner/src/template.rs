@@ -229,6 +229,24 @@ impl Template {
         self.messages.iter().map(message).collect()
     }
 
+    /// Everything that what it renders depends on: two templates of the same source say the same.
+    ///
+    /// ```
+    /// use reasonscape_runner::Template;
+    ///
+    /// let source = |name| Template::built_in(name).expect("a built-in template").source();
+    /// assert_eq!(source("zero-shot"), source("zero-shot"));
+    /// assert_ne!(source("zero-shot"), source("zero-shot-cot"));
+    /// ```
+    pub fn source(&self) -> String {
+        let messages = self.messages.iter().map(|message| {
+            let compiled =
+                self.environment.get_template(&message.id).expect("it was compiled when it was read");
+            json!([message.role.name(), compiled.source()])
+        });
+        json!({ "shots": self.shots, "messages": messages.collect::<Vec<Value>>() }).to_string()
+    }
+
     /// Renders a test of every task.
     fn try_out(&self) -> Result<(), StudyError> {
         for task in tasks::ALL.iter().copied() {
