@@ -78,7 +78,8 @@ fn a_narrow_terminal_is_not_overrun() {
     assert!(drawn.contains("\n┌"), "a table, which begins on a line of its own: {drawn:?}");
     // A sentence may go on in the next line; a bar or a table may not.
     let lines = drawn.split(['\n', '\r']).map(without_escapes);
-    let is_sentence = |line: &String| line.starts_with("Not shown in 60 columns: ") || line.starts_with("note: ");
+    let is_sentence =
+        |line: &String| line.starts_with("Not shown in 60 columns: ") || line.starts_with("note: ");
     for line in lines.filter(|line| !is_sentence(line)) {
         assert!(line.chars().count() <= 60, "{line:?} of {drawn}");
     }
