@@ -71,7 +71,7 @@ def ours(binary, folder, base_url, count):
         f'suite = "r12"\ncount = {count}\n[[eval]]\nmodel = "{MODEL}"\nbase_url = "{base_url}"\n'
         f'template = "zero-shot-cot-nosys"\nsampler = "greedy-2k"\nconcurrency = {CONCURRENCY}\n'
     )
-    return [binary, "--quiet", "run", folder]
+    return [binary, "--quiet", "run", "--no-evaluate", folder]
 
 
 def inspect_ai(folder, base_url, dataset, samples):

@@ -91,7 +91,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (entries, writer) = (Arc::clone(&entries), writer.clone());
         tasks.spawn(async move {
             for entry in entries.iter().skip(worker).step_by(waiting) {
-                writer.store(entry).await?;
+                writer.store(entry.clone()).await?;
             }
             Ok::<_, reasonscape_runner::cache::CacheError>(())
         });

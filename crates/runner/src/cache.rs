@@ -21,7 +21,7 @@
 //! assert_eq!(writer.claim(vec![id.clone()]).await?, [Claim::Taken]);
 //!
 //! let response = Response { status: 200, latency_ms: 12, received_ms: 0, body: b"{}".to_vec() };
-//! writer.store(&Entry { id: id.clone(), request, response }).await?;
+//! writer.store(Entry { id: id.clone(), request, response }).await?;
 //! assert_eq!(writer.claim(vec![id.clone()]).await?, [Claim::Stored]);
 //! assert_eq!(cache.reader()?.get(&id)?.map(|response| response.body), Some(b"{}".to_vec()));
 //! # Ok(())

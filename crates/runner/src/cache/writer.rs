@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -41,12 +41,37 @@ type Reply<T> = oneshot::Sender<Result<T, CacheError>>;
 
 #[derive(Debug)]
 enum Order {
+    Store(Entry, Reply<()>),
+    Claim(Vec<EntryId>, Reply<Vec<Claim>>),
+    Release(Vec<EntryId>, Reply<()>),
+}
+
+/// An order that can be carried out.
+enum Ready {
     Store(Packed, Reply<()>),
     Claim(Vec<EntryId>, Reply<Vec<Claim>>),
     Release(Vec<EntryId>, Reply<()>),
 }
 
 impl Order {
+    /// Compresses what is to be stored. What cannot be is answered at once.
+    fn prepare(self) -> Option<Ready> {
+        Some(match self {
+            Self::Store(entry, reply) => match pack(&entry) {
+                Ok(packed) => Ready::Store(packed, reply),
+                Err(error) => {
+                    // A reply that nobody waits for is not an error.
+                    let _ = reply.send(Err(error));
+                    return None;
+                }
+            },
+            Self::Claim(ids, reply) => Ready::Claim(ids, reply),
+            Self::Release(ids, reply) => Ready::Release(ids, reply),
+        })
+    }
+}
+
+impl Ready {
     fn is_store(&self) -> bool {
         matches!(self, Self::Store(..))
     }
@@ -66,18 +91,14 @@ impl Writer {
 
     /// Stores an entry and ends its claim. The future is ready when the entry is on the disk, and not before.
     ///
-    /// The entry is compressed here and now, on the calling thread. A future that is dropped while it waits may or
-    /// may not have stored its entry. Storing an identity again changes nothing.
+    /// A future that is dropped while it waits may or may not have stored its entry. Storing an identity again changes
+    /// nothing.
     ///
     /// # Errors
     /// A [`CacheError`] if it could not be written; its claim then stands.
-    pub fn store(&self, entry: &Entry) -> impl Future<Output = Result<(), CacheError>> + Send + use<> {
-        let packed = pack(entry);
+    pub fn store(&self, entry: Entry) -> impl Future<Output = Result<(), CacheError>> + Send + use<> {
         let writer = self.clone();
-        async move {
-            let packed = packed?;
-            writer.order(|reply| Order::Store(packed, reply)).await
-        }
+        async move { writer.order(|reply| Order::Store(entry, reply)).await }
     }
 
     /// Claims identities, all in one transaction: one answer for each, in order. What is [`Claim::Granted`] is asked
@@ -124,11 +145,15 @@ impl Drop for Shared {
 }
 
 fn work(mut pen: Pen, mut owner: Owner, mut orders: mpsc::Receiver<Order>) {
-    let mut batch = Vec::with_capacity(QUEUE);
-    while orders.blocking_recv_many(&mut batch, QUEUE) > 0 {
-        if batch.len() > 1 && batch.iter().any(Order::is_store) {
-            std::thread::sleep(GATHERING);
-            batch.extend(std::iter::from_fn(|| orders.try_recv().ok()).take(QUEUE));
+    let mut came = Vec::with_capacity(QUEUE);
+    let mut batch = Vec::with_capacity(2 * QUEUE);
+    while orders.blocking_recv_many(&mut came, QUEUE) > 0 {
+        let started = Instant::now();
+        batch.extend(came.drain(..).filter_map(Order::prepare));
+        if batch.len() > 1 && batch.iter().any(Ready::is_store) {
+            std::thread::sleep(GATHERING.saturating_sub(started.elapsed()));
+            let more = std::iter::from_fn(|| orders.try_recv().ok()).take(QUEUE);
+            batch.extend(more.filter_map(Order::prepare));
         }
         write(&mut pen, &mut owner, &mut batch);
     }
@@ -137,21 +162,21 @@ fn work(mut pen: Pen, mut owner: Owner, mut orders: mpsc::Receiver<Order>) {
 }
 
 /// Carries out all orders in one transaction and answers them after it.
-fn write(pen: &mut Pen, owner: &mut Owner, batch: &mut Vec<Order>) {
-    let durable = batch.iter().any(Order::is_store);
+fn write(pen: &mut Pen, owner: &mut Owner, batch: &mut Vec<Ready>) {
+    let durable = batch.iter().any(Ready::is_store);
     let mut claims = Vec::new();
     let written = pen.transaction(durable, |transaction| {
         for order in batch.iter() {
             match order {
-                Order::Store(entry, _) => {
+                Ready::Store(entry, _) => {
                     pen::store(transaction, entry)?;
                 }
-                Order::Claim(ids, _) => {
+                Ready::Claim(ids, _) => {
                     let answers: Result<Vec<Claim>, _> =
                         ids.iter().map(|id| pen::claim(transaction, id, owner)).collect();
                     claims.push(answers?);
                 }
-                Order::Release(ids, _) => {
+                Ready::Release(ids, _) => {
                     ids.iter().try_for_each(|id| pen::release(transaction, id, owner.id()))?;
                 }
             }
@@ -162,10 +187,10 @@ fn write(pen: &mut Pen, owner: &mut Owner, batch: &mut Vec<Order>) {
     // A reply that nobody waits for is not an error.
     for order in batch.drain(..) {
         match order {
-            Order::Store(_, reply) | Order::Release(_, reply) => {
+            Ready::Store(_, reply) | Ready::Release(_, reply) => {
                 let _ = reply.send(written.clone());
             }
-            Order::Claim(_, reply) => {
+            Ready::Claim(_, reply) => {
                 let answers = written.clone().map(|()| claims.next().expect("one answer a claim"));
                 let _ = reply.send(answers);
             }
@@ -195,14 +220,14 @@ mod tests {
         let writer = Writer::start(pen).unwrap();
         let mut stored = 0;
         let error = loop {
-            match writer.store(&entry(stored)).await {
+            match writer.store(entry(stored)).await {
                 Ok(()) => stored += 1,
                 Err(error) => break error,
             }
         };
         assert!(matches!(error, CacheError::Full { .. }), "{error}");
         assert!(stored > 0);
-        assert!(writer.store(&entry(200)).await.is_err(), "it goes on and says so again");
+        assert!(writer.store(entry(200)).await.is_err(), "it goes on and says so again");
         drop(writer);
         let reader = cache.reader().unwrap();
         for number in 0..stored {

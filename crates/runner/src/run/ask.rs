@@ -466,7 +466,7 @@ impl<'s> Asker<'_, 's> {
         };
         let entry = Entry { id: planned.id.clone(), request: planned.request.clone(), response };
         let (usage, truncated) = (completion.usage, completion.finish == Finish::Length);
-        self.shared.writer.store(&entry).await?;
+        self.shared.writer.store(entry).await?;
         trace!(trial = planned.name(), ?latency, "stored");
         self.ledger.answered(usage, truncated);
         self.shared.tell(self.place, EventKind::Answered { latency, usage, truncated }).await;

@@ -61,12 +61,12 @@ async fn what_is_stored_comes_back_and_stays_as_it_was() {
     assert_eq!(reader.get(&first.id).unwrap(), None);
     assert!(!reader.contains(&first.id).unwrap());
 
-    writer.store(&first).await.unwrap();
+    writer.store(first.clone()).await.unwrap();
     assert_eq!(reader.get(&first.id).unwrap(), Some(first.response.clone()));
 
     let mut changed = first.clone();
     changed.response.body = b"other".to_vec();
-    writer.store(&changed).await.unwrap();
+    writer.store(changed).await.unwrap();
     assert_eq!(reader.get(&first.id).unwrap(), Some(first.response.clone()), "the first answer stays");
     assert_eq!(reader.count().unwrap(), 1);
 
@@ -85,7 +85,7 @@ async fn orders_given_before_the_last_handle_goes_are_carried_out() {
     let (_folder, path) = folder();
     let cache = Cache::open(&path).unwrap();
     let writer = cache.writer().unwrap();
-    let waiting: Vec<_> = (0..2_000).map(|number| writer.store(&entry(number))).collect();
+    let waiting: Vec<_> = (0..2_000).map(|number| writer.store(entry(number))).collect();
     drop(writer);
     for store in waiting {
         store.await.unwrap();
@@ -98,7 +98,7 @@ async fn a_claim_is_granted_once_and_ends_with_the_response_or_the_release() {
     let (_folder, path) = folder();
     let cache = Cache::open(&path).unwrap();
     let (one, two) = (cache.writer().unwrap(), Cache::open(&path).unwrap().writer().unwrap());
-    one.store(&entry(0)).await.unwrap();
+    one.store(entry(0)).await.unwrap();
     let granted = [Claim::Stored, Claim::Granted, Claim::Granted];
     assert_eq!(one.claim(ids(0..3)).await.unwrap(), granted);
     assert_eq!(two.claim(ids(0..3)).await.unwrap(), [Claim::Stored, Claim::Taken, Claim::Taken]);
@@ -107,7 +107,7 @@ async fn a_claim_is_granted_once_and_ends_with_the_response_or_the_release() {
     two.release(ids(1..2)).await.unwrap();
     assert_eq!(two.claim(ids(1..2)).await.unwrap(), [Claim::Taken], "only its owner gives a claim back");
     one.release(ids(1..2)).await.unwrap();
-    one.store(&entry(2)).await.unwrap();
+    one.store(entry(2)).await.unwrap();
     assert_eq!(two.claim(ids(0..3)).await.unwrap(), [Claim::Stored, Claim::Granted, Claim::Stored]);
 }
 

@@ -62,7 +62,7 @@ async fn part() {
             let writer = Cache::open(path).unwrap().writer().unwrap();
             for number in 0.. {
                 writer.claim(ids(number..number + 1)).await.unwrap();
-                writer.store(&entry(number)).await.unwrap();
+                writer.store(entry(number)).await.unwrap();
                 say(number);
             }
         }
@@ -91,7 +91,7 @@ async fn ask_all(cache: &Cache) {
                 match claim {
                     Claim::Granted => {
                         say(number);
-                        stores.push(writer.store(&entry(*number)));
+                        stores.push(writer.store(entry(*number)));
                     }
                     Claim::Taken => later.push(*number),
                     Claim::Stored => {}
