@@ -265,6 +265,10 @@ impl PointsDb {
         if let Some(condition) = filter.expression() {
             points = points.filter(condition)?;
         }
+        if filter.names_manifold() && !by_manifold {
+            // A point on two of the manifolds that are meant is one point.
+            points = points.drop_columns(&["manifold"])?.distinct()?;
+        }
         Ok(points)
     }
 }
