@@ -12,8 +12,9 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::compute::{cast, concat_batches};
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::functions_aggregate::sum::sum;
-use datafusion::logical_expr::col;
-use datafusion::prelude::{DataFrame, SessionContext};
+use datafusion::logical_expr::{col, lit, when};
+use datafusion::prelude::{DataFrame, SessionContext, array_empty};
+use datafusion::scalar::ScalarValue;
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
@@ -254,15 +255,18 @@ impl PointsDb {
             groups.push(Group { key, points: points.value(row) as u64, counts, estimate });
         }
         groups.sort_by(|a, b| compare_keys(&a.key, &b.key));
-        Ok(groups)
+        merge_equal(groups, &estimator)
     }
 
     async fn filtered(&self, filter: &Filter, by_manifold: bool) -> Result<DataFrame, PointsError> {
         let mut points = self.points.table("points").await?;
-        if by_manifold || filter.names_manifold() {
-            points = points.with_column("manifold", col("manifolds"))?.unnest_columns(&["manifold"])?;
+        if by_manifold {
+            // A list without items would take its point with it.
+            let some =
+                when(array_empty(col("manifolds")), lit(ScalarValue::Null)).otherwise(col("manifolds"))?;
+            points = points.with_column("manifold", some)?.unnest_columns(&["manifold"])?;
         }
-        if let Some(condition) = filter.expression() {
+        if let Some(condition) = filter.expression(by_manifold) {
             points = points.filter(condition)?;
         }
         if filter.names_manifold() && !by_manifold {
@@ -299,6 +303,22 @@ fn value(column: &Column, key: &ArrayRef, row: usize) -> Value {
         (Column::Param(_), Ok(number)) if number.is_finite() => Value::Number(number),
         _ => Value::Text(text.to_owned()),
     }
+}
+
+/// Tasks write one number in two ways (1 and 1.0), which the engine takes for two.
+fn merge_equal(groups: Vec<Group>, estimator: &Estimator) -> Result<Vec<Group>, PointsError> {
+    let mut merged: Vec<Group> = Vec::with_capacity(groups.len());
+    for group in groups {
+        match merged.last_mut().filter(|last| last.key == group.key) {
+            Some(last) => {
+                last.points += group.points;
+                last.counts += group.counts;
+                last.estimate = estimator.estimate(&last.counts)?;
+            }
+            None => merged.push(group),
+        }
+    }
+    Ok(merged)
 }
 
 fn compare_keys(a: &[Value], b: &[Value]) -> Ordering {

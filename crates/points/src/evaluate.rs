@@ -91,7 +91,7 @@ pub fn evaluate(
     let reader = cache.reader()?;
     let mark = reader.mark()?;
     let unchanged = Unchanged::new(&study.folder, &reader);
-    let jobs = jobs(study, options);
+    let jobs = jobs(study, options)?;
     let (sender, receiver) = sync_channel(4);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| write(&study.folder, receiver));
@@ -120,7 +120,7 @@ struct Job<'s> {
     inputs: String,
 }
 
-fn jobs<'s>(study: &'s Study, options: &Options) -> Vec<Job<'s>> {
+fn jobs<'s>(study: &'s Study, options: &Options) -> Result<Vec<Job<'s>>, PointsError> {
     let mut of_task: Vec<(&'static str, Vec<Point<'s>>)> = Vec::new();
     for point in selected_points(study, &options.selection) {
         match of_task.iter_mut().find(|(task, _)| *task == point.task.name()) {
@@ -131,26 +131,32 @@ fn jobs<'s>(study: &'s Study, options: &Options) -> Vec<Job<'s>> {
     let evals = study.evals.iter().filter(|eval| is_selected(eval, &options.selection));
     evals
         .flat_map(|eval| {
-            of_task.iter().map(|(task, points)| Job {
-                eval,
-                points: points.clone(),
-                task,
-                inputs: inputs(study, eval, points, options),
+            of_task.iter().map(|(task, points)| {
+                let inputs = inputs(study, eval, points, options)?;
+                Ok(Job { eval, points: points.clone(), task, inputs })
             })
         })
         .collect()
 }
 
 /// A hash of everything but the responses that a pair of files depends on.
-fn inputs(study: &Study, eval: &Eval, points: &[Point<'_>], options: &Options) -> String {
+///
+/// The key of the first request stands for template, sampler and seed: whatever changes a request changes all of them.
+fn inputs(
+    study: &Study,
+    eval: &Eval,
+    points: &[Point<'_>],
+    options: &Options,
+) -> Result<String, PointsError> {
+    let first = points.first().and_then(|point| asked(study, eval, point).next()).transpose()?;
+    let request = first.map(|first| first.key.to_string()).unwrap_or_default();
     let text = |text: &str| Json::String(text.to_owned());
     let list = |items: Vec<Json>| Json::Array(items);
     let points = points.iter().map(|point| {
         let manifolds = point.manifolds.iter().map(|id| text(id)).collect();
         list(vec![point.params.to_json(), Json::Int(planned(study, point, options) as i64), list(manifolds)])
     });
-    let params = eval.params.iter().map(|(name, value)| text(&format!("{name}={value}"))).collect();
-    cache_key(&list(vec![
+    Ok(cache_key(&list(vec![
         Json::Int(i64::from(VERSION)),
         Json::Int(i64::from(crate::FORMAT)),
         text(reasonscape_core::SOURCES),
@@ -159,14 +165,12 @@ fn inputs(study: &Study, eval: &Eval, points: &[Point<'_>], options: &Options) -
         text(&eval.name),
         text(&eval.model),
         text(eval.provider.name()),
-        text(&format!("{:?}", eval.template)),
-        text(&eval.sampler.name),
-        list(params),
+        text(&request),
         list(eval.groups.iter().map(|group| text(group)).collect()),
         Json::Int(study.seed),
         Json::Int(i64::from(study.repeats)),
         list(points.collect()),
-    ]))
+    ])))
 }
 
 /// Tests that the study plans at a point.

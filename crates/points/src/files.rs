@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::Schema;
-use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use datafusion::parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use serde::de::DeserializeOwned;
 
 use crate::error::plain;
@@ -61,7 +63,7 @@ pub(crate) fn discover(study: &Path, kind: Kind) -> Result<Vec<PathBuf>, PointsE
 pub(crate) fn inspect(path: &Path, kind: Kind) -> Result<FileInfo, PointsError> {
     let foreign = |problem: String| PointsError::Foreign { path: path.to_owned(), problem };
     let file = File::open(path).map_err(PointsError::io("read", path))?;
-    let metadata = ArrowReaderMetadata::load(&file, Default::default())
+    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new().with_skip_arrow_metadata(true))
         .map_err(|error| PointsError::Damaged { path: path.to_owned(), problem: plain(&error) })?;
     let said = metadata.metadata().file_metadata().key_value_metadata();
     let value = |key: &str| {

@@ -6,11 +6,10 @@ use std::str::FromStr;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::{Expr, cast, col, lit};
-use datafusion::prelude::array_has;
 use datafusion::scalar::ScalarValue;
 
 use crate::PointsError;
-use crate::functions::{facet_of, param_number_of, param_of};
+use crate::functions::{facet_of, has_label, param_number_of, param_of};
 
 /// Something that points can be grouped or chosen by.
 ///
@@ -206,22 +205,21 @@ impl Filter {
         }
     }
 
-    /// Whether points are chosen by a manifold.
-    pub(crate) fn names_manifold(&self) -> bool {
-        self.columns.contains_key(&Column::Manifold)
-    }
-
-    /// The filter as the engine wants it; nothing when all points are meant.
-    pub(crate) fn expression(&self) -> Option<Expr> {
+    /// The filter as the engine wants it; nothing when all points are meant. `by_manifold` tells that each row is a
+    /// point on one manifold; otherwise it is a point with all that it is on, and is there once whichever are meant.
+    pub(crate) fn expression(&self, by_manifold: bool) -> Option<Expr> {
         let mut all: Vec<Expr> = Vec::new();
         for (column, conditions) in &self.columns {
-            all.extend(any(conditions.iter().map(|condition| condition.expression(column)).collect()));
+            all.extend(any(conditions
+                .iter()
+                .map(|condition| condition.expression(column, by_manifold))
+                .collect()));
         }
         all.extend(any(self
             .groups
             .iter()
             .filter_map(|labels| {
-                let labels = labels.iter().map(|label| array_has(col("groups"), lit(label.as_str())));
+                let labels = labels.iter().map(|label| has_label(col("groups"), label));
                 labels.reduce(Expr::and)
             })
             .collect()));
@@ -245,7 +243,7 @@ fn range(text: &str) -> Result<Option<(f64, f64)>, String> {
 }
 
 impl Condition {
-    fn expression(&self, column: &Column) -> Expr {
+    fn expression(&self, column: &Column, by_manifold: bool) -> Expr {
         match self {
             Self::Between(low, high) => {
                 let Column::Param(name) = column else { unreachable!("only coordinates take ranges") };
@@ -253,10 +251,13 @@ impl Condition {
             }
             Self::OneOf(values) => {
                 let value = |text: &str| lit(ScalarValue::Utf8(Some(text.to_owned())));
-                let text = if *column == Column::Manifold { col("manifold") } else { column.expression() };
+                let text = column.expression();
                 values
                     .iter()
                     .map(|wanted| {
+                        if *column == Column::Manifold && !by_manifold {
+                            return has_label(col("manifolds"), wanted);
+                        }
                         if wanted.contains('*') {
                             return text.clone().like(value(&as_pattern(wanted)));
                         }

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, Float64Array, Float64Builder, StringArray, StringBuilder,
+    Array, ArrayRef, AsArray, BooleanArray, Float64Array, Float64Builder, StringArray, StringBuilder,
 };
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
@@ -158,6 +158,42 @@ pub(crate) fn param_number_of(params: Expr, name: &str) -> Expr {
 /// The value of a label.
 pub(crate) fn facet_of(groups: Expr, name: &str) -> Expr {
     call("facet", vec![groups, lit(name)])
+}
+
+/// Whether a list has an item like this; `*` stands for anything.
+pub(crate) fn has_label(labels: Expr, pattern: &str) -> Expr {
+    let function = Function {
+        name: "has_label",
+        signature: Signature::any(2, Volatility::Immutable),
+        result: DataType::Boolean,
+        call: |_, columns| {
+            let lists = columns[0].as_list::<i32>();
+            let labels = cast(lists.values(), &DataType::Utf8)?;
+            let labels = labels.as_string::<i32>();
+            let patterns = cast(&columns[1], &DataType::Utf8)?;
+            let patterns = patterns.as_string::<i32>();
+            let offsets = lists.value_offsets();
+            let found = (0..lists.len()).map(|row| {
+                let mut places = offsets[row] as usize..offsets[row + 1] as usize;
+                Some(places.any(|place| is_like(labels.value(place), patterns.value(row))))
+            });
+            Ok(Arc::new(found.collect::<BooleanArray>()))
+        },
+    };
+    ScalarUDF::from(function).call(vec![labels, lit(pattern)])
+}
+
+/// Whether a text is like a pattern in which `*` stands for anything.
+fn is_like(text: &str, pattern: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return text == pattern };
+    let Some(mut text) = text.strip_prefix(start) else { return false };
+    let mut parts = rest.split('*');
+    let end = parts.next_back().unwrap_or_default();
+    for part in parts {
+        let Some(place) = text.find(part) else { return false };
+        text = &text[place + part.len()..];
+    }
+    text.ends_with(end)
 }
 
 /// A number for each row, none where a number is missing.

@@ -1,6 +1,6 @@
 //! Writing a pair of files, so that what stood there before stays whole until the new pair is complete.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::arrow::arrow_writer::ArrowWriterOptions;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::errors::ParquetError;
 use datafusion::parquet::file::metadata::KeyValue;
@@ -73,6 +74,8 @@ pub struct UnitWriter {
     trials: OpenFile,
     rows: TrialRows,
     points: Vec<(PointTrials, Counts)>,
+    /// Where in `points` a point is, and its trials by index and repeat.
+    seen: HashMap<String, (usize, HashSet<(u32, u32)>)>,
     study: PathBuf,
 }
 
@@ -87,6 +90,7 @@ impl UnitWriter {
         Ok(Self {
             rows: TrialRows::default(),
             points: Vec::new(),
+            seen: HashMap::new(),
             study: study.to_owned(),
             task: task.to_owned(),
             eval,
@@ -95,14 +99,23 @@ impl UnitWriter {
         })
     }
 
-    /// Adds a point. A trial that is given twice is written once.
+    /// Adds a point. A trial that is given twice is written once, be it with its point given twice.
     ///
     /// # Errors
     /// A [`PointsError`] if the disk is full or the like.
     pub fn point(&mut self, mut point: PointTrials) -> Result<(), PointsError> {
-        let mut seen = HashSet::new();
-        let mut counts = Counts { planned: point.planned, ..Counts::default() };
-        for trial in std::mem::take(&mut point.trials) {
+        let trials = std::mem::take(&mut point.trials);
+        let (place, seen) = self.seen.entry(point.params.clone()).or_insert_with(|| {
+            self.points.push((point.clone(), Counts::default()));
+            (self.points.len() - 1, HashSet::new())
+        });
+        let (known, counts) = &mut self.points[*place];
+        for manifold in point.manifolds {
+            if !known.manifolds.contains(&manifold) {
+                known.manifolds.push(manifold);
+            }
+        }
+        for trial in trials {
             if seen.insert((trial.index, trial.repeat)) {
                 counts.add(&trial);
                 self.rows.push(&self.eval, &self.task, &point.params, trial);
@@ -111,7 +124,7 @@ impl UnitWriter {
                 }
             }
         }
-        self.points.push((point, counts));
+        counts.planned = counts.planned.max(point.planned);
         Ok(())
     }
 
@@ -172,12 +185,13 @@ impl OpenFile {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(folder).map_err(PointsError::io("write in", folder))?;
-        let writer = ArrowWriter::try_new(
-            BufWriter::new(file),
-            Arc::clone(kind.schema()),
-            Some(properties(kind, eval, task, pair)),
-        )
-        .map_err(|error| failed(&path, &error))?;
+        // Parquet's own types say all there is to say; a second schema beside them would be one more that can be damaged.
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties(kind, eval, task, pair))
+            .with_skip_arrow_metadata(true);
+        let writer =
+            ArrowWriter::try_new_with_options(BufWriter::new(file), Arc::clone(kind.schema()), options)
+                .map_err(|error| failed(&path, &error))?;
         Ok(Self { writer, path })
     }
 

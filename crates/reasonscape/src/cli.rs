@@ -32,6 +32,10 @@ use crate::output::Format;
 struct Cli {
     #[command(flatten)]
     global: Global,
+    /// Log to standard error what happens inside: error, warn, info, debug or trace, or by part as in
+    /// `warn,reasonscape_runner=debug`. Without it `RUST_LOG` decides, and without that nothing is logged.
+    #[arg(long, global = true, value_name = "LEVEL")]
+    log: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -87,7 +91,7 @@ enum Command {
 /// Reads the arguments and does what they say.
 pub(crate) fn run() -> Result<(), Failure> {
     let parsed = Cli::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    let Cli { global, command } = match parsed {
+    let Cli { global, log, command } = match parsed {
         Ok(cli) => cli,
         Err(error)
             if error.use_stderr()
@@ -105,6 +109,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         clap::ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
         clap::ColorChoice::Auto => {}
     }
+    crate::logging::start(log.as_deref(), |problem| global.note(problem))?;
     match command {
         Command::Analyze(analyze) => analyze.run(global),
         Command::Cache(cache) => cache.run(global),

@@ -7,9 +7,13 @@
 mod analysis;
 mod cli;
 mod failure;
+mod logging;
 mod output;
 
 use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     match cli::run() {

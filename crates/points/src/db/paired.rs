@@ -55,11 +55,8 @@ impl PointsDb {
             )
         };
         let mut first = self.session.sql(&trials(a, "_a")).await?;
-        if let Some(condition) = filter.expression() {
-            let mut points = self.session.table("points").await?;
-            if filter.names_manifold() {
-                points = points.with_column("manifold", col("manifolds"))?.unnest_columns(&["manifold"])?;
-            }
+        if let Some(condition) = filter.expression(false) {
+            let points = self.session.table("points").await?;
             let points = points.filter(condition)?.select_columns(&["base_task", "params"])?;
             first = first.join(
                 points,

@@ -1,17 +1,19 @@
 //! The tables that SQL sees, and counting trials from their files.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, Int64Builder, ListBuilder, RecordBatch, StringBuilder,
 };
-use datafusion::arrow::compute::cast;
+use datafusion::arrow::compute::{cast, concat_batches};
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use datafusion::datasource::MemTable;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::prelude::{SessionConfig, SessionContext};
+use url::Url;
 
 use super::gather;
 use crate::files::FileInfo;
@@ -70,7 +72,9 @@ fn register_trials(session: &SessionContext, name: &str, files: &[PathBuf]) -> R
         .iter()
         .map(|file| {
             let absolute = std::path::absolute(file).map_err(PointsError::io("find", file))?;
-            Ok(ListingTableUrl::parse(absolute.to_string_lossy())?)
+            // As a path it would be a pattern, in which `[` and `*` of a folder's name mean something.
+            let url = Url::from_file_path(&absolute).expect("an absolute path has an address");
+            Ok(ListingTableUrl::try_new(url, None)?)
         })
         .collect::<Result<Vec<_>, PointsError>>()?;
     let options = ListingOptions::new(Arc::new(ParquetFormat::default()));
@@ -120,7 +124,9 @@ pub(super) async fn recount(files: &[FileInfo], known: &[&RecordBatch]) -> Resul
     );
     let counted = gather(session.sql(&query).await?).await?;
     let described = Described::of(known, files);
-    let points = described.complete(&counted)?;
+    let mut points = vec![described.complete(&counted)?];
+    points.extend(described.unanswered(&points[0]));
+    let points = concat_batches(&schema::POINTS, &points)?;
     let stored: u64 = files.iter().map(|file| file.rows).sum();
     let n = cast(counted.column_by_name("n").expect("asked for above"), &DataType::Int64)?;
     let n: i64 = n.as_primitive::<Int64Type>().values().iter().sum();
@@ -186,6 +192,24 @@ impl<'a> Described<'a> {
             })
             .collect::<Result<Vec<ArrayRef>, PointsError>>()?;
         Ok(RecordBatch::try_new(Arc::clone(&schema::POINTS), columns)?)
+    }
+
+    /// The points that nobody answered: there are no trials to count them from.
+    fn unanswered(&self, counted: &RecordBatch) -> Vec<RecordBatch> {
+        let params = |rows: &RecordBatch| rows.column_by_name("params").expect("a column of points").clone();
+        let mut seen: HashSet<String> =
+            params(counted).as_string::<i32>().iter().flatten().map(ToOwned::to_owned).collect();
+        let mut found = Vec::new();
+        for rows in self.known {
+            let (params, n) = (params(rows), rows.column_by_name("n").expect("a column of points"));
+            for (row, params) in params.as_string::<i32>().iter().enumerate() {
+                let unanswered = n.as_primitive::<Int64Type>().value(row) == 0;
+                if unanswered && seen.insert(params.unwrap_or_default().to_owned()) {
+                    found.push(rows.slice(row, 1));
+                }
+            }
+        }
+        found
     }
 
     /// The manifolds of a point and how many trials were planned there.

@@ -2,13 +2,18 @@
 
 mod progress;
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use reasonscape_points::Options;
 use reasonscape_runner::cache::Cache;
-use reasonscape_runner::{EvalSummary, RunSummary, Stop, run};
+use reasonscape_runner::{EvalSummary, RunSummary, Selection, Stop, Study, check, run};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
 use self::progress::Progress;
 use super::Global;
+use super::evaluate::{note_damage, with_progress};
 use super::study::{StudyArguments, cache_path};
 use crate::failure::Failure;
 use crate::output::{Cell, Table, print};
@@ -16,7 +21,8 @@ use crate::output::{Cell, Table, print};
 /// Ask the models of a study what the cache does not hold
 ///
 /// Every response is on disk before it counts, and no request is sent twice, so a run can be broken off and started again
-/// at any time. Ctrl-C waits for what is in flight; a second one leaves at once.
+/// at any time. Ctrl-C waits for what is in flight; a second one leaves at once. At the end the answers are judged, as
+/// `reasonscape evaluate` does.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape run my-study\n  reasonscape run my-study --count 32 --task arithmetic\n  \
@@ -25,6 +31,9 @@ use crate::output::{Cell, Table, print};
 pub(super) struct Run {
     #[command(flatten)]
     study: StudyArguments,
+    /// Only ask; leave judging the answers to `reasonscape evaluate`.
+    #[arg(long)]
+    no_evaluate: bool,
 }
 
 /// Problems that are told to a person.
@@ -35,23 +44,57 @@ const EVENTS: usize = 4096;
 impl Run {
     pub(super) fn run(self, global: Global) -> Result<(), Failure> {
         let (study, selection) = self.study.load()?;
+        // What is refused leaves no cache behind.
+        check(&study, &selection)?;
         let cache = Cache::open(cache_path(&study.folder))?;
         let (events, told) = mpsc::channel(EVENTS);
         let (stopper, stop) = watch::channel(Stop::No);
-        watch_for_interrupts(stopper, global)?;
+        let judging = Arc::new(reasonscape_points::Progress::default());
+        watch_for_interrupts(stopper, &judging, global)?;
         let mut progress = Progress::new(&study, global.quiet);
         let summary = std::thread::scope(|scope| {
             let running = scope.spawn(|| run(&study, &selection, &cache, events, stop));
             progress.show(told);
             running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })?;
-        report(&summary, global)
+        let reported = report(&summary, global);
+        if !summary.stopped && !self.no_evaluate {
+            judge(&study, selection, &judging, global)?;
+        }
+        reported
     }
 }
 
+/// Judges what has been answered, so that it can be looked at.
+fn judge(
+    study: &Study,
+    selection: Selection,
+    progress: &reasonscape_points::Progress,
+    global: Global,
+) -> Result<(), Failure> {
+    let options = Options { selection, force: false };
+    let evaluated = with_progress(study, &options, progress, global)?;
+    note_damage(&evaluated, global);
+    if evaluated.stopped {
+        global.note("interrupted; every answer is kept, and `reasonscape evaluate` judges the rest");
+        return Err(Failure::Interrupted);
+    }
+    global.caption(format_args!(
+        "judged; `reasonscape analyze scores {}` shows the leaderboard",
+        study.folder.display()
+    ));
+    Ok(())
+}
+
 /// The first Ctrl-C drains, the second leaves. A run as a service is ended by SIGTERM, which drains as well.
-fn watch_for_interrupts(stopper: watch::Sender<Stop>, global: Global) -> Result<(), Failure> {
+fn watch_for_interrupts(
+    stopper: watch::Sender<Stop>,
+    judging: &Arc<reasonscape_points::Progress>,
+    global: Global,
+) -> Result<(), Failure> {
+    let judging = Arc::clone(judging);
     ctrlc::set_handler(move || {
+        judging.stop.store(true, Relaxed);
         let next = if *stopper.borrow() == Stop::No { Stop::Drain } else { Stop::Now };
         if next == Stop::Drain {
             global.note("stopping: waiting for what is in flight; press Ctrl-C again to leave at once");

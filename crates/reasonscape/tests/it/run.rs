@@ -2,6 +2,7 @@
 
 mod broken;
 mod interrupt;
+mod kills;
 mod secrets;
 mod terminal;
 
@@ -101,6 +102,14 @@ impl World {
         serde_json::from_str(&run.stdout).unwrap()
     }
 
+    /// Nothing is in the folder but what the test put there: no cache, nor what stands beside one.
+    fn is_untouched(&self) {
+        let files = fs::read_dir(self.path()).unwrap().map(|file| file.unwrap().file_name());
+        let mut names: Vec<_> = files.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, ["small.toml", "study.toml"]);
+    }
+
     fn sound(&self, entries: u64) {
         let verified = reasonscape(&["cache", "verify", self.path().to_str().unwrap(), "--format", "json"]);
         assert_eq!(verified.code, 0, "{verified:?}");
@@ -153,7 +162,8 @@ fn plan_says_before_and_after_what_is_sent() {
 fn a_run_is_reported_in_four_formats_and_never_asks_twice() {
     let world = World::new();
     let first = world.run(&[]);
-    assert_eq!((first.code, first.stderr.as_str()), (0, ""), "{first:?}");
+    assert_eq!((first.code, first.stderr.lines().count()), (0, 1), "{first:?}");
+    assert!(first.stderr.starts_with("note: judged; `reasonscape analyze scores "), "{first:?}");
     assert!(first.stdout.lines().all(|line| line.chars().count() <= 100), "{}", first.stdout);
     insta::assert_snapshot!(first.stdout);
     assert_eq!((world.server.stats().requests, world.server.stats().duplicates), (48, 0));
@@ -265,6 +275,8 @@ fn what_there_is_not_is_refused_with_what_there_is() {
         refused(&["--precision", "0.1", "--count", "8"], &["--precision", "--count"]);
         refused(&["--shard", "3/2"], &["`3/2` is no shard", "`1/4` to `4/4`"]);
         refused(&["--count", "0"], &["--count"]);
+        refused(&["--log", "loud"], &["`--log loud` is no level", "trace"]);
+        world.is_untouched();
     }
     assert_eq!(world.server.stats().requests, 0);
 }

@@ -1,0 +1,488 @@
+//! From a cache to trials: a study whose cache is filled in process, evaluated, and looked at from outside.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+use reasonscape_core::{Json, Point, Reply, Status, Test, Tests, canonical_json, judge};
+use reasonscape_points::{Column, Evaluated, Filter, Options, PointsDb, Progress, evaluate};
+use reasonscape_runner::cache::{Cache, CacheKey, Entry, EntryId, Response};
+use reasonscape_runner::simulate::{Asked, SimulatedModel, Simulator};
+use reasonscape_runner::{Completion, Eval, Examples, Finish, Question, Selection, Study};
+use reasonscape_stats::Mode;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::world::{open, rows, wait};
+
+/// Four points of three tasks: two that are written in, one to choose from.
+const SUITE: &str = r#"
+name = "small"
+description = "four points"
+count = 8
+
+[[manifold]]
+id = "arithmetic"
+task = "arithmetic"
+points = [{ length = 8, max_depth = 2 }, { length = 24, max_depth = 4, max_number = 99 }]
+view = [{ x = "length" }]
+
+[[manifold]]
+id = "brackets"
+task = "brackets"
+points = [{ length = 20, max_depth = 6 }]
+
+[[manifold]]
+id = "boolean"
+task = "boolean"
+points = [{ length = 8 }]
+"#;
+
+/// Tests at each point that the simulated models know.
+const KNOWN: usize = 64;
+
+pub(crate) struct World {
+    pub(crate) folder: TempDir,
+    simulator: Simulator,
+}
+
+/// A test that was asked, and what came back.
+struct Exchange {
+    index: usize,
+    repeat: u32,
+    test: Test,
+    task: &'static dyn reasonscape_core::Task,
+    params: String,
+    key: CacheKey,
+    completion: Completion,
+    latency_ms: u64,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("small.toml"), SUITE).unwrap();
+        let suite = reasonscape_core::Suite::parse(SUITE).unwrap();
+        let simulator = Simulator::new(&[suite], Some(KNOWN), 7);
+        Self { folder, simulator }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn cache(&self) -> Cache {
+        Cache::open(self.cache_path()).unwrap()
+    }
+
+    fn cache_path(&self) -> PathBuf {
+        self.path().join("cache.sqlite")
+    }
+
+    pub(crate) fn study(&self, top: &str, evals: &[&str]) -> Study {
+        let evals: String = evals
+            .iter()
+            .map(|lines| format!("[[eval]]\nbase_url = \"http://127.0.0.1:1/v1\"\n{lines}\n"))
+            .collect();
+        fs::write(self.path().join(Study::FILE), format!("suite = \"small.toml\"\n{top}\n{evals}")).unwrap();
+        Study::load(self.path()).unwrap()
+    }
+
+    /// Puts the answers to the tests that are wanted into the cache.
+    fn fill(&self, study: &Study, eval: &Eval, wanted: impl Fn(&Point<'_>, usize) -> bool) -> Vec<Exchange> {
+        let model = SimulatedModel::by_name(&eval.model).unwrap();
+        let mut importer = self.cache().importer().unwrap();
+        let mut exchanges = Vec::new();
+        for point in study.suite.points() {
+            let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
+            let tests = Tests::new(point.task, point.params, study.seed).take(KNOWN).enumerate();
+            for (index, test) in tests.filter(|(index, _)| wanted(&point, *index)) {
+                let question = Question { task: point.task, test: &test, examples: &examples };
+                let payload = eval.payload(&eval.template.render(&question).unwrap());
+                let request = canonical_json(&Json::from(&payload));
+                let key = CacheKey::of_canonical(&request);
+                for repeat in 0..study.repeats {
+                    let max_tokens = 300;
+                    let asked = Asked { max_tokens, repeat: repeat.into(), ..Asked::new(&test.prompt) };
+                    let completion = self.simulator.complete(&model, &asked);
+                    let latency_ms = 10 + index as u64;
+                    let response = Response {
+                        status: 200,
+                        latency_ms,
+                        received_ms: 1_700_000_000_000 + index as i64,
+                        body: body(&completion),
+                    };
+                    let namespace = Arc::from(eval.cache_namespace.as_str());
+                    let id = EntryId { key, namespace, repeat };
+                    importer.add(&Entry { id, request: request.clone(), response }).unwrap();
+                    exchanges.push(Exchange {
+                        index,
+                        repeat,
+                        test: test.clone(),
+                        task: point.task,
+                        params: canonical_json(&point.params.to_json()),
+                        key,
+                        completion,
+                        latency_ms,
+                    });
+                }
+            }
+        }
+        importer.finish().unwrap();
+        exchanges
+    }
+
+    pub(crate) fn fill_planned(&self, study: &Study) {
+        for eval in &study.evals {
+            self.fill(study, eval, |_, index| index < 8);
+        }
+    }
+
+    pub(crate) fn evaluate(&self, study: &Study) -> Evaluated {
+        evaluate(study, &self.cache(), &Options::default(), &Progress::default()).unwrap()
+    }
+
+    /// Every file of trials and points, with when it was written and what is in it.
+    pub(crate) fn files(&self) -> BTreeMap<PathBuf, (SystemTime, Vec<u8>)> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![self.path().join("trials"), self.path().join("points")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let written = fs::metadata(&path).unwrap().modified().unwrap();
+                    found.insert(path.clone(), (written, fs::read(&path).unwrap()));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// A reply as OpenAI writes it.
+fn body(completion: &Completion) -> Vec<u8> {
+    let finish = if completion.finish == Finish::Length { "length" } else { "stop" };
+    let mut message = json!({ "role": "assistant", "content": completion.content });
+    if let Some(reasoning) = &completion.reasoning {
+        message["reasoning_content"] = reasoning.as_str().into();
+    }
+    let usage = json!({
+        "prompt_tokens": completion.usage.prompt_tokens,
+        "completion_tokens": completion.usage.completion_tokens,
+        "completion_tokens_details": { "reasoning_tokens": completion.usage.reasoning_tokens },
+    });
+    let choice = json!({ "index": 0, "message": message, "finish_reason": finish });
+    json!({ "choices": [choice], "usage": usage }).to_string().into_bytes()
+}
+
+const STRONG: &str = "model = \"sim-strong\"\ngroups = [\"arch:moe\"]";
+const CHEAP: &str = "model = \"sim-cheap\"";
+
+fn written(evaluated: &Evaluated) -> Vec<(&str, &str)> {
+    let units = evaluated.units.iter().filter(|unit| unit.written);
+    units.map(|unit| (unit.name.as_str(), unit.base_task.as_str())).collect()
+}
+
+/// (planned, n, missing) of an evaluation in all.
+fn counted(db: &PointsDb, eval: &Eval) -> (u64, u64, u64) {
+    let filter = Filter::parse([format!("eval_id={}", eval.id)]).unwrap();
+    let counts = wait(db.aggregate(&[], &filter, Mode::C_P)).unwrap()[0].counts;
+    (counts.planned, counts.n, counts.missing())
+}
+
+#[test]
+fn trials_are_what_the_judge_says() {
+    let world = World::new();
+    let names = ["sim-strong", "sim-truncating", "sim-cheap", "sim-guessing", "sim-p0.6-t0.3"];
+    let evals = names.map(|name| format!("model = \"{name}\""));
+    let study = world.study("", &evals.each_ref().map(String::as_str));
+    let (mut weighed, mut sizes) = (Vec::new(), Vec::new());
+    let mut ends = BTreeMap::new();
+    for eval in &study.evals {
+        let exchanges = world.fill(&study, eval, |_, index| index < 8);
+        assert_eq!(exchanges.len(), 4 * 8);
+        let evaluated = world.evaluate(&study);
+        assert_eq!((evaluated.stopped, evaluated.damage), (false, None));
+        let db = open(world.path());
+        let found = rows(
+            &db,
+            &format!(
+                "SELECT model, template, sampler, base_task, params, \"index\", repeat, status, guess, prompt_tokens, \
+                 completion_tokens, reasoning_tokens, latency_ms, received_ms, reasoning_chars, answer_chars, finish, \
+                 method, answer, target, cache_key, compressed_size FROM trials WHERE eval_id = '{}'",
+                eval.id
+            ),
+        )
+        .unwrap();
+        assert_eq!(found.len(), exchanges.len());
+        for Exchange { index, repeat, test, task, params, key, completion, latency_ms } in exchanges {
+            let mut row = found
+                .iter()
+                .find(|row| row[3] == task.name() && row[4] == *params && row[5] == index)
+                .unwrap()
+                .clone();
+            sizes.push(row.pop().unwrap().as_u64().unwrap());
+            let reply = Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
+            let truncated = completion.finish == Finish::Length;
+            let (status, said) = judge(task, &test, &reply, truncated);
+            *ends.entry((status, test.options.is_empty())).or_insert(0) += 1;
+            let reasoning = said.reasoning.as_deref();
+            weighed.push(reasoning.unwrap_or(&completion.content).to_owned());
+            let answer = if status == Status::Truncated { Value::Null } else { json!(said.answer) };
+            let expected = json!([
+                eval.model,
+                eval.template.name,
+                eval.sampler.name,
+                task.name(),
+                params,
+                index,
+                repeat,
+                status.code(),
+                test.guess(),
+                completion.usage.prompt_tokens,
+                completion.usage.completion_tokens,
+                completion.usage.reasoning_tokens,
+                latency_ms,
+                1_700_000_000_000_u64 + index as u64,
+                reasoning.unwrap_or_default().chars().count(),
+                said.text.chars().count(),
+                if truncated { "length" } else { "stop" },
+                said.method.name(),
+                answer,
+                test.target,
+                key.to_string(),
+            ]);
+            assert_eq!(json!(row), expected);
+        }
+    }
+    // A test that cannot fail would be one in which nobody was wrong, or nobody was cut off.
+    for status in [Status::Incorrect, Status::Correct, Status::Truncated] {
+        assert!(ends.contains_key(&(status, true)) && ends.contains_key(&(status, false)), "{ends:?}");
+    }
+    let script = "import gzip, json, sys\nfor text in json.load(sys.stdin): print(len(gzip.compress(text.encode(), 9)))";
+    let Some(said) = reasonscape_oracle::python(script, &json!(weighed).to_string()) else { return };
+    let said: Vec<u64> = said.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(sizes, said);
+}
+
+#[test]
+fn what_was_not_answered_is_missing_and_in_no_counter() {
+    let world = World::new();
+    let study = world.study("", &[STRONG, CHEAP]);
+    let third = |_: &Point<'_>, index: usize| index < 8 && index % 3 == 0;
+    assert_eq!(world.fill(&study, &study.evals[0], third).len(), 12);
+    let evaluated = world.evaluate(&study);
+    let db = open(world.path());
+    assert_eq!(counted(&db, &study.evals[0]), (32, 12, 20));
+    assert_eq!(counted(&db, &study.evals[1]), (32, 0, 32));
+    let summed: u64 = evaluated.units.iter().map(|unit| unit.counts.missing()).sum();
+    assert_eq!(summed, 52);
+    assert!(evaluated.units.iter().all(|unit| unit.damaged == 0 && unit.written));
+    let groups = wait(db.aggregate(&[Column::Model], &Filter::default(), Mode::C_P)).unwrap();
+    let nothing = &groups[0];
+    assert_eq!((nothing.key[0].to_string().as_str(), nothing.estimate.point), ("sim-cheap", None));
+}
+
+#[test]
+fn what_is_damaged_is_missing_and_said() {
+    let world = World::new();
+    let study = world.study("", &[STRONG]);
+    let exchanges = world.fill(&study, &study.evals[0], |_, index| index < 8);
+    let lost = |exchange: &Exchange| exchange.task.name() == "brackets" && exchange.index < 2;
+    let connection = rusqlite::Connection::open(world.cache_path()).unwrap();
+    for exchange in exchanges.iter().filter(|exchange| lost(exchange)) {
+        let changed = connection.execute(
+            "UPDATE entries SET exchange = substr(exchange, 1, length(exchange) - 3) WHERE key = ?1",
+            [exchange.key.0],
+        );
+        assert_eq!(changed, Ok(1));
+    }
+    // An error page that got into the cache of some other program, and a reply that is none.
+    let bodies = [(200, "<html>busy</html>"), (500, "{}")];
+    for (exchange, (status, body)) in
+        exchanges.iter().filter(|exchange| exchange.task.name() == "boolean").zip(bodies)
+    {
+        connection.execute("DELETE FROM entries WHERE key = ?1", [exchange.key.0]).unwrap();
+        let mut importer = world.cache().importer().unwrap();
+        let examples = Examples::new(exchange.task, study.suite.points()[3].params, study.seed, 0);
+        let question = Question { task: exchange.task, test: &exchange.test, examples: &examples };
+        let payload = study.evals[0].payload(&study.evals[0].template.render(&question).unwrap());
+        let request = canonical_json(&Json::from(&payload));
+        let response = Response { status, latency_ms: 0, received_ms: 0, body: body.as_bytes().to_vec() };
+        importer.add(&Entry { id: EntryId::of(exchange.key), request, response }).unwrap();
+        importer.finish().unwrap();
+    }
+    let evaluated = world.evaluate(&study);
+    let units: Vec<_> = evaluated
+        .units
+        .iter()
+        .map(|unit| (unit.base_task.as_str(), unit.counts.n, unit.counts.missing(), unit.damaged))
+        .collect();
+    assert_eq!(units, [("arithmetic", 16, 0, 0), ("boolean", 6, 2, 2), ("brackets", 6, 2, 2)]);
+    let damage = evaluated.damage.unwrap();
+    assert!(exchanges.iter().any(|exchange| damage.contains(&exchange.key.to_string())), "{damage}");
+}
+
+#[test]
+fn what_has_not_changed_is_not_written_again() {
+    let world = World::new();
+    let study = world.study("", &[STRONG, CHEAP]);
+    world.fill_planned(&study);
+    let first = world.evaluate(&study);
+    assert_eq!(written(&first).len(), 6);
+    let before = world.files();
+    assert_eq!(before.len(), 12);
+
+    let second = world.evaluate(&study);
+    assert_eq!(written(&second), []);
+    assert_eq!(world.files(), before, "no file was touched");
+    let counts = |evaluated: &Evaluated| evaluated.units.iter().map(|unit| unit.counts).collect::<Vec<_>>();
+    assert_eq!(counts(&second), counts(&first), "what was skipped is counted all the same");
+
+    // New answers of one model concern that one alone.
+    world.fill(&study, &study.evals[1], |_, index| index == 9);
+    let third = world.evaluate(&study);
+    assert!(written(&third).iter().all(|(name, _)| *name == "sim-cheap"), "{third:?}");
+    assert_eq!(written(&third).len(), 3);
+    assert_eq!(written(&world.evaluate(&study)), []);
+
+    let progress = Progress::default();
+    let options = Options { force: true, ..Options::default() };
+    let forced = evaluate(&study, &world.cache(), &options, &progress).unwrap();
+    assert_eq!(written(&forced).len(), 6);
+    assert_eq!(counts(&forced), counts(&third));
+    let (total, done) = (progress.total.load(Ordering::Relaxed), progress.done.load(Ordering::Relaxed));
+    assert_eq!((total, done), (64, 64));
+    assert!(progress.bytes.load(Ordering::Relaxed) > 1000);
+    assert!(open(world.path()).remarks().is_empty());
+}
+
+#[test]
+fn what_the_files_depend_on_makes_them_anew() {
+    let world = World::new();
+    let study = world.study("", &[STRONG, CHEAP]);
+    world.fill_planned(&study);
+    world.evaluate(&study);
+
+    let study = world.study("", &[&STRONG.replace("moe", "dense"), CHEAP]);
+    let evaluated = world.evaluate(&study);
+    assert_eq!(written(&evaluated).len(), 3, "{evaluated:?}");
+    let db = open(world.path());
+    let by_arch =
+        wait(db.aggregate(&["facets.arch".parse().unwrap()], &Filter::default(), Mode::C_P)).unwrap();
+    assert_eq!(by_arch.iter().map(|group| group.key[0].to_string()).collect::<Vec<_>>(), ["-", "dense"]);
+
+    let study = world.study("count = 12", &[&STRONG.replace("moe", "dense"), CHEAP]);
+    assert_eq!(written(&world.evaluate(&study)).len(), 6, "more is planned");
+    assert_eq!(counted(&open(world.path()), &study.evals[0]), (48, 32, 16));
+
+    // A file that is lost, damaged, or not of its pair.
+    let files: Vec<PathBuf> = world.files().into_keys().collect();
+    fs::remove_file(&files[0]).unwrap();
+    assert_eq!(written(&world.evaluate(&study)).len(), 1);
+    fs::write(&files[0], "no Parquet").unwrap();
+    assert_eq!(written(&world.evaluate(&study)).len(), 1);
+    let (points, trials): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|file| file.ends_with("points.parquet"));
+    let stale = fs::read(&points[0]).unwrap();
+    let options = Options { force: true, ..Options::default() };
+    evaluate(&study, &world.cache(), &options, &Progress::default()).unwrap();
+    fs::write(&points[0], stale).unwrap();
+    assert_eq!(open(world.path()).remarks().len(), 1);
+    assert_eq!(written(&world.evaluate(&study)).len(), 1);
+    assert!(open(world.path()).remarks().is_empty());
+    assert_eq!(trials.len(), 6);
+
+    // Entries that went may have been anybody's.
+    let connection = rusqlite::Connection::open(world.cache_path()).unwrap();
+    assert_eq!(connection.execute("DELETE FROM entries WHERE id = (SELECT min(id) FROM entries)", []), Ok(1));
+    assert_eq!(written(&world.evaluate(&study)).len(), 6);
+    assert_eq!(counted(&open(world.path()), &study.evals[0]).1, 31);
+}
+
+#[test]
+fn a_selection_evaluates_its_part_alone() {
+    let world = World::new();
+    let study = world.study("", &[STRONG, CHEAP]);
+    world.fill_planned(&study);
+    let selection = Selection {
+        evals: vec!["sim-cheap".to_owned()],
+        tasks: vec!["boolean".to_owned()],
+        ..Selection::default()
+    };
+    let options = Options { selection, force: false };
+    let evaluated = evaluate(&study, &world.cache(), &options, &Progress::default()).unwrap();
+    assert_eq!(written(&evaluated), [("sim-cheap", "boolean")]);
+    assert_eq!(world.files().len(), 2);
+}
+
+#[test]
+fn answers_beyond_the_plan_are_taken() {
+    let world = World::new();
+    let study = world.study("count = 4", &[STRONG]);
+    // Twelve, and one after a gap.
+    world.fill(&study, &study.evals[0], |_, index| index < 12 || index == 17);
+    let evaluated = world.evaluate(&study);
+    assert!(evaluated.units.iter().all(|unit| unit.counts.missing() == 0), "{evaluated:?}");
+    assert_eq!(counted(&open(world.path()), &study.evals[0]), (52, 52, 0));
+    let last =
+        rows(&open(world.path()), "SELECT DISTINCT \"index\" FROM trials WHERE \"index\" > 10 ORDER BY 1");
+    assert_eq!(last.unwrap(), [[json!(11)], [json!(17)]]);
+}
+
+#[test]
+fn repeats_are_trials_of_their_own_and_namespaces_models_of_their_own() {
+    let world = World::new();
+    let apart = format!("{CHEAP}\nsampler = \"sampled-2k\"\ncache_namespace = \"q4\"");
+    let study = world.study("repeats = 3", &[&format!("{CHEAP}\nsampler = \"sampled-2k\""), &apart]);
+    world.fill_planned(&study);
+    world.evaluate(&study);
+    let db = open(world.path());
+    for eval in &study.evals {
+        assert_eq!(counted(&db, eval), (96, 96, 0));
+    }
+    let models: Vec<&str> = db.evals().iter().map(|eval| eval.model.as_str()).collect();
+    assert_eq!(models, ["sim-cheap", "sim-cheap#q4"]);
+    let repeats = rows(&db, "SELECT repeat, count(*) FROM trials GROUP BY repeat ORDER BY repeat").unwrap();
+    assert_eq!(json!(repeats), json!([[0, 64], [1, 64], [2, 64]]));
+}
+
+#[test]
+fn an_evaluation_that_is_stopped_leaves_the_old_files_whole() {
+    let world = World::new();
+    let study = world.study("", &[STRONG, CHEAP]);
+    world.fill_planned(&study);
+    world.evaluate(&study);
+    let before = world.files();
+
+    let options = Options { force: true, ..Options::default() };
+    let progress = Progress::default();
+    progress.stop.store(true, Ordering::Relaxed);
+    let evaluated = evaluate(&study, &world.cache(), &options, &progress).unwrap();
+    assert!(evaluated.stopped && written(&evaluated).is_empty(), "{evaluated:?}");
+    assert_eq!(world.files(), before, "nothing was touched, and nothing is left beside it");
+
+    // Stopped on the way: what was finished is new, the rest is old, and every pair is a pair.
+    let progress = Progress::default();
+    let evaluated = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while progress.done.load(Ordering::Relaxed) < 40 {
+                std::hint::spin_loop();
+            }
+            progress.stop.store(true, Ordering::Relaxed);
+        });
+        evaluate(&study, &world.cache(), &options, &progress).unwrap()
+    });
+    let after = world.files();
+    assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    let changed = after.iter().filter(|(path, file)| before[*path] != **file).count();
+    assert_eq!(changed, 2 * written(&evaluated).len());
+    let db = open(world.path());
+    assert!(db.remarks().is_empty(), "{:?}", db.remarks());
+    assert_eq!(counted(&db, &study.evals[0]), (32, 32, 0));
+}

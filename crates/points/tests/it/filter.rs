@@ -1,0 +1,321 @@
+//! Filters, against a filter that a reader of the documentation would write.
+
+use std::collections::BTreeSet;
+
+use reasonscape_points::{Column, EvalInfo, Filter, PointEstimate, PointsDb};
+use reasonscape_stats::Mode;
+use tempfile::TempDir;
+
+use super::world::{Draws, eval, open, point, trials, wait, write};
+
+/// Coordinates in every notation.
+const PARAMS: [&str; 9] = [
+    r#"{"length": 1, "word": "up"}"#,
+    r#"{"length": 8, "word": "down"}"#,
+    r#"{"length": 16.0}"#,
+    r#"{"length": 32, "rate": 0.5}"#,
+    r#"{"length": 1.0, "rate": 1e-07}"#,
+    r#"{"length": "8"}"#,
+    r#"{"length": -4, "word": "8"}"#,
+    r#"{"rate": 1, "word": "100%"}"#,
+    "{}",
+];
+
+fn evals() -> Vec<EvalInfo> {
+    vec![
+        eval("qwen-7b", "zero-shot", "greedy-2k", &["arch:dense", "size:small", "family:qwen"]),
+        eval("qwen_7b", "zero-shot", "greedy-4k", &["arch:moe", "size:small", "family:qwen"]),
+        eval("qwen%7b", "few-shot", "greedy-2k", &["arch:moe", "size:large"]),
+        eval("gpt\\4", "zero-shot", "greedy-2k", &["arch:dense", "size:large", "open"]),
+        eval("o'model", "zero-shot", "sampled-2k", &[]),
+    ]
+}
+
+fn study() -> (TempDir, PointsDb) {
+    let study = TempDir::new().unwrap();
+    for eval in evals() {
+        for task in ["arithmetic", "cars"] {
+            let points = PARAMS.iter().enumerate().map(|(place, params)| {
+                let manifolds: &[&str] = match place % 4 {
+                    0 => &["grid"],
+                    1 => &["grid", "line"],
+                    2 => &["line", "line_2", "deep"],
+                    _ => &["deep"],
+                };
+                point(params, manifolds, trials(&"ccit"[..1 + place % 4], 0.25))
+            });
+            write(study.path(), &eval, task, points.collect());
+        }
+    }
+    let db = open(study.path());
+    (study, db)
+}
+
+/// Whether a text is like a pattern, by trying everything that a `*` could stand for.
+fn like(text: &[char], pattern: &[char]) -> bool {
+    match pattern.split_first() {
+        None => text.is_empty(),
+        Some(('*', rest)) => (0..=text.len()).any(|skipped| like(&text[skipped..], rest)),
+        Some((first, rest)) => text.first() == Some(first) && like(&text[1..], rest),
+    }
+}
+
+fn matches(text: &str, pattern: &str) -> bool {
+    like(&text.chars().collect::<Vec<_>>(), &pattern.chars().collect::<Vec<_>>())
+}
+
+/// One value of a coordinate against what is wanted, be it a range, a number, a word or a pattern.
+fn coordinate(value: &serde_json::Value, wanted: &str) -> bool {
+    let number = value.as_f64();
+    if let Some((low, high)) = wanted.split_once("..") {
+        let low = if low.is_empty() { f64::NEG_INFINITY } else { low.parse().unwrap() };
+        let high = if high.is_empty() { f64::INFINITY } else { high.parse().unwrap() };
+        return number.is_some_and(|number| (low..=high).contains(&number));
+    }
+    let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+    wanted
+        .split(',')
+        .any(|wanted| matches(&text, wanted) || number.is_some() && number == wanted.parse::<f64>().ok())
+}
+
+/// Whether a point is meant by the items, by reading the rules: items of different columns must all hold, of one column
+/// any, of an item of groups all labels.
+fn is_meant(point: &PointEstimate, groups: &[String], items: &[&str]) -> bool {
+    let columns: BTreeSet<&str> = items.iter().map(|item| item.split_once('=').unwrap().0).collect();
+    let params: serde_json::Value = serde_json::from_str(&point.params).unwrap();
+    columns.into_iter().all(|column| {
+        items.iter().map(|item| item.split_once('=').unwrap()).filter(|(name, _)| *name == column).any(
+            |(name, wanted)| {
+                let any = |text: &str| wanted.split(',').any(|wanted| matches(text, wanted));
+                match name {
+                    "eval_id" => any(&point.eval_id),
+                    "model" => any(&point.model),
+                    "template" => any(&point.template),
+                    "sampler" => any(&point.sampler),
+                    "base_task" => any(&point.base_task),
+                    "manifold" => point.manifolds.iter().any(|id| any(id)),
+                    "groups" => {
+                        wanted.split(',').all(|label| groups.iter().any(|group| matches(group, label)))
+                    }
+                    name => match name.split_once('.').unwrap() {
+                        ("params", name) => params.get(name).is_some_and(|value| coordinate(value, wanted)),
+                        (_, name) => groups
+                            .iter()
+                            .filter_map(|group| group.split_once(':'))
+                            .any(|(facet, value)| facet == name && any(value)),
+                    },
+                }
+            },
+        )
+    })
+}
+
+/// Asserts that the filter finds what the naive one finds, each point once, and gives how many.
+fn check(db: &PointsDb, all: &[PointEstimate], items: &[&str]) -> usize {
+    let evals = evals();
+    let expected: Vec<&PointEstimate> = all
+        .iter()
+        .filter(|point| {
+            let eval = evals.iter().find(|eval| eval.model == point.model).unwrap();
+            is_meant(point, &eval.groups, items)
+        })
+        .collect();
+    let filter = Filter::parse(items).unwrap();
+    let found = wait(db.query_points(&filter, Mode::C_I)).unwrap();
+    assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{items:?}");
+    let groups = wait(db.aggregate(&[], &filter, Mode::C_I)).unwrap();
+    let n: u64 = groups.iter().map(|group| group.counts.n).sum();
+    assert_eq!(n, expected.iter().map(|point| point.counts.n).sum::<u64>(), "{items:?}");
+    assert_eq!(groups.len(), usize::from(!expected.is_empty()), "no points are no group: {items:?}");
+    found.len()
+}
+
+#[test]
+fn a_filter_means_what_the_documentation_says() {
+    let (_study, db) = study();
+    let all = wait(db.query_points(&Filter::default(), Mode::C_I)).unwrap();
+    assert_eq!(all.len(), 5 * 2 * 9);
+    let id = &evals()[0].eval_id;
+    for (items, expected) in [
+        (&[][..], 90),
+        (&["model=qwen-7b"], 18),
+        (&["model=qwen-7b,o'model"], 36),
+        (&["model=qwen-7b", "model=o'model"], 36),
+        (&["model=qwen*"], 54),
+        (&["model=*7b"], 54),
+        (&["model=q*n*7*b"], 54),
+        (&["model=*"], 90),
+        (&["model=qwen_*"], 18),
+        (&["model=qwen%*"], 18),
+        (&["model=*%*"], 18),
+        (&["model=*_*"], 18),
+        (&["model=qwen_7b"], 18),
+        (&["model=*\\*"], 18),
+        (&["model=gpt\\4"], 18),
+        (&["model=QWEN*"], 0),
+        (&["model=nobody"], 0),
+        (&["template=few-shot"], 18),
+        (&["sampler=greedy-*", "base_task=cars"], 36),
+        (&["model=qwen*", "sampler=greedy-2k", "base_task=arithmetic"], 18),
+        (&["groups=arch:moe"], 36),
+        (&["groups=arch:moe,size:small"], 18),
+        (&["groups=arch:moe,size:small", "groups=open"], 36),
+        (&["groups=arch:moe,arch:dense"], 0),
+        (&["groups=arch:moe", "groups=arch:dense"], 72),
+        (&["groups=family:*"], 36),
+        (&["facets.arch=moe"], 36),
+        (&["facets.arch=moe,dense"], 72),
+        (&["facets.arch=*"], 72),
+        (&["facets.family=qwen", "facets.size=small"], 36),
+        (&["facets.open=*"], 0),
+        (&["params.length=1"], 20),
+        (&["params.length=1.0"], 20),
+        (&["params.length=8"], 20),
+        (&["params.length=16"], 10),
+        (&["params.length=1,32"], 30),
+        (&["params.length=8..32"], 30),
+        (&["params.length=8.."], 30),
+        (&["params.length=..8"], 40),
+        (&["params.length=.."], 60),
+        (&["params.length=-4..1"], 30),
+        (&["params.length=1..1"], 20),
+        (&["params.length=2..7"], 0),
+        (&["params.length=..1", "params.length=32.."], 40),
+        (&["params.rate=1e-7"], 10),
+        (&["params.rate=0.0000001"], 10),
+        (&["params.rate=1"], 10),
+        (&["params.word=up"], 10),
+        (&["params.word=*"], 40),
+        (&["params.word=100%"], 10),
+        (&["params.word=u*,d*"], 20),
+        (&["params.nothing=1"], 0),
+        (&["manifold=grid"], 50),
+        (&["manifold=grid,line"], 70),
+        (&["manifold=grid", "manifold=line"], 70),
+        (&["manifold=line*"], 40),
+        (&["manifold=line_*"], 20),
+        (&["manifold=*"], 90),
+        (&["manifold=deep", "params.length=1.."], 20),
+        (&[&format!("eval_id={id}")[..], "model=qwen*"], 18),
+    ] {
+        let found = check(&db, &all, items);
+        assert_eq!(found, expected, "{items:?}");
+    }
+}
+
+#[test]
+fn filters_that_are_put_together_by_chance_mean_the_same() {
+    let (_study, db) = study();
+    let all = wait(db.query_points(&Filter::default(), Mode::C_I)).unwrap();
+    let items = [
+        "model=qwen*",
+        "model=*7b,o'model",
+        "model=gpt\\4",
+        "template=zero*",
+        "sampler=greedy-2k,sampled-2k",
+        "base_task=cars",
+        "base_task=*",
+        "groups=arch:moe",
+        "groups=arch:dense,size:small",
+        "groups=open",
+        "facets.size=small",
+        "facets.size=l*",
+        "params.length=1..8",
+        "params.length=8,16",
+        "params.word=*",
+        "params.rate=..0.5",
+        "manifold=grid,deep",
+        "manifold=line*",
+    ];
+    let mut draws = Draws(3);
+    let mut empty = 0;
+    for _ in 0..120 {
+        let chosen: Vec<&str> =
+            (0..=draws.below(4)).map(|_| items[draws.below(items.len() as u64) as usize]).collect();
+        empty += usize::from(check(&db, &all, &chosen) == 0);
+    }
+    assert!(empty < 60, "most filters leave something to compare: {empty} did not");
+}
+
+#[test]
+fn groups_by_manifold_are_those_that_the_filter_names() {
+    let (_study, db) = study();
+    let by_manifold = |items: &[&str]| {
+        let filter = Filter::parse(items).unwrap();
+        let groups = wait(db.aggregate(&[Column::Manifold], &filter, Mode::C_P)).unwrap();
+        groups.iter().map(|group| (group.key[0].to_string(), group.points)).collect::<Vec<_>>()
+    };
+    let named = |groups: &[(&str, u64)]| -> Vec<(String, u64)> {
+        groups.iter().map(|(id, points)| ((*id).to_owned(), *points)).collect()
+    };
+    assert_eq!(by_manifold(&[]), named(&[("deep", 40), ("grid", 50), ("line", 40), ("line_2", 20)]));
+    assert_eq!(by_manifold(&["manifold=line*"]), named(&[("line", 40), ("line_2", 20)]));
+    assert_eq!(by_manifold(&["manifold=line_*"]), named(&[("line_2", 20)]));
+    assert_eq!(by_manifold(&["manifold=grid,deep", "base_task=cars"]), named(&[("deep", 20), ("grid", 25)]));
+}
+
+#[test]
+fn the_same_filter_chooses_what_is_compared() {
+    let (_study, db) = study();
+    let (a, b) = (&evals()[0].eval_id, &evals()[1].eval_id);
+    let pairs = |items: &[&str]| {
+        let tasks = wait(db.paired(a, b, &Filter::parse(items).unwrap())).unwrap();
+        tasks.iter().map(|task| (task.base_task.clone(), task.pairs())).collect::<Vec<_>>()
+    };
+    let at = |n: u64| [("arithmetic".to_owned(), n), ("cars".to_owned(), n)];
+    // Points have 1, 2, 3, 4, 1, 2, 3, 4 and 1 trials.
+    assert_eq!(pairs(&[]), at(21));
+    assert_eq!(pairs(&["params.length=8.."]), at(2 + 3 + 4));
+    assert_eq!(pairs(&["manifold=grid,line"]), at(21 - 8));
+    assert_eq!(pairs(&["manifold=grid", "base_task=cars"]), at(1 + 2 + 1 + 2 + 1)[1..]);
+    assert_eq!(pairs(&["base_task=nothing"]), []);
+    let same = wait(db.paired(a, a, &Filter::default())).unwrap();
+    assert!(same.iter().all(|task| task.discordant() == (0, 0) && task.pairs() == 21));
+    assert!(wait(db.paired(a, "ffffff", &Filter::default())).unwrap().is_empty());
+}
+
+#[test]
+fn what_is_no_filter_is_explained() {
+    for (item, words) in [
+        ("model", "expected `COLUMN=VALUE`"),
+        ("", "expected `COLUMN=VALUE`"),
+        ("model=", "there is nothing after `=`"),
+        ("model=  ", "there is nothing after `=`"),
+        ("modle=x", "did you mean `model`?"),
+        ("manifolds=x", "did you mean `manifold`?"),
+        (
+            "task=x",
+            "there are eval_id, model, template, sampler, base_task, params, manifold, facets.NAME and params.NAME",
+        ),
+        ("length=8", "unknown column `length`"),
+        ("params.=8", "unknown column `params.`"),
+        ("facets.=8", "unknown column `facets.`"),
+        ("params.length=8..low", "`low` is no number"),
+        ("params.length=9..8", "nothing lies between 9 and 8"),
+        ("params.length=nan..8", "nothing lies between"),
+    ] {
+        let error = Filter::parse([item]).unwrap_err();
+        assert!(error.to_string().contains(words), "`{words}` is not in: {error}");
+        assert!(error.is_input());
+    }
+    assert!(Filter::default().is_everything());
+    assert!(!Filter::parse(["groups=a"]).unwrap().is_everything());
+}
+
+#[test]
+fn columns_are_written_as_they_are_read() {
+    for name in [
+        "eval_id",
+        "model",
+        "template",
+        "sampler",
+        "base_task",
+        "params",
+        "manifold",
+        "facets.a.b",
+        "params.x",
+    ] {
+        let column: Column = name.parse().unwrap();
+        assert_eq!(column.to_string(), name);
+    }
+}

@@ -1,0 +1,10 @@
+//! Points from outside: real files, a real cache, and counts made by other means.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
+
+mod counters;
+mod evaluate;
+mod files;
+mod filter;
+mod queries;
+mod world;
