@@ -269,6 +269,10 @@ impl PointsDb {
         if let Some(condition) = filter.expression(by_manifold) {
             points = points.filter(condition)?;
         }
+        if filter.names_manifold() && !by_manifold {
+            // A point on two of the manifolds that are meant is one point.
+            points = points.drop_columns(&["manifold"])?.distinct()?;
+        }
         Ok(points)
     }
 }

@@ -19,7 +19,9 @@ use serde::Serialize;
 pub(crate) use self::chance::honest_near_chance;
 pub(crate) use self::compare::{Comparison, compare, word};
 pub(crate) use self::counted::Asked;
-pub(crate) use self::inventory::{EvalSummary, PointSummary, TaskSummary, evals, points, tasks};
+pub(crate) use self::inventory::{
+    EvalSummary, PointSummary, TaskSummary, evals, points, tasks, telling_coordinates,
+};
 pub(crate) use self::leaderboard::{Leaderboard, ScoreRow, leaderboard};
 pub(crate) use self::modes::{ModesRow, modes};
 pub(crate) use self::pairwise::{Pairwise, pairwise};

@@ -154,20 +154,39 @@ pub(crate) struct PointSummary {
 }
 
 impl PointSummary {
-    /// The coordinates as a person reads them: `length=16 max_depth=2`.
-    pub(crate) fn coordinates(&self) -> String {
+    /// These coordinates as a person reads them: `length=16 max_depth=2`.
+    pub(crate) fn coordinates(&self, names: &BTreeSet<&str>) -> String {
         let plain = |value: &Json| match value {
             Json::String(text) => text.clone(),
             other => other.to_string(),
         };
         match &self.params {
             Json::Object(params) => {
-                let pairs = params.iter().map(|(name, value)| format!("{name}={}", plain(value)));
-                pairs.collect::<Vec<_>>().join(" ")
+                let shown = params.iter().filter(|(name, _)| names.contains(name.as_str()));
+                shown.map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>().join(" ")
             }
             other => plain(other),
         }
     }
+}
+
+/// The coordinates that differ between the points of a task, by task; all of them where there is one point only.
+pub(crate) fn telling_coordinates(points: &[PointSummary]) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut values: BTreeMap<&str, BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
+    for point in points {
+        let of_task = values.entry(&point.task).or_default();
+        for (name, value) in point.params.as_object().into_iter().flatten() {
+            of_task.entry(name).or_default().insert(value.to_string());
+        }
+    }
+    values
+        .into_iter()
+        .map(|(task, of_task)| {
+            let is_one_point = of_task.values().all(|values| values.len() == 1);
+            let telling = of_task.into_iter().filter(|(_, values)| is_one_point || values.len() > 1);
+            (task, telling.map(|(name, _)| name).collect())
+        })
+        .collect()
 }
 
 /// The points that are meant, by evaluation and task.

@@ -206,8 +206,24 @@ fn filters_choose_evaluations_tests_and_labels() {
     let points = small.json("points", &["--filter", "params.length=5..", "--filter", "eval_id=a00001"]);
     assert_eq!(rows(&points).len(), 3);
     assert!(
-        rows(&points).iter().all(|point| point["params"] == json!({ "length": 8 }) && point["mode"] == "C_I")
+        rows(&points)
+            .iter()
+            .all(|point| point["params"] == json!({ "depth": 1, "length": 8 }) && point["mode"] == "C_I")
     );
+}
+
+#[test]
+fn a_point_on_two_manifolds_counts_once() {
+    // Asked for two manifolds that share its points, a task once had twice the trials.
+    let small = Small::new();
+    for filter in ["manifold=all,arithmetic-length", "manifold=a*"] {
+        let tasks = small.json("tasks", &["--filter", filter, "--filter", "base_task=arithmetic"]);
+        assert_eq!((rows(&tasks).len(), &tasks[0]["n"], &tasks[0]["points"]), (1, &json!(700), &json!(2)));
+        let points = small.json("points", &["--filter", filter, "--filter", "base_task=arithmetic"]);
+        assert_eq!(rows(&points).len(), 8);
+    }
+    let sort = small.json("tasks", &["--filter", "manifold=sort-length"]);
+    assert_eq!((rows(&sort).len(), &sort[0]["task"]), (1, &json!("sort")));
 }
 
 #[test]

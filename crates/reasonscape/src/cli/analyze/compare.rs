@@ -75,7 +75,7 @@ fn for_people(found: &Comparison) -> Table {
     for task in &found.tasks {
         table.push(vec![
             Cell::text(&task.task),
-            Cell::text(word(task.verdict)),
+            Cell::Shown(word(task.verdict).to_owned()),
             task.difference.map_or(Cell::Missing, |difference| Cell::Shown(format!("{difference:+.3}"))),
             Cell::Shown(format!("{:+.3} to {:+.3}", task.low, task.high)),
             Cell::Shown(p_value(task.p_adjusted)),
@@ -87,7 +87,7 @@ fn for_people(found: &Comparison) -> Table {
     let score = &found.score;
     table.push(vec![
         Cell::text("ReasonScore"),
-        Cell::text(word(found.verdict)),
+        Cell::Shown(word(found.verdict).to_owned()),
         Cell::Shown(format!("{:+.0}", score.difference)),
         Cell::Shown(format!("{:+.0} to {:+.0}", score.ci_low, score.ci_high)),
         Cell::Shown(p_value(score.p)),

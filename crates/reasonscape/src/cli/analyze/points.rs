@@ -3,7 +3,7 @@
 use reasonscape_stats::Mode;
 
 use super::{Selected, Sure, bounds_cells, cells, count, named, several, share};
-use crate::analysis::{PointSummary, points};
+use crate::analysis::{PointSummary, points, telling_coordinates};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Cell, Format, Table, print};
@@ -29,7 +29,10 @@ impl Points {
         let rows = points(&db, &asked, estimator).await?;
         let table = if global.format == Format::Csv { for_programs(&rows) } else { for_people(&rows) };
         print(global.format, &table, &rows)?;
-        global.caption(format_args!("`correct` is by {}", estimator.mode));
+        global.caption(format_args!(
+            "`correct` is by {}; `params` has the coordinates that differ between the points of a task",
+            estimator.mode
+        ));
         let empty = rows.iter().filter(|row| row.n == 0).count() as u64;
         let missing: u64 = rows.iter().map(|row| row.missing).sum();
         if missing > 0 {
@@ -46,13 +49,14 @@ impl Points {
 fn for_people(rows: &[PointSummary]) -> Table {
     let mut table =
         Table::new(&["eval", "task", "params", "correct", "n", "n_e", "n_t", "g", "missing", "low", "high"]);
+    let telling = telling_coordinates(rows);
     for row in rows {
         let is_known = row.n > 0;
         let known = |number| if is_known { Cell::Number(number, 3) } else { Cell::Missing };
         table.push(vec![
             Cell::text(&row.label),
             Cell::text(&row.task),
-            Cell::text(row.coordinates()),
+            Cell::text(row.coordinates(&telling[row.task.as_str()])),
             share(&row.estimate),
             count(row.n),
             count(row.n_e),

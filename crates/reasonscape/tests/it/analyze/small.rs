@@ -123,8 +123,8 @@ fn write(folder: &Path, skill: &Skill, (task, right, truncated, answered): (&str
         let guess = if task == "boolean" { 0.5 } else { 0.0 };
         let trials = (0..answered).map(|index| trial(skill, index + length, right, truncated, guess));
         let point = PointTrials {
-            params: format!("{{\"length\": {length}}}"),
-            manifolds: vec![format!("{task}-length")],
+            params: format!("{{\"depth\": 1, \"length\": {length}}}"),
+            manifolds: vec!["all".to_owned(), format!("{task}-length")],
             planned: u64::from(PLANNED),
             trials: trials.enumerate().map(|(index, trial)| Trial { index: index as u32, ..trial }).collect(),
         };
