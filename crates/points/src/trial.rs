@@ -22,7 +22,7 @@ pub struct EvalInfo {
 }
 
 /// Where the numbers of a file come from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Provenance {
     /// Version of the program that wrote it.
     pub program: String,

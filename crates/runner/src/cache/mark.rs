@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::error::CacheError;
 use super::reader::{Reader, Record};
 
-/// How far a cache had come at some time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// How far a cache had come at some time; an empty one, by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Mark {
     /// The last entry.
     last: i64,
