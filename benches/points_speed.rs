@@ -8,9 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use reasonscape_core::Status;
-use reasonscape_points::{
-    Column, EvalInfo, Filter, PointTrials, PointsDb, Provenance, Trial, UnitWriter,
-};
+use reasonscape_points::{Column, EvalInfo, Filter, PointTrials, PointsDb, Provenance, Trial, UnitWriter};
 use reasonscape_runner::EvalId;
 use reasonscape_runner::cache::CacheKey;
 use reasonscape_stats::Mode;
@@ -58,7 +56,9 @@ fn measure(folder: &Path) -> Result<(), Failed> {
         note("open", started.elapsed().as_secs_f64());
         let by = [Column::Model, Column::BaseTask];
         let five = [Column::Model, Column::Template, Column::Sampler, Column::BaseTask, Column::Params];
-        for (name, columns) in [("aggregate by model and task", &by[..]), ("aggregate by all five", &five[..])] {
+        for (name, columns) in
+            [("aggregate by model and task", &by[..]), ("aggregate by all five", &five[..])]
+        {
             let mut least = f64::INFINITY;
             for _ in 0..RUNS {
                 let started = Instant::now();
