@@ -269,10 +269,6 @@ impl PointsDb {
         if let Some(condition) = filter.expression(by_manifold) {
             points = points.filter(condition)?;
         }
-        if filter.names_manifold() && !by_manifold {
-            // A point on two of the manifolds that are meant is one point.
-            points = points.drop_columns(&["manifold"])?.distinct()?;
-        }
         Ok(points)
     }
 }
@@ -321,18 +317,19 @@ fn merge_equal(groups: Vec<Group>, estimator: &Estimator) -> Result<Vec<Group>, 
     Ok(merged)
 }
 
+fn kind(value: &Value) -> u8 {
+    match value {
+        Value::Missing => 0,
+        Value::Number(_) => 1,
+        Value::Text(_) => 2,
+    }
+
 fn compare_keys(a: &[Value], b: &[Value]) -> Ordering {
     let order = |a: &Value, b: &Value| match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
         (Value::Text(a), Value::Text(b)) => a.cmp(b),
         (a, b) => kind(a).cmp(&kind(b)),
     };
-    fn kind(value: &Value) -> u8 {
-        match value {
-            Value::Missing => 0,
-            Value::Number(_) => 1,
-            Value::Text(_) => 2,
-        }
     }
     a.iter().zip(b).map(|(a, b)| order(a, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
