@@ -91,19 +91,25 @@ impl Json {
 
 impl From<&serde_json::Value> for Json {
     fn from(value: &serde_json::Value) -> Self {
+        value.clone().into()
+    }
+}
+
+impl From<serde_json::Value> for Json {
+    fn from(value: serde_json::Value) -> Self {
         use serde_json::Value;
         match value {
             Value::Null => Json::Null,
-            Value::Bool(flag) => Json::Bool(*flag),
+            Value::Bool(flag) => Json::Bool(flag),
             Value::Number(number) => match (number.as_i64(), number.as_u64()) {
                 (Some(whole), _) => Json::Int(whole),
                 (None, Some(whole)) => Json::BigInt(whole.to_string()),
                 (None, None) => Json::Float(number.as_f64().unwrap_or(f64::NAN)),
             },
-            Value::String(text) => Json::String(text.clone()),
-            Value::Array(items) => Json::Array(items.iter().map(Json::from).collect()),
+            Value::String(text) => Json::String(text),
+            Value::Array(items) => Json::Array(items.into_iter().map(Json::from).collect()),
             Value::Object(members) => {
-                Json::Object(members.iter().map(|(key, value)| (key.clone(), Json::from(value))).collect())
+                Json::Object(members.into_iter().map(|(key, value)| (key, Json::from(value))).collect())
             }
         }
     }

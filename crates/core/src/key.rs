@@ -135,8 +135,15 @@ fn write_float(text: &mut String, number: f64) {
 }
 
 fn write_string(text: &mut String, string: &str) {
+    text.reserve(string.len() + 2);
     text.push('"');
-    for character in string.chars() {
+    // Most of a text stands for itself and is copied in long pieces.
+    let mut rest = string;
+    while let Some(plain) =
+        rest.bytes().position(|byte| !matches!(byte, b' '..=b'~') || byte == b'"' || byte == b'\\')
+    {
+        text.push_str(&rest[..plain]);
+        let character = rest[plain..].chars().next().expect("there is a byte");
         match character {
             '"' => text.push_str("\\\""),
             '\\' => text.push_str("\\\\"),
@@ -145,13 +152,14 @@ fn write_string(text: &mut String, string: &str) {
             '\t' => text.push_str("\\t"),
             '\u{8}' => text.push_str("\\b"),
             '\u{c}' => text.push_str("\\f"),
-            ' '..='~' => text.push(character),
             _ => {
                 for unit in character.encode_utf16(&mut [0; 2]) {
                     write!(text, "\\u{unit:04x}").expect("writing to a string does not fail");
                 }
             }
         }
+        rest = &rest[plain + character.len_utf8()..];
     }
+    text.push_str(rest);
     text.push('"');
 }

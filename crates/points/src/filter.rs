@@ -184,6 +184,27 @@ impl Filter {
         self.columns.is_empty() && self.groups.is_empty()
     }
 
+    /// What it says about tests (task, coordinates, manifold), without what it says about evaluations.
+    ///
+    /// ```
+    /// use reasonscape_points::Filter;
+    ///
+    /// let filter = Filter::parse(["model=qwen*", "base_task=sort", "groups=arch:moe"])?;
+    /// assert_eq!(filter.of_tests(), Filter::parse(["base_task=sort"])?);
+    /// # Ok::<(), reasonscape_points::PointsError>(())
+    /// ```
+    #[must_use]
+    pub fn of_tests(&self) -> Self {
+        let is_of_tests = |column: &Column| {
+            matches!(column, Column::BaseTask | Column::Params | Column::Manifold | Column::Param(_))
+        };
+        let columns = self.columns.iter().filter(|(column, _)| is_of_tests(column));
+        Self {
+            columns: columns.map(|(column, conditions)| (column.clone(), conditions.clone())).collect(),
+            groups: Vec::new(),
+        }
+    }
+
     /// The filter as the engine wants it; nothing when all points are meant. `by_manifold` tells that each row is a
     /// point on one manifold; otherwise it is a point with all that it is on, and is there once whichever are meant.
     pub(crate) fn expression(&self, by_manifold: bool) -> Option<Expr> {

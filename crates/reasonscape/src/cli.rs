@@ -1,5 +1,6 @@
 //! The command line: one file a command.
 
+mod analyze;
 mod cache;
 mod estimate;
 mod evaluate;
@@ -31,6 +32,10 @@ use crate::output::Format;
 struct Cli {
     #[command(flatten)]
     global: Global,
+    /// Log to standard error what happens inside: error, warn, info, debug or trace, or by part as in
+    /// `warn,reasonscape_runner=debug`. Without it `RUST_LOG` decides, and without that nothing is logged.
+    #[arg(long, global = true, value_name = "LEVEL")]
+    log: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -67,6 +72,7 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Analyze(analyze::AnalyzeCommand),
     Cache(cache::CacheCommand),
     Estimate(estimate::Estimate),
     Evaluate(evaluate::Evaluate),
@@ -85,7 +91,7 @@ enum Command {
 /// Reads the arguments and does what they say.
 pub(crate) fn run() -> Result<(), Failure> {
     let parsed = Cli::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    let Cli { global, command } = match parsed {
+    let Cli { global, log, command } = match parsed {
         Ok(cli) => cli,
         Err(error)
             if error.use_stderr()
@@ -103,7 +109,9 @@ pub(crate) fn run() -> Result<(), Failure> {
         clap::ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
         clap::ColorChoice::Auto => {}
     }
+    crate::logging::start(log.as_deref(), |problem| global.note(problem))?;
     match command {
+        Command::Analyze(analyze) => analyze.run(global),
         Command::Cache(cache) => cache.run(global),
         Command::Estimate(estimate) => estimate.run(global),
         Command::Evaluate(evaluate) => evaluate.run(global),

@@ -4,11 +4,16 @@
 //! Thin: it reads arguments, calls the rooms below, and says things to people. Data goes to standard output, talk to
 //! standard error. Exit codes are API: 0 done, 1 failed, 2 wrong input, 130 interrupted.
 
+mod analysis;
 mod cli;
 mod failure;
+mod logging;
 mod output;
 
 use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     match cli::run() {

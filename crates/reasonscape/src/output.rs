@@ -91,9 +91,11 @@ impl Table {
         self.rows.iter().all(|row| row[column].is_number())
     }
 
-    /// The table as wide as the terminal; a file or a pipe, which has no width, gets what fits most places.
+    /// The table as wide as the terminal. A file or a pipe has no width: it gets what `COLUMNS` says, or what fits most
+    /// places.
     fn as_text(&self) -> String {
-        let width = comfy_table::Table::new().width().unwrap_or(WIDTH_ELSEWHERE);
+        let said = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
+        let width = comfy_table::Table::new().width().or_else(said).unwrap_or(WIDTH_ELSEWHERE);
         let shown = self.columns_that_fit(usize::from(width));
         let mut table = comfy_table::Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);

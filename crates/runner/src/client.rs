@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::time::{Duration, Instant};
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
+use tracing::trace;
 
 /// An answer that is larger than this is none.
 const LARGEST: u64 = 64 << 20;
@@ -23,8 +24,8 @@ pub(crate) struct Timeouts {
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     client: reqwest::Client,
-    url: String,
-    headers: HeaderMap,
+    /// What every request has in common: all but the body.
+    request: reqwest::Request,
     idle: Duration,
 }
 
@@ -76,7 +77,7 @@ impl TransportProblem {
 }
 
 impl Endpoint {
-    pub(crate) fn new(url: String, headers: HeaderMap, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
+    pub(crate) fn new(url: &str, headers: HeaderMap, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
         let client = reqwest::Client::builder()
             .connect_timeout(timeouts.connect)
             .timeout(timeouts.total)
@@ -86,14 +87,17 @@ impl Endpoint {
             // A key must not follow a redirect to another host.
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
-        Ok(Self { client, url, headers, idle: timeouts.idle })
+        let request = client.post(url).headers(headers).build()?;
+        Ok(Self { client, request, idle: timeouts.idle })
     }
 
     /// Sends a request body and reads the whole answer.
     pub(crate) async fn send(&self, body: Vec<u8>) -> Result<RawReply, TransportProblem> {
         let started = Instant::now();
-        let request = self.client.post(&self.url).headers(self.headers.clone()).body(body);
-        let mut response = request.send().await.map_err(|error| self.problem(&error))?;
+        trace!(host = self.host(), bytes = body.len(), "sending");
+        let mut request = self.request.try_clone().expect("what has no body can be cloned");
+        *request.body_mut() = Some(body.into());
+        let mut response = self.client.execute(request).await.map_err(|error| self.problem(&error))?;
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
         let mut body = Vec::with_capacity(response.content_length().unwrap_or(0).min(LARGEST) as usize);
@@ -107,17 +111,16 @@ impl Endpoint {
                 None => break,
             }
         }
-        Ok(RawReply { status, retry_after, body, latency: started.elapsed() })
+        let latency = started.elapsed();
+        trace!(host = self.host(), status, bytes = body.len(), ?latency, "reply");
+        Ok(RawReply { status, retry_after, body, latency })
     }
 
-    fn host(&self) -> String {
-        reqwest::Url::parse(&self.url)
-            .ok()
-            .and_then(|url| {
-                let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-                url.host_str().map(|host| format!("{host}{port}"))
-            })
-            .unwrap_or_default()
+    /// Its name and port, which hold no secret.
+    pub(crate) fn host(&self) -> String {
+        let url = self.request.url();
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{}{port}", url.host_str().unwrap_or_default())
     }
 
     /// What reqwest says, in words that help. Its own text carries the URL, which may hold a secret.

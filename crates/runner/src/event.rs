@@ -49,6 +49,17 @@ pub enum EventKind {
         /// Why.
         problem: String,
     },
+    /// Nothing has come for a while. This is said once a second until something does.
+    Waiting {
+        /// Requests that have been sent and not answered.
+        answers: u64,
+        /// Trials that another process or evaluation is asking.
+        others: u64,
+        /// Since when nothing has come.
+        idle: Duration,
+        /// How long until something is sent, if every endpoint asked for a pause or is down.
+        pause: Option<Duration>,
+    },
     /// No more requests are sent for this evaluation.
     Stopped {
         /// Why, and what to do about it.

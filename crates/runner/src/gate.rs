@@ -6,11 +6,14 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::client::Endpoint;
-use crate::window::Window;
+use tracing::{debug, trace, warn};
 
-/// How long an endpoint is left alone that could not be reached.
-const UNREACHABLE: Duration = Duration::from_millis(500);
+use crate::client::Endpoint;
+use crate::window::{Failure, Window};
+
+/// An endpoint that is down is not given up before it was tried so often: a pause that it asked for may be longer than
+/// anybody's patience.
+const TRIES: u32 = 3;
 
 /// An endpoint, and those who wait for it in the order in which they came. Whoever asks for several evaluations at once
 /// stands in the queue once for each, so the evaluations take turns.
@@ -44,12 +47,29 @@ impl Gate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How full it is, for choosing among several: whether it is closed, then the requests in flight and in the queue
-    /// by the size of the window.
-    fn load(&self) -> (bool, f64) {
-        let state = self.state();
-        let closed = state.window.closed_until(Instant::now()).is_some();
+    /// How soon a place can be had, for choosing among several: when it opens if it is closed, then the requests in
+    /// flight and in the queue by the size of the window.
+    fn load(&self) -> (Option<Instant>, f64) {
+        let (state, now) = (self.state(), Instant::now());
+        // It is soon known whether an endpoint lives that is being tried.
+        let closed = state.window.closed_until(now).or_else(|| state.window.is_trying().then_some(now));
         (closed, (state.window.in_flight() + state.waiting.len()) as f64 / state.window.size() as f64)
+    }
+
+    /// When it opens again, if it is closed.
+    pub(crate) fn closed_until(&self) -> Option<Instant> {
+        self.state().window.closed_until(Instant::now())
+    }
+
+    /// Whether the endpoint is down.
+    pub(crate) fn is_down(&self) -> bool {
+        self.state().window.outage(Instant::now()).is_some()
+    }
+
+    /// Whether the endpoint has been down for longer than this, although it was tried.
+    pub(crate) fn is_lost(&self, patience: Duration) -> bool {
+        let outage = self.state().window.outage(Instant::now());
+        outage.is_some_and(|outage| outage.tries >= TRIES && outage.lasting >= patience)
     }
 
     /// Waits for a place at whichever of the gates has one first, as far as can be told.
@@ -96,12 +116,28 @@ impl Gate {
         Place { gate: self, sent, open: true }
     }
 
-    fn leave(&self, told: impl FnOnce(&mut Window)) {
+    /// Tells the window what became of a request, and calls as many of those who wait as there is room for. Whether
+    /// the endpoint is down.
+    fn leave(&self, told: impl FnOnce(&mut Window)) -> bool {
         let mut state = self.state();
+        let (size, was_down) = (state.window.size(), state.window.outage(Instant::now()).is_some());
         told(&mut state.window);
-        let mut free = if state.window.closed_until(Instant::now()).is_some() {
+        let now = Instant::now();
+        let (closed_until, is_down) = (state.window.closed_until(now), state.window.outage(now).is_some());
+        match (was_down, is_down) {
+            (false, true) => warn!(host = self.endpoint.host(), "does not answer; is tried now and then"),
+            (true, false) => warn!(host = self.endpoint.host(), "answers again"),
+            _ => {}
+        }
+        if size != state.window.size() {
+            trace!(host = self.endpoint.host(), from = size, to = state.window.size(), "window");
+        }
+        let mut free = if let Some(until) = closed_until {
+            debug!(host = self.endpoint.host(), pause = ?(until - now), "closed");
             // Whoever waits may find another gate open.
             usize::MAX
+        } else if is_down {
+            usize::from(!state.window.is_trying())
         } else {
             state.window.size().saturating_sub(state.window.in_flight())
         };
@@ -112,6 +148,7 @@ impl Gate {
                 None => break,
             }
         }
+        is_down
     }
 }
 
@@ -121,29 +158,29 @@ impl Place<'_> {
         &self.gate.endpoint
     }
 
-    /// The endpoint could not be reached. It is left alone for a moment: failing fast, it would look as if it had all
-    /// the time in the world.
-    pub(crate) fn unreachable(self) {
-        self.refused(Some(UNREACHABLE));
-    }
-
     /// An answer came.
     pub(crate) fn answered(mut self, latency: Duration, tokens: u64) {
         self.open = false;
-        self.gate.leave(|window| window.answered(latency, tokens));
+        self.gate.leave(|window| window.answered(self.sent, latency, tokens));
     }
 
-    /// The endpoint has too much to do.
-    pub(crate) fn refused(mut self, retry_after: Option<Duration>) {
+    /// The endpoint said something that makes sense, if no answer.
+    pub(crate) fn lives(mut self) {
         self.open = false;
-        self.gate.leave(|window| window.refused(self.sent, Instant::now(), retry_after));
+        self.gate.leave(|window| window.lives(self.sent));
+    }
+
+    /// The request failed, and may succeed later. Whether the endpoint is down: then everybody waits for it.
+    pub(crate) fn failed(mut self, failure: Failure) -> bool {
+        self.open = false;
+        self.gate.leave(|window| window.failed(self.sent, Instant::now(), failure))
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         if self.open {
-            self.gate.leave(Window::leave);
+            self.gate.leave(|window| window.leave(self.sent));
         }
     }
 }

@@ -28,7 +28,7 @@ pub use completion::{Completion, Finish, TokenLogprob, Usage};
 pub use event::{EventKind, RunEvent};
 pub use plan::{Asked, Forecast, Planned, Selection, Shard, asked, forecast, is_selected, selected_points};
 pub use provider::{Provider, ReplyProblem, UnknownProvider};
-pub use run::{EvalSummary, MissingTrial, RunError, RunSummary, Stop, check_selection, run};
+pub use run::{EvalSummary, MissingTrial, RunError, RunSummary, Stop, check, check_selection, run};
 pub use sampler::Sampler;
 pub use secret::{ApiKey, Header, Secret};
 pub use study::{Budget, Eval, EvalId, HeaderSource, Limits, Precision, Prices, Study, StudyError};

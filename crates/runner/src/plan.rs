@@ -146,18 +146,19 @@ pub(crate) fn walk<'s>(
             for (index, test) in tests {
                 let question = Question { task: point.task, test: &test, examples: &examples };
                 let payload = eval.payload(&eval.template.render(&question)?);
-                let request = canonical_json(&Json::from(&payload));
+                let request = canonical_json(&Json::from(payload));
                 let key = CacheKey::of_canonical(&request);
                 if !shard.holds(&key) {
                     continue;
                 }
-                for repeat in 0..study.repeats {
+                let copies = std::iter::repeat_n((test, request), study.repeats as usize);
+                for (repeat, (test, request)) in (0..).zip(copies) {
                     let planned = Planned {
                         task: point.task,
                         params: point.params,
                         index,
-                        test: test.clone(),
-                        request: request.clone(),
+                        test,
+                        request,
                         id: EntryId { key, namespace: Arc::clone(&namespace), repeat },
                     };
                     if visit(planned).is_break() {

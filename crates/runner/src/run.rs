@@ -21,7 +21,7 @@ use crate::gate::Gate;
 use crate::plan::{self, Planned, Selection};
 use crate::{Eval, Limits, Study, StudyError};
 
-use self::ask::Asker;
+use self::ask::{Asker, Waiting};
 use self::ledger::{Budgets, Ledger};
 pub use self::ledger::{EvalSummary, MissingTrial, RunSummary};
 
@@ -128,6 +128,17 @@ pub fn run(
     Ok(RunSummary { evals: evals.iter().zip(&ledgers).map(summary).collect(), stopped })
 }
 
+/// Refuses what [`run`] would refuse before it sends anything, and leaves no trace: a selection that names something that
+/// there is not, a key that is not in the environment, a header that HTTP cannot carry.
+///
+/// # Errors
+/// The [`RunError`] that [`run`] would give.
+pub fn check(study: &Study, selection: &Selection) -> Result<(), RunError> {
+    check_selection(study, selection)?;
+    let mut selected = study.evals.iter().filter(|eval| plan::is_selected(eval, selection));
+    selected.try_for_each(|eval| header_map(eval).map(drop))
+}
+
 /// Refuses a selection that asks nothing, or names something that there is not: a misspelt name would otherwise be left
 /// out without a word.
 ///
@@ -177,7 +188,7 @@ fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<
                     idle: eval.limits.idle_timeout,
                     total: eval.limits.timeout,
                 };
-                let endpoint = Endpoint::new(url.clone(), headers.clone(), timeouts)
+                let endpoint = Endpoint::new(&url, headers.clone(), timeouts)
                     .map_err(|error| RunError::Client { problem: error.without_url().to_string() })?;
                 let gate = Arc::new(Gate::new(endpoint, eval.limits.concurrency));
                 shared.push((url.clone(), headers.clone(), eval.limits, Arc::clone(&gate)));
@@ -226,6 +237,8 @@ async fn ask_one<'scope, 'env, 's: 'env>(
         key: eval.api_key()?,
         failures: Cell::default(),
         unasked: RefCell::new(Vec::new()),
+        halted: watch::Sender::new(false),
+        waiting: Waiting::default(),
     };
     let count = |point: &Point<'_>| shared.selection.count.unwrap_or_else(|| shared.study.count_at(point));
     let mut round: Vec<Range<usize>> = match shared.study.precision {
@@ -252,23 +265,50 @@ async fn ask_one<'scope, 'env, 's: 'env>(
     }
 }
 
-/// Walks the plan on a thread of its own; `take` is given what the cache does not hold and the number of what it does.
+/// Trials that are looked up in the cache, and handed on, together.
+const LOT: usize = 128;
+
+/// A few trials of the plan.
+struct Lot<'s> {
+    /// What the cache does not hold.
+    ask: Vec<Planned<'s>>,
+    /// How many it does.
+    cached: u64,
+}
+
+/// Walks the plan on a thread of its own; `take` is given a lot at a time.
 fn walk_plan<'s>(
     shared: &Shared<'s>,
     eval: &Eval,
     round: &[Range<usize>],
-    take: &mut dyn FnMut(Option<Planned<'s>>) -> ControlFlow<()>,
+    take: &mut dyn FnMut(Lot<'s>) -> ControlFlow<()>,
 ) -> Result<(), RunError> {
     let reader = shared.cache.reader()?;
     let mut failed = None;
-    let mut visit = |planned: Planned<'s>| match reader.contains(&planned.id) {
-        Ok(true) => take(None),
-        Ok(false) => take(Some(planned)),
+    let mut look_up = |mut ask: Vec<Planned<'s>>| match reader.contains_each(ask.iter().map(|it| &it.id)) {
+        Ok(held) => {
+            let all = ask.len();
+            let mut held = held.into_iter();
+            ask.retain(|_| held.next() == Some(false));
+            let cached = (all - ask.len()) as u64;
+            take(Lot { ask, cached })
+        }
         Err(error) => {
             failed = Some(error);
             ControlFlow::Break(())
         }
     };
+    let mut lot = Vec::with_capacity(LOT);
+    let mut visit = |planned: Planned<'s>| {
+        lot.push(planned);
+        if lot.len() < LOT {
+            return ControlFlow::Continue(());
+        }
+        look_up(std::mem::replace(&mut lot, Vec::with_capacity(LOT)))
+    };
     plan::walk(shared.study, eval, &shared.points, round, shared.selection.shard, &mut visit)?;
+    if !lot.is_empty() {
+        let _ = look_up(lot);
+    }
     failed.map_or(Ok(()), |error| Err(error.into()))
 }

@@ -171,6 +171,11 @@ impl SimulatedServer {
         self.service.counters.read()
     }
 
+    /// How often it was asked with this very body at a path such as `/v1/chat/completions`, answered or not.
+    pub fn times_asked(&self, path: &str, body: &[u8]) -> u32 {
+        stats::Api::by_path(path).map_or(0, |api| self.service.counters.times_asked(api, body))
+    }
+
     /// Forgets what it has seen, and how often each request was answered.
     pub fn reset_stats(&self) {
         self.service.counters.reset();

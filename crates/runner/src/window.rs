@@ -2,12 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use crate::client::backoff;
+
 /// An additive-increase, multiplicative-decrease window, as congestion control on the Internet has it.
 ///
 /// It opens by one for each answer at first, and by one for each full window of answers once it has been cut. While
 /// answers take more than [`SLOWER`] times as long per token as they did with few requests in flight, it does not
 /// open further: the endpoint is busy, and more would only wait. A 429 or 503 halves it, once for all requests that
 /// were in flight when the first of them came, and closes it for as long as `Retry-After` asks.
+///
+/// An endpoint that fails [`UNREACHABLE`] or [`FRUITLESS`] times in a row is down. It is then asked one request at a
+/// time, ever more seldom, until it answers; everybody else waits, and starts over with few requests when it does.
 ///
 /// Pure: time is an argument.
 #[derive(Debug)]
@@ -21,7 +26,58 @@ pub(crate) struct Window {
     lately: Option<f64>,
     last_cut: Option<Instant>,
     closed_until: Option<Instant>,
+    row: Row,
+    down: Option<Down>,
 }
+
+/// Failures in a row.
+#[derive(Debug, Clone, Copy, Default)]
+struct Row {
+    /// When the first of them came.
+    since: Option<Instant>,
+    /// To reach the endpoint.
+    unreachable: u32,
+    /// Of any kind.
+    all: u32,
+}
+
+/// An endpoint that is down.
+#[derive(Debug)]
+struct Down {
+    since: Instant,
+    /// Requests that have tried it since.
+    tries: u32,
+    /// When the next may.
+    next: Instant,
+    /// When the one was sent that tries it now.
+    trying: Option<Instant>,
+}
+
+/// How long an endpoint has been down, and how often it was tried in that time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Outage {
+    pub(crate) lasting: Duration,
+    pub(crate) tries: u32,
+}
+
+/// How a request failed that may succeed later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// There was no connection.
+    Unreachable,
+    /// The endpoint has too much to do, and may say for how long to leave it alone.
+    Overloaded(Option<Duration>),
+    /// Anything else.
+    Other,
+}
+
+/// An endpoint is down after so many failures in a row to reach it,
+pub(crate) const UNREACHABLE: u32 = 5;
+/// and after so many of any kind. Where a third of all requests fail, that happens once in a million.
+pub(crate) const FRUITLESS: u32 = 12;
+/// How long an endpoint is left alone that could not be reached. Failing fast, it would look as if it had all the time
+/// in the world.
+const LEFT_ALONE: Duration = Duration::from_millis(500);
 
 /// An endpoint is busy when a token takes this many times as long as it did at ease.
 const SLOWER: f64 = 3.0;
@@ -43,6 +99,8 @@ impl Window {
             lately: None,
             last_cut: None,
             closed_until: None,
+            row: Row::default(),
+            down: None,
         }
     }
 
@@ -55,28 +113,62 @@ impl Window {
         self.in_flight
     }
 
-    /// When it opens again, if the endpoint asked for a pause.
+    /// When it opens again, if the endpoint asked for a pause or is down.
     pub(crate) fn closed_until(&self, now: Instant) -> Option<Instant> {
-        self.closed_until.filter(|until| *until > now)
+        let next = self.down.as_ref().map(|down| down.next);
+        self.closed_until.max(next).filter(|until| *until > now)
+    }
+
+    /// Whether one request tries an endpoint that is down, and the others wait for what becomes of it.
+    pub(crate) fn is_trying(&self) -> bool {
+        self.down.as_ref().is_some_and(|down| down.trying.is_some())
+    }
+
+    /// The endpoint's outage, if it is down.
+    pub(crate) fn outage(&self, now: Instant) -> Option<Outage> {
+        let outage = |down: &Down| Outage { lasting: now - down.since, tries: down.tries };
+        self.down.as_ref().map(outage)
     }
 
     /// Takes a place if there is one.
     pub(crate) fn enter(&mut self, now: Instant) -> bool {
-        let open = self.closed_until(now).is_none() && self.in_flight < self.size();
-        if open {
-            self.in_flight += 1;
+        if self.closed_until(now).is_some() {
+            return false;
         }
+        let open = match &mut self.down {
+            Some(down) if down.trying.is_some() => false,
+            Some(down) => {
+                down.trying = Some(now);
+                true
+            }
+            None => self.in_flight < self.size(),
+        };
+        self.in_flight += usize::from(open);
         open
     }
 
-    /// A request has ended without telling anything about how busy the endpoint is.
-    pub(crate) fn leave(&mut self) {
+    /// A request that was sent then has ended without telling anything about the endpoint.
+    pub(crate) fn leave(&mut self, sent: Instant) {
         self.in_flight -= 1;
+        if let Some(down) = &mut self.down {
+            down.trying.take_if(|trying| *trying == sent);
+        }
+    }
+
+    /// The endpoint lives: it said something that makes sense, if no answer.
+    pub(crate) fn lives(&mut self, sent: Instant) {
+        self.leave(sent);
+        self.row = Row::default();
+        if self.down.take().is_some() {
+            // As if it had just been met.
+            self.size = FIRST.min(self.most);
+            self.doubling = true;
+        }
     }
 
     /// An answer of `tokens` tokens came after `latency`.
-    pub(crate) fn answered(&mut self, latency: Duration, tokens: u64) {
-        self.leave();
+    pub(crate) fn answered(&mut self, sent: Instant, latency: Duration, tokens: u64) {
+        self.lives(sent);
         let per_token = latency.as_secs_f64() / tokens.max(1) as f64;
         let lately = self.lately.map_or(per_token, |mean| mean + NEWEST * (per_token - mean));
         self.lately = Some(lately);
@@ -89,18 +181,34 @@ impl Window {
         }
     }
 
-    /// The endpoint said that it has too much to do, and perhaps for how long to leave it alone.
-    pub(crate) fn refused(&mut self, sent: Instant, now: Instant, retry_after: Option<Duration>) {
-        self.leave();
+    /// A request that was sent then has failed now.
+    pub(crate) fn failed(&mut self, sent: Instant, now: Instant, failure: Failure) {
+        let tried = self.down.as_ref().is_some_and(|down| down.trying == Some(sent));
+        self.leave(sent);
+        let pause = match failure {
+            Failure::Other => None,
+            Failure::Unreachable => Some(LEFT_ALONE),
+            Failure::Overloaded(retry_after) => retry_after,
+        };
         // One cut for all requests that were under way when the endpoint first complained.
-        if self.last_cut.is_none_or(|cut| sent > cut) {
+        if failure != Failure::Other && self.last_cut.is_none_or(|cut| sent > cut) {
             self.size = (self.size / 2.0).max(1.0);
             self.doubling = false;
             self.last_cut = Some(now);
         }
-        if let Some(pause) = retry_after {
-            let until = now + pause;
-            self.closed_until = Some(self.closed_until.map_or(until, |before| before.max(until)));
+        self.closed_until = self.closed_until.max(pause.map(|pause| now + pause));
+        let since = *self.row.since.get_or_insert(now);
+        self.row.all += 1;
+        self.row.unreachable = if failure == Failure::Unreachable { self.row.unreachable + 1 } else { 0 };
+        match &mut self.down {
+            Some(down) if tried => {
+                down.tries += 1;
+                down.next = now + backoff(down.tries + 1, 1.0);
+            }
+            None if self.row.unreachable >= UNREACHABLE || self.row.all >= FRUITLESS => {
+                self.down = Some(Down { since, tries: 0, next: now + backoff(1, 1.0), trying: None });
+            }
+            _ => {}
         }
     }
 }
@@ -110,6 +218,7 @@ mod tests {
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
+    const BUSY: Failure = Failure::Overloaded(None);
 
     /// Fills the window and answers everything, `rounds` times.
     fn answer_all(window: &mut Window, rounds: usize, latency: Duration) {
@@ -117,7 +226,7 @@ mod tests {
         for _ in 0..rounds {
             while window.enter(now) {}
             for _ in 0..window.in_flight() {
-                window.answered(latency, 10);
+                window.answered(now, latency, 10);
             }
         }
     }
@@ -139,13 +248,13 @@ mod tests {
         let sent = Instant::now();
         while window.enter(sent) {}
         for i in 0..10 {
-            window.refused(sent, sent + SECOND * i, None);
+            window.failed(sent, sent + SECOND * i, BUSY);
         }
         assert_eq!((window.size(), window.in_flight()), (32, 54));
-        window.refused(sent + SECOND * 20, sent + SECOND * 21, None);
+        window.failed(sent + SECOND * 20, sent + SECOND * 21, BUSY);
         assert_eq!(window.size(), 16);
         for i in 0..20 {
-            window.refused(sent + SECOND * (30 + 2 * i), sent + SECOND * (31 + 2 * i), None);
+            window.failed(sent + SECOND * (30 + 2 * i), sent + SECOND * (31 + 2 * i), BUSY);
         }
         assert_eq!(window.size(), 1);
     }
@@ -156,7 +265,7 @@ mod tests {
         answer_all(&mut window, 10, SECOND);
         let now = Instant::now();
         assert!(window.enter(now));
-        window.refused(now, now, None);
+        window.failed(now, now, BUSY);
         assert_eq!(window.size(), 32);
         answer_all(&mut window, 1, SECOND);
         assert_eq!(window.size(), 32);
@@ -169,7 +278,7 @@ mod tests {
         let mut window = Window::new(8);
         let now = Instant::now();
         assert!(window.enter(now));
-        window.refused(now, now, Some(SECOND * 5));
+        window.failed(now, now, Failure::Overloaded(Some(SECOND * 5)));
         assert!(!window.enter(now + SECOND * 4));
         assert_eq!(window.closed_until(now + SECOND * 4), Some(now + SECOND * 5));
         assert!(window.enter(now + SECOND * 6));
@@ -184,5 +293,73 @@ mod tests {
         let busy = window.size();
         answer_all(&mut window, 5, SECOND * 100);
         assert!(busy < 2 * size + 1 && window.size() == busy, "{size} {busy} {}", window.size());
+    }
+
+    /// A window of 64 whose endpoint has just failed so often that it is down, and when that was.
+    fn down() -> (Window, Instant) {
+        let mut window = Window::new(64);
+        answer_all(&mut window, 10, SECOND);
+        let now = Instant::now();
+        while window.enter(now) {}
+        for failures in 1..=64 {
+            assert_eq!(window.outage(now).is_some(), failures > UNREACHABLE, "after {failures}");
+            window.failed(now, now, Failure::Unreachable);
+        }
+        (window, now)
+    }
+
+    #[test]
+    fn an_endpoint_that_is_down_is_tried_by_one_at_a_time_ever_more_seldom() {
+        let (mut window, began) = down();
+        let mut now = began;
+        for (tries, seconds) in (0..).zip([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]) {
+            assert_eq!(window.outage(now), Some(Outage { lasting: now - began, tries }));
+            assert!(!window.enter(now));
+            let next = now + Duration::from_secs_f64(seconds);
+            assert_eq!(window.closed_until(now), Some(next));
+            assert!(window.enter(next) && window.is_trying() && !window.enter(next));
+            now = next + SECOND;
+            window.failed(next, now, Failure::Other);
+            assert!(!window.is_trying());
+        }
+    }
+
+    #[test]
+    fn an_endpoint_that_answers_again_is_met_anew() {
+        let (mut window, began) = down();
+        let now = began + SECOND;
+        assert!(window.enter(now));
+        window.answered(now, SECOND, 10);
+        assert_eq!((window.outage(now), window.closed_until(now)), (None, None));
+        assert_eq!(window.size(), 5);
+        for _ in 0..10 {
+            while window.enter(now) {}
+            (0..window.in_flight()).for_each(|_| window.answered(now, SECOND, 10));
+        }
+        assert_eq!(window.size(), 64);
+    }
+
+    #[test]
+    fn whoever_gives_up_trying_lets_another_try() {
+        let (mut window, began) = down();
+        let now = began + SECOND;
+        assert!(window.enter(now) && !window.enter(now));
+        window.leave(now);
+        assert!(window.enter(now + SECOND));
+    }
+
+    #[test]
+    fn a_failure_now_and_then_is_no_outage() {
+        let mut window = Window::new(1);
+        let now = Instant::now();
+        for _ in 0..10 {
+            for _ in 1..FRUITLESS {
+                assert!(window.enter(now));
+                window.failed(now, now, Failure::Other);
+            }
+            assert_eq!(window.outage(now), None);
+            assert!(window.enter(now));
+            window.lives(now);
+        }
     }
 }

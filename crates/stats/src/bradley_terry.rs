@@ -5,9 +5,11 @@
 //!
 //! [`expected_wins`]: crate::pairwise::expected_wins
 
+mod bootstrap;
 mod climb;
 mod games;
 
+pub use bootstrap::{RatingIntervals, TaskBootstrap, rating_intervals};
 use climb::Climb;
 use games::Games;
 
@@ -179,8 +181,13 @@ fn climb_to_maximum(mut games: Games) -> BradleyTerry {
         None => Outcome::IterationLimit,
     };
     let Climb { ratings, iterations, .. } = climb;
-    let elo = ratings.iter().map(|rating| 1500.0 + 400.0 * rating.log10()).collect();
+    let elo = ratings.iter().map(|&rating| elo(rating)).collect();
     BradleyTerry { ratings, elo, iterations, outcome }
+}
+
+/// A rating on the scale of chess.
+fn elo(rating: f64) -> f64 {
+    1500.0 + 400.0 * rating.log10()
 }
 
 #[cfg(test)]

@@ -10,15 +10,13 @@
 mod beta;
 mod monte_carlo;
 mod quadrature;
+mod tasks;
 
-use rayon::prelude::*;
-
-use crate::random::PyRandom;
 use crate::{Confidence, Interval, StatsError};
 pub use beta::{Beta, MEAN_FLOOR, MOST_TRIALS};
 pub use monte_carlo::probability_greater_monte_carlo;
-use monte_carlo::{check_draws, draw, share_greater};
 use quadrature::Grid;
+pub use tasks::{TaskWinRates, task_win_rates};
 
 /// How `P(A > B)` is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -143,98 +141,7 @@ pub fn win_rates<T: AsRef<[Option<Interval>]>>(
     confidence: Confidence,
     method: Method,
 ) -> Result<WinRates, StatsError> {
-    if let Method::MonteCarlo { draws, .. } = method {
-        check_draws(draws)?;
-    }
-    let tasks = by_task(models, confidence)?;
-    let of_tasks: Vec<Vec<f64>> =
-        tasks.par_iter().enumerate().map(|(t, entrants)| task_rates(entrants, t, method)).collect();
-    let count = models.len();
-    let mut sums = vec![0.0; count * count];
-    let mut shared = vec![0; count * count];
-    for (entrants, rates) in tasks.iter().zip(&of_tasks) {
-        let mut rates = rates.iter();
-        for (i, a) in entrants.iter().enumerate() {
-            for (b, rate) in entrants[i + 1..].iter().zip(&mut rates) {
-                sums[a.model * count + b.model] += rate;
-                shared[a.model * count + b.model] += 1;
-            }
-        }
-    }
-    let mut rates = vec![None; count * count];
-    for a in 0..count {
-        for b in a + 1..count {
-            let (upper, lower) = (a * count + b, b * count + a);
-            shared[lower] = shared[upper];
-            if shared[upper] > 0 {
-                let rate = sums[upper] / shared[upper] as f64;
-                (rates[upper], rates[lower]) = (Some(rate), Some(1.0 - rate));
-            }
-        }
-    }
-    Ok(WinRates { models: count, rates, shared })
-}
-
-/// A model on a task that it has run.
-struct Entrant {
-    model: usize,
-    beta: Beta,
-}
-
-/// The checked Betas, task by task, each with its models in their order.
-fn by_task<T: AsRef<[Option<Interval>]>>(
-    models: &[T],
-    confidence: Confidence,
-) -> Result<Vec<Vec<Entrant>>, StatsError> {
-    let expected = models.first().ok_or(StatsError::Empty { name: "models" })?.as_ref().len();
-    if expected == 0 {
-        return Err(StatsError::Empty { name: "tasks" });
-    }
-    let mut tasks: Vec<Vec<Entrant>> = (0..expected).map(|_| Vec::with_capacity(models.len())).collect();
-    for (model, row) in models.iter().enumerate() {
-        let row = row.as_ref();
-        if row.len() != expected {
-            return Err(StatsError::WrongLength { name: "tasks", found: row.len(), expected });
-        }
-        for (task, interval) in tasks.iter_mut().zip(row) {
-            if let Some(interval) = interval {
-                task.push(Entrant { model, beta: Beta::from_interval(*interval, confidence)? });
-            }
-        }
-    }
-    Ok(tasks)
-}
-
-/// `P(A > B)` of each pair of entrants of one task, the earlier against the later, in order.
-fn task_rates(entrants: &[Entrant], task: usize, method: Method) -> Vec<f64> {
-    match method {
-        Method::Exact => {
-            let betas: Vec<Beta> = entrants.iter().map(|entrant| entrant.beta).collect();
-            let grid = Grid::cover(&betas);
-            let tables: Vec<_> = betas.par_iter().map(|beta| grid.tabulate(beta)).collect();
-            // Equal Betas are exactly even, whatever the last bit of the quadrature says.
-            pairs(
-                entrants.len(),
-                |i, j| if betas[i] == betas[j] { 0.5 } else { tables[i].exceeds(&tables[j]) },
-            )
-        }
-        Method::MonteCarlo { draws, seed } => {
-            let all: Vec<Vec<f64>> = entrants
-                .par_iter()
-                .map(|entrant| {
-                    let key = i128::from(seed).abs() << 64 | (task as i128) << 32 | entrant.model as i128;
-                    draw(&entrant.beta, draws, &mut PyRandom::new(key))
-                })
-                .collect();
-            pairs(entrants.len(), |i, j| share_greater(&all[i], &all[j]))
-        }
-    }
-}
-
-/// A value for each pair `i < j`, row by row, the rows on all cores.
-fn pairs(count: usize, value: impl Fn(usize, usize) -> f64 + Sync) -> Vec<f64> {
-    let value = &value;
-    (0..count).into_par_iter().flat_map_iter(|i| (i + 1..count).map(move |j| value(i, j))).collect()
+    Ok(task_win_rates(models, confidence, method)?.average())
 }
 
 /// How many opponents each model beats on average: the sum of its win rates.
@@ -322,6 +229,29 @@ mod tests {
             };
             assert_eq!(on(1), on(4));
         }
+    }
+
+    #[test]
+    fn the_mean_is_that_of_the_tasks() {
+        let models: Vec<Vec<_>> = (0..4)
+            .map(|m| (0..3).map(|t| (m != t).then(|| interval(0.1 * f64::from(m), 0.95))).collect())
+            .collect();
+        let tasks = task_win_rates(&models, Confidence::P95, Method::Exact).unwrap();
+        let rates = tasks.average();
+        for a in 0..4 {
+            for b in 0..4 {
+                let of_tasks: Vec<f64> = (0..3).filter_map(|t| tasks.rate(t, a, b)).collect();
+                assert_eq!(of_tasks.len(), if a == b { 0 } else { rates.shared_tasks(a, b) });
+                if let Some(rate) = rates.rate(a, b) {
+                    let mean = of_tasks.iter().sum::<f64>() / of_tasks.len() as f64;
+                    assert!((rate - mean).abs() < 1e-15, "{a} {b}: {rate} {mean}");
+                }
+            }
+        }
+        // A task that is named twice counts twice.
+        let drawn = tasks.average_over(&[2, 2, 1]).rate(0, 3).unwrap();
+        let expected = (2.0 * tasks.rate(2, 0, 3).unwrap() + tasks.rate(1, 0, 3).unwrap()) / 3.0;
+        assert!((drawn - expected).abs() < 1e-15);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! test simulates it).
 
 use crate::interval::wilson_of_valid;
+use crate::paired_bootstrap::ScoreDifference;
 use crate::{Confidence, StatsError, in_range, normal};
 
 /// What is asked of a comparison.
@@ -116,6 +117,36 @@ pub fn trials_for_difference(
     let unexplained = discordant_share - difference * difference;
     let reach = confidence * discordant_share.sqrt() + power * unexplained.sqrt();
     Ok((reach / difference).powi(2).ceil() as u64)
+}
+
+/// How many common items it takes to notice a ReasonScore difference of the size that was found on `items`.
+///
+/// The spread of the replicates shrinks with the root of the items: with the standard deviation
+/// `s = (ci_high - ci_low) / (2 z)` of the difference `d`, `z` of 95 %, it takes `items ((z_a + z_b) s / d)^2`, rounded
+/// up. A found difference is itself uncertain, so this is a rough guide. Assumes that the items are added in the
+/// proportions in which they are there.
+///
+/// ```
+/// use reasonscape_stats::paired_bootstrap::ScoreDifference;
+/// use reasonscape_stats::power::{Design, trials_for_score_difference};
+///
+/// let found = ScoreDifference { difference: 10.0, ci_low: -9.6, ci_high: 29.6, p: 0.3, replicates: 2000 };
+/// assert_eq!(trials_for_score_difference(&found, 1000, Design::default())?, 7850);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// A [`StatsError`] when the difference is below 0.000001 points, or the power is out of range.
+pub fn trials_for_score_difference(
+    found: &ScoreDifference,
+    items: u64,
+    design: Design,
+) -> Result<u64, StatsError> {
+    let difference =
+        in_range("difference", found.difference.abs(), 1e-6..=1000.0, "from 0.000001 to 1000 points")?;
+    let Quantiles { confidence, power } = design.quantiles()?;
+    let deviation = (found.ci_high - found.ci_low) / (2.0 * Confidence::P95.z());
+    Ok((items as f64 * ((confidence + power) * deviation / difference).powi(2)).ceil() as u64)
 }
 
 /// How many items **each** model would need if they did not share them.
@@ -243,6 +274,31 @@ mod tests {
     }
 
     #[test]
+    fn the_spread_of_a_score_tells_what_the_discordance_tells() {
+        use crate::paired_bootstrap::{
+            Outcome::{Correct, Incorrect},
+            PairedBootstrap, PairedCell, paired_score_difference,
+        };
+        let cell = |a, b, count| PairedCell { a, b, guess: 0.0, count };
+        let task = [
+            cell(Correct, Incorrect, 60),
+            cell(Incorrect, Correct, 44),
+            cell(Correct, Correct, 196),
+            cell(Incorrect, Incorrect, 100),
+        ];
+        let options = PairedBootstrap { replicates: 20_000, ..PairedBootstrap::default() };
+        let found = paired_score_difference(&[task], options).unwrap();
+        let design = Design::default();
+        let by_spread = trials_for_score_difference(&found, 400, design).unwrap();
+        let by_discordance = trials_for_difference(0.04, 0.26, design).unwrap();
+        let ratio = by_spread as f64 / by_discordance as f64;
+        assert!((ratio - 1.0).abs() < 0.06, "{by_spread} {by_discordance}");
+        // Half the difference at the same spread takes four times the items.
+        let half = ScoreDifference { difference: found.difference / 2.0, ..found };
+        assert!(trials_for_score_difference(&half, 400, design).unwrap().abs_diff(4 * by_spread) < 5);
+    }
+
+    #[test]
     fn what_cannot_be_is_refused_by_name() {
         let design = Design::default();
         assert!(matches!(
@@ -270,6 +326,11 @@ mod tests {
         assert_eq!(
             message(trials_for_difference_unpaired(0.5, 0.5, design)),
             "`difference` is 0, but must be from 0.000001 to 1"
+        );
+        let same = ScoreDifference { difference: 0.0, ci_low: -3.0, ci_high: 3.0, p: 1.0, replicates: 100 };
+        assert_eq!(
+            message(trials_for_score_difference(&same, 400, design)),
+            "`difference` is 0, but must be from 0.000001 to 1000 points"
         );
         assert_eq!(message(trials_for_margin(1.5, 0.1, P95)), "`share` is 1.5, but must be from 0 to 1");
     }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::Global;
+use crate::analysis::{Bounds, honest_near_chance};
 use crate::failure::Failure;
 use crate::output::{Cell, Table, print};
 
@@ -53,28 +54,6 @@ impl std::str::FromStr for Modes {
     }
 }
 
-/// An interval as programs read it.
-#[derive(Debug, Serialize)]
-struct Bounds {
-    low: f64,
-    high: f64,
-    center: f64,
-    margin: f64,
-    point: Option<f64>,
-}
-
-impl From<Interval> for Bounds {
-    fn from(interval: Interval) -> Self {
-        Self {
-            low: interval.low,
-            high: interval.high,
-            center: interval.center(),
-            margin: interval.margin(),
-            point: interval.point,
-        }
-    }
-}
-
 /// An object keyed by mode, in the order of the table.
 struct ByMode(Vec<(Mode, Interval)>);
 
@@ -114,11 +93,8 @@ impl Estimate {
     /// Tells whoever reads a C interval near chance that it promises more than it holds.
     fn warn_near_chance(&self, counters: &Counters, confidence: Confidence, global: Global) {
         let reads_c = self.mode.0.iter().find(|mode| mode.event == Event::Correctness);
-        let Some(&mode) = reads_c else { return };
-        let calibrated = Mode { event: Event::Calibrated, ..mode };
-        let (narrow, honest) =
-            (mode.estimate(counters, confidence), calibrated.estimate(counters, confidence));
-        if narrow.margin() < 0.9 * honest.margin() {
+        let honest = reads_c.and_then(|mode| honest_near_chance(*mode, counters, confidence));
+        if let Some((calibrated, honest)) = honest {
             global.note(format_args!(
                 "this close to chance the C intervals are too narrow; {calibrated} gives {:.3} ± {:.3}",
                 honest.center(),

@@ -3,7 +3,7 @@
 mod progress;
 
 use reasonscape_runner::cache::Cache;
-use reasonscape_runner::{EvalSummary, RunSummary, Stop, run};
+use reasonscape_runner::{EvalSummary, RunSummary, Stop, check, run};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
@@ -35,6 +35,8 @@ const EVENTS: usize = 4096;
 impl Run {
     pub(super) fn run(self, global: Global) -> Result<(), Failure> {
         let (study, selection) = self.study.load()?;
+        // What is refused leaves no cache behind.
+        check(&study, &selection)?;
         let cache = Cache::open(cache_path(&study.folder))?;
         let (events, told) = mpsc::channel(EVENTS);
         let (stopper, stop) = watch::channel(Stop::No);

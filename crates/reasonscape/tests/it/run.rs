@@ -2,6 +2,7 @@
 
 mod broken;
 mod interrupt;
+mod kills;
 mod secrets;
 mod terminal;
 
@@ -99,6 +100,14 @@ impl World {
         let run = self.run(&[arguments, &["--format", "json"]].concat());
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
         serde_json::from_str(&run.stdout).unwrap()
+    }
+
+    /// Nothing is in the folder but what the test put there: no cache, nor what stands beside one.
+    fn is_untouched(&self) {
+        let files = fs::read_dir(self.path()).unwrap().map(|file| file.unwrap().file_name());
+        let mut names: Vec<_> = files.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, ["small.toml", "study.toml"]);
     }
 
     fn sound(&self, entries: u64) {
@@ -265,6 +274,8 @@ fn what_there_is_not_is_refused_with_what_there_is() {
         refused(&["--precision", "0.1", "--count", "8"], &["--precision", "--count"]);
         refused(&["--shard", "3/2"], &["`3/2` is no shard", "`1/4` to `4/4`"]);
         refused(&["--count", "0"], &["--count"]);
+        refused(&["--log", "loud"], &["`--log loud` is no level", "trace"]);
+        world.is_untouched();
     }
     assert_eq!(world.server.stats().requests, 0);
 }

@@ -28,6 +28,23 @@ impl Reader {
         contains(&self.connection, id).map_err(CacheError::at(&self.path))
     }
 
+    /// Which of these identities have been answered, all as of one moment. Looking them up together spares each the
+    /// locks by which processes share the file.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read.
+    pub fn contains_each<'i>(
+        &self,
+        ids: impl IntoIterator<Item = &'i EntryId>,
+    ) -> Result<Vec<bool>, CacheError> {
+        let said = CacheError::at(&self.path);
+        let moment = self.connection.unchecked_transaction().map_err(said)?;
+        let held: rusqlite::Result<Vec<bool>> = ids.into_iter().map(|id| contains(&moment, id)).collect();
+        let held = held.map_err(said)?;
+        moment.commit().map_err(said)?;
+        Ok(held)
+    }
+
     /// The response to this identity, if there is one. The request is not returned: whoever knows its key has it.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -14,6 +15,10 @@ use super::pen::{self, Claim, Pen};
 
 /// What may wait to be written; whoever has more waits.
 const QUEUE: usize = 512;
+
+/// How long responses that come thick and fast wait for more of them: the more share a transaction, the fewer pages are
+/// written for each. One that comes alone does not wait.
+const GATHERING: Duration = Duration::from_millis(4);
 
 /// Stores responses and claims requests.
 ///
@@ -39,6 +44,12 @@ enum Order {
     Store(Packed, Reply<()>),
     Claim(Vec<EntryId>, Reply<Vec<Claim>>),
     Release(Vec<EntryId>, Reply<()>),
+}
+
+impl Order {
+    fn is_store(&self) -> bool {
+        matches!(self, Self::Store(..))
+    }
 }
 
 impl Writer {
@@ -115,6 +126,10 @@ impl Drop for Shared {
 fn work(mut pen: Pen, mut owner: Owner, mut orders: mpsc::Receiver<Order>) {
     let mut batch = Vec::with_capacity(QUEUE);
     while orders.blocking_recv_many(&mut batch, QUEUE) > 0 {
+        if batch.len() > 1 && batch.iter().any(Order::is_store) {
+            std::thread::sleep(GATHERING);
+            batch.extend(std::iter::from_fn(|| orders.try_recv().ok()).take(QUEUE));
+        }
         write(&mut pen, &mut owner, &mut batch);
     }
     // If the disk is full even for that, the next process sees that this one is gone.
@@ -123,7 +138,7 @@ fn work(mut pen: Pen, mut owner: Owner, mut orders: mpsc::Receiver<Order>) {
 
 /// Carries out all orders in one transaction and answers them after it.
 fn write(pen: &mut Pen, owner: &mut Owner, batch: &mut Vec<Order>) {
-    let durable = batch.iter().any(|order| matches!(order, Order::Store(..)));
+    let durable = batch.iter().any(Order::is_store);
     let mut claims = Vec::new();
     let written = pen.transaction(durable, |transaction| {
         for order in batch.iter() {

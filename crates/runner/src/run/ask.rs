@@ -1,38 +1,39 @@
 //! Asking one evaluation: from the plan through claims and gates to the cache.
 
 use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::Scope;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures_util::{StreamExt, TryStreamExt, future, stream};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
+use tracing::{debug, info, trace};
 
 use super::ledger::Ledger;
-use super::{RunError, Shared, Stop, walk_plan};
+use super::{Lot, RunError, Shared, Stop, walk_plan};
 use crate::cache::{CacheError, Claim, Entry, EntryId, Response};
 use crate::client::{RawReply, TransportProblem, backoff};
 use crate::event::EventKind;
 use crate::gate::{Gate, Place};
 use crate::plan::Planned;
+use crate::window::{FRUITLESS, Failure, UNREACHABLE};
 use crate::{ApiKey, Completion, Eval, Finish, ReplyProblem};
 
-/// Steps that wait between the plan and the claims, and between the claims and the wire.
-const WAITING: usize = 256;
-/// Claims made at once.
-const BATCH: usize = 128;
+/// Lots that wait between the plan and the claims.
+const LOTS: usize = 4;
+/// Trials that wait between the claims and the wire.
+const WAITING: usize = 512;
+/// Claims made at once: those of some milliseconds, since they wait as long for the disk as the answers do.
+const BATCH: usize = 512;
 /// Answers that may wait for the disk while others are in flight: the more share a sync, the less each costs.
 const STORING: usize = 512;
-/// Cached trials are told in lots of this size.
-const LOT: u64 = 256;
 /// How long to leave a request alone that another process is asking.
 const OTHERS: Duration = Duration::from_millis(300);
-/// An endpoint that has never answered is given up after so many failures to reach it in a row,
-const UNREACHABLE: u32 = 5;
-/// and after so many of any kind but being busy. Where a third of all requests fail, that happens once in a million.
-const FRUITLESS: u32 = 12;
+/// How often it is said that nothing happens, when nothing does.
+const BEAT: Duration = Duration::from_secs(1);
 
 /// One evaluation being asked.
 pub(super) struct Asker<'a, 's> {
@@ -47,6 +48,29 @@ pub(super) struct Asker<'a, 's> {
     pub(super) failures: Cell<Failures>,
     /// Claims that are to be given back.
     pub(super) unasked: RefCell<Vec<EntryId>>,
+    /// Whether whoever waits should wait no more.
+    pub(super) halted: watch::Sender<bool>,
+    pub(super) waiting: Waiting,
+}
+
+/// What an evaluation waits for.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// When something last came.
+    since: Cell<Instant>,
+    /// Requests in flight.
+    answers: Cell<u64>,
+    /// Trials that are to be sent, and wait for a place or the end of a pause.
+    unsent: Cell<u64>,
+    /// Trials that somebody else is asking.
+    others: Cell<u64>,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        let none = || Cell::new(0);
+        Self { since: Cell::new(Instant::now()), answers: none(), unsent: none(), others: none() }
+    }
 }
 
 /// Failures in a row.
@@ -56,20 +80,31 @@ pub(super) struct Failures {
     unreachable: u32,
     /// Of any kind.
     all: u32,
+    /// Whether an answer has ever come; it may not be on the disk yet.
+    answered: bool,
 }
 
 /// What the planning thread says.
 enum Step<'s> {
-    Ask(Planned<'s>),
-    Cached(u64),
+    Lot(Lot<'s>),
     Failed(RunError),
 }
 
 /// What is to be done after an attempt.
 enum Next {
     Done,
-    Again { problem: String, wait: Duration },
-    GiveUp { problem: String, for_all: bool },
+    Again {
+        problem: String,
+        wait: Duration,
+    },
+    /// The same attempt once more, when the endpoint is up again.
+    Resume {
+        problem: String,
+    },
+    GiveUp {
+        problem: String,
+        for_all: bool,
+    },
 }
 
 impl<'s> Asker<'_, 's> {
@@ -85,21 +120,61 @@ impl<'s> Asker<'_, 's> {
     {
         let eval = self.eval;
         self.ledger.whole.store(false, Relaxed);
-        let (steps, planned) = mpsc::channel(WAITING);
+        let (steps, planned) = mpsc::channel(LOTS);
         scope.spawn(move || plan(shared, eval, &round, &steps));
         let (granted, asked) = mpsc::channel(WAITING);
         let most = self.gates.len() * eval.limits.concurrency + STORING;
         let requests =
             stream::unfold(asked, |mut asked| async { asked.recv().await.map(|next| (next, asked)) });
         let asking = requests.map(Ok).try_for_each_concurrent(most, |planned| self.ask_trial(planned));
-        future::try_join(self.claim(planned, granted), asking).await?;
+        tokio::select! {
+            biased;
+            done = future::try_join(self.claim(planned, granted), asking) => { done?; }
+            never = self.watch_over() => match never {},
+        }
         let unasked = std::mem::take(&mut *self.unasked.borrow_mut());
         self.shared.writer.release(unasked).await?;
         Ok(())
     }
 
     fn is_stopping(&self) -> bool {
-        *self.shared.stop.borrow() != Stop::No || self.ledger.stopped().is_some()
+        *self.shared.stop.borrow() != Stop::No || *self.halted.borrow()
+    }
+
+    /// Wakes whoever waits when somebody says stop or a budget is used up, which may be in the middle of a pause; and
+    /// says now and then that nothing happens.
+    async fn watch_over(&self) -> Infallible {
+        let mut stop = self.shared.stop.clone();
+        loop {
+            let beat = Instant::now() + BEAT;
+            let deadline = self.shared.budgets.deadline().filter(|deadline| *deadline > Instant::now());
+            let wake = deadline.map_or(beat, |deadline| deadline.min(beat));
+            tokio::select! {
+                () = tokio::time::sleep_until(wake.into()) => {}
+                Ok(_) = stop.wait_for(|stop| *stop != Stop::No), if !*self.halted.borrow() => {
+                    self.halted.send_replace(true);
+                }
+            }
+            // What is in flight is waited for, and may well be the last.
+            if self.waiting.unsent.get() > 0
+                && !self.is_stopping()
+                && let Some(reason) = self.shared.budgets.exhausted()
+            {
+                self.stop_for(&reason).await;
+            }
+            let idle = self.waiting.since.get().elapsed();
+            if idle >= BEAT {
+                let closed = |gate: &Arc<Gate>| gate.closed_until();
+                let pause = self.gates.iter().map(closed).min().flatten();
+                let kind = EventKind::Waiting {
+                    answers: self.waiting.answers.get(),
+                    others: self.waiting.others.get(),
+                    idle,
+                    pause: pause.map(|until| until.saturating_duration_since(Instant::now())),
+                };
+                self.shared.tell(self.place, kind).await;
+            }
+        }
     }
 
     /// Claims what the plan offers, so that nobody else asks it, and passes on what is granted.
@@ -109,20 +184,20 @@ impl<'s> Asker<'_, 's> {
         granted: mpsc::Sender<Planned<'s>>,
     ) -> Result<(), RunError> {
         let mut taken: Vec<Planned<'s>> = Vec::new();
-        let mut steps = Vec::with_capacity(BATCH);
-        while planned.recv_many(&mut steps, BATCH).await > 0 {
-            let mut offered = Vec::with_capacity(steps.len());
+        let mut steps = Vec::with_capacity(LOTS);
+        while planned.recv_many(&mut steps, LOTS).await > 0 {
+            let mut offered = Vec::new();
             for step in steps.drain(..) {
-                match step {
-                    Step::Ask(planned) => offered.push(planned),
-                    Step::Cached(trials) => {
-                        Ledger::count(&self.ledger.planned, trials);
-                        self.cached(trials).await;
-                    }
+                let Lot { ask, cached } = match step {
+                    Step::Lot(lot) => lot,
                     Step::Failed(error) => return Err(error),
+                };
+                Ledger::count(&self.ledger.planned, ask.len() as u64 + cached);
+                offered.extend(ask);
+                if cached > 0 {
+                    self.cached(cached).await;
                 }
             }
-            Ledger::count(&self.ledger.planned, offered.len() as u64);
             if self.is_stopping() {
                 return Ok(());
             }
@@ -131,9 +206,11 @@ impl<'s> Asker<'_, 's> {
         self.ledger.settle();
         // What other processes were asking is in the cache by now, or soon, or theirs no more.
         while !taken.is_empty() && !self.is_stopping() {
+            self.waiting.others.set(taken.len() as u64);
             self.wait(OTHERS).await;
             taken = self.claim_batch(taken, &granted).await?;
         }
+        self.waiting.others.set(0);
         Ok(())
     }
 
@@ -153,7 +230,10 @@ impl<'s> Asker<'_, 's> {
                     // The other end is open until this one is closed.
                     Claim::Granted => _ = granted.send(planned).await,
                     Claim::Stored => self.cached(1).await,
-                    Claim::Taken => taken.push(planned),
+                    Claim::Taken => {
+                        trace!(trial = planned.name(), "claim refused: somebody is asking it");
+                        taken.push(planned);
+                    }
                 }
             }
         }
@@ -161,22 +241,31 @@ impl<'s> Asker<'_, 's> {
     }
 
     async fn cached(&self, trials: u64) {
+        self.waiting.since.set(Instant::now());
         Ledger::count(&self.ledger.cached, trials);
         self.shared.tell(self.place, EventKind::Cached { trials }).await;
     }
 
-    /// Waits, but not past a request to stop.
+    /// Waits, but not past the end of the run.
     async fn wait(&self, duration: Duration) {
-        let mut stop = self.shared.stop.clone();
+        self.waiting.unsent.update(|unsent| unsent + 1);
         tokio::select! {
             () = tokio::time::sleep(duration) => {}
-            _ = stop.wait_for(|stop| *stop != Stop::No) => {}
+            () = self.is_halted() => {}
         }
+        self.waiting.unsent.update(|unsent| unsent - 1);
+    }
+
+    async fn is_halted(&self) {
+        // The sender is ours: it cannot be gone.
+        let _ = self.halted.subscribe().wait_for(|halted| *halted).await;
     }
 
     /// Asks one trial until it is answered or given up.
     async fn ask_trial(&self, planned: Planned<'s>) -> Result<(), RunError> {
-        for attempt in 1.. {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
             if self.is_stopping() {
                 break;
             }
@@ -189,10 +278,18 @@ impl<'s> Asker<'_, 's> {
                 break;
             }
             Ledger::count(&self.ledger.sent, 1);
+            self.waiting.answers.update(|answers| answers + 1);
             let reply = place.endpoint().send(planned.request.clone().into_bytes()).await;
+            self.waiting.answers.update(|answers| answers - 1);
             match self.next(attempt, &planned, reply, place).await? {
                 Next::Done => return Ok(()),
+                Next::Resume { problem } => {
+                    debug!(trial = planned.name(), problem, "waits for the endpoint");
+                    attempt -= 1;
+                    self.shared.tell(self.place, EventKind::Retrying { problem, wait: Duration::ZERO }).await;
+                }
                 Next::Again { problem, wait } => {
+                    debug!(trial = planned.name(), attempt, problem, ?wait, "retry");
                     self.shared.tell(self.place, EventKind::Retrying { problem, wait }).await;
                     self.wait(wait).await;
                 }
@@ -201,6 +298,7 @@ impl<'s> Asker<'_, 's> {
                         self.stop_for(&problem).await;
                     }
                     let trial = planned.name();
+                    info!(trial, problem, "missing");
                     self.ledger.missing(trial.clone(), problem.clone());
                     self.shared.tell(self.place, EventKind::Missing { trial, problem }).await;
                     // At once: somebody who waits for this very request may be waited for by us.
@@ -213,18 +311,24 @@ impl<'s> Asker<'_, 's> {
         Ok(())
     }
 
-    /// A place at an endpoint, unless somebody says stop first: a pause may be long.
+    /// A place at an endpoint, unless the run ends first: a pause may be long.
     async fn enter(&self) -> Option<Place<'_>> {
-        let mut stop = self.shared.stop.clone();
-        tokio::select! {
+        self.waiting.unsent.update(|unsent| unsent + 1);
+        let place = tokio::select! {
+            // In this order: a turn that has come must be taken, or nobody else gets it.
+            biased;
             place = Gate::enter(self.gates) => Some(place),
-            _ = stop.wait_for(|stop| *stop != Stop::No) => None,
-        }
+            () = self.is_halted() => None,
+        };
+        self.waiting.unsent.update(|unsent| unsent - 1);
+        place
     }
 
     /// No more requests for this evaluation.
     async fn stop_for(&self, reason: &str) {
+        self.halted.send_replace(true);
         if self.ledger.stop(reason) {
+            info!(eval = self.eval.name, reason, "stopped");
             self.shared.tell(self.place, EventKind::Stopped { reason: reason.to_owned() }).await;
         }
     }
@@ -240,21 +344,18 @@ impl<'s> Asker<'_, 's> {
         let reply = match reply {
             Ok(reply) => reply,
             Err(problem) => {
-                if problem.is_unreachable() {
-                    place.unreachable();
-                } else {
-                    drop(place);
-                }
+                let unreachable = problem.is_unreachable();
+                let is_down = place.failed(if unreachable { Failure::Unreachable } else { Failure::Other });
                 let text = problem.to_string();
                 if problem.is_hopeless() {
                     return Ok(Next::GiveUp { problem: text, for_all: true });
                 }
-                return Ok(self.again(attempt, text, problem.is_unreachable(), None));
+                return Ok(self.again(attempt, text, unreachable, is_down, None));
             }
         };
         match self.eval.provider.parse(reply.status, &reply.body) {
             Ok(completion) if completion.finish == Finish::ContentFilter => {
-                drop(place);
+                place.lives();
                 Ok(Next::GiveUp {
                     problem: "the provider's content filter refused it".to_owned(),
                     for_all: false,
@@ -266,7 +367,8 @@ impl<'s> Asker<'_, 's> {
                 // It is paid for, whatever becomes of it, and before the next one takes its place.
                 self.shared.budgets.answered(self.eval, completion.usage);
                 place.answered(reply.latency, tokens);
-                self.failures.set(Failures::default());
+                self.waiting.since.set(Instant::now());
+                self.failures.set(Failures { answered: true, ..Failures::default() });
                 self.keep(planned, &completion, reply).await?;
                 Ok(Next::Done)
             }
@@ -274,31 +376,43 @@ impl<'s> Asker<'_, 's> {
                 // A provider may repeat the key that it refuses.
                 let problem = self.key.as_ref().map_or(problem.clone(), |key| problem.without(key));
                 if problem.is_overload() {
-                    place.refused(reply.retry_after);
+                    let is_down = place.failed(Failure::Overloaded(reply.retry_after));
                     // The gate stays closed for as long as was asked; another may be open.
                     let pause = reply.retry_after.filter(|_| self.gates.len() == 1);
-                    return Ok(self.later(attempt, problem.to_string(), pause));
+                    return Ok(self.later(attempt, problem.to_string(), is_down, pause));
                 }
-                drop(place);
                 if problem.is_retryable() {
-                    Ok(self.again(attempt, problem.to_string(), false, reply.retry_after))
+                    let is_down = place.failed(Failure::Other);
+                    Ok(self.again(attempt, problem.to_string(), false, is_down, reply.retry_after))
                 } else {
+                    place.lives();
                     Ok(Next::GiveUp { problem: problem.to_string(), for_all: concerns_all(&problem) })
                 }
             }
         }
     }
 
-    /// Another attempt after a failure, unless the endpoint fails again and again and has never answered.
-    fn again(&self, attempt: u32, problem: String, unreachable: bool, pause: Option<Duration>) -> Next {
+    /// Another attempt after a failure, unless the endpoint fails again and again and has never answered: then there is
+    /// a mistake to mend, and waiting would not help.
+    fn again(
+        &self,
+        attempt: u32,
+        problem: String,
+        unreachable: bool,
+        is_down: bool,
+        pause: Option<Duration>,
+    ) -> Next {
         let before = self.failures.get();
         let failures = Failures {
             unreachable: if unreachable { before.unreachable + 1 } else { 0 },
             all: before.all + 1,
+            ..before
         };
         self.failures.set(failures);
-        if !self.ledger.has_no_answer() {
-            self.later(attempt, problem, pause)
+        // One of several endpoints may be all right and only slow.
+        let may_answer = self.gates.len() > 1 && !self.gates.iter().all(|gate| gate.is_down());
+        if may_answer || failures.answered {
+            self.later(attempt, problem, is_down, pause)
         } else if failures.unreachable >= UNREACHABLE {
             Next::GiveUp { problem, for_all: true }
         } else if failures.all >= FRUITLESS {
@@ -309,12 +423,25 @@ impl<'s> Asker<'_, 's> {
             );
             Next::GiveUp { problem, for_all: true }
         } else {
-            self.later(attempt, problem, pause)
+            self.later(attempt, problem, is_down, pause)
         }
     }
 
-    /// Another attempt, unless there have been enough.
-    fn later(&self, attempt: u32, problem: String, pause: Option<Duration>) -> Next {
+    /// Another attempt, unless there have been enough, or the endpoint has been down for too long. While it is down,
+    /// attempts do not count: no trial can do anything about it.
+    fn later(&self, attempt: u32, problem: String, is_down: bool, pause: Option<Duration>) -> Next {
+        if is_down {
+            let patience = self.eval.limits.patience;
+            if !self.gates.iter().all(|gate| gate.is_lost(patience)) {
+                return Next::Resume { problem };
+            }
+            let problem = format!(
+                "no answer for {} seconds: {problem}; look at the server and run again, or raise \
+                 `patience_seconds`",
+                patience.as_secs_f64()
+            );
+            return Next::GiveUp { problem, for_all: true };
+        }
         if attempt > self.eval.limits.max_retries {
             return Next::GiveUp { problem, for_all: false };
         }
@@ -340,6 +467,7 @@ impl<'s> Asker<'_, 's> {
         let entry = Entry { id: planned.id.clone(), request: planned.request.clone(), response };
         let (usage, truncated) = (completion.usage, completion.finish == Finish::Length);
         self.shared.writer.store(&entry).await?;
+        trace!(trial = planned.name(), ?latency, "stored");
         self.ledger.answered(usage, truncated);
         self.shared.tell(self.place, EventKind::Answered { latency, usage, truncated }).await;
         Ok(())
@@ -353,20 +481,10 @@ fn concerns_all(problem: &ReplyProblem) -> bool {
 
 /// Walks the plan on a thread of its own and says what it finds.
 fn plan<'s>(shared: &Shared<'s>, eval: &Eval, round: &[Range<usize>], steps: &mpsc::Sender<Step<'s>>) {
-    let mut cached = 0;
     let say = |step| {
         if steps.blocking_send(step).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let walked = walk_plan(shared, eval, round, &mut |planned| match planned {
-        Some(planned) => say(Step::Ask(planned)),
-        None if cached + 1 < LOT => {
-            cached += 1;
-            ControlFlow::Continue(())
-        }
-        None => say(Step::Cached(std::mem::take(&mut cached) + 1)),
-    });
-    let _ = say(Step::Cached(cached));
-    if let Err(error) = walked {
+    if let Err(error) = walk_plan(shared, eval, round, &mut |lot| say(Step::Lot(lot))) {
         let _ = say(Step::Failed(error));
     }
 }

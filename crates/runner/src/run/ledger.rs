@@ -61,10 +61,6 @@ impl Ledger {
         self.whole.store(true, Relaxed);
     }
 
-    pub(super) fn has_no_answer(&self) -> bool {
-        self.answered.load(Relaxed) == 0
-    }
-
     pub(super) fn missing(&self, trial: String, problem: String) {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         missing.count += 1;
@@ -213,8 +209,13 @@ impl Budgets {
         }
     }
 
+    /// When the time is used up, if it is limited.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.budget.time.and_then(|limit| self.started.checked_add(limit))
+    }
+
     /// What is used up apart from requests, if anything.
-    fn exhausted(&self) -> Option<String> {
+    pub(super) fn exhausted(&self) -> Option<String> {
         let spent = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
         let Budget { tokens, money, time, .. } = self.budget;
         if let Some(limit) = spent(self.tokens.load(Relaxed), tokens) {

@@ -66,7 +66,7 @@ pub struct Stats {
 const SHARDS: usize = 64;
 const STATUSES: usize = 600;
 
-/// The counters behind [`Stats`]: atomics, and how often each request was answered.
+/// The counters behind [`Stats`]: atomics, and how often each request came and was answered.
 #[derive(Debug)]
 pub(super) struct Counters {
     by_path: [AtomicU64; 3],
@@ -79,7 +79,14 @@ pub(super) struct Counters {
     in_flight: AtomicU64,
     peak_in_flight: AtomicU64,
     /// By the hash of path and body; several, so that two threads seldom meet.
-    seen: Vec<Mutex<HashMap<u64, u32>>>,
+    seen: Vec<Mutex<HashMap<u64, Times>>>,
+}
+
+/// How often one request has come.
+#[derive(Debug, Clone, Copy, Default)]
+struct Times {
+    asked: u32,
+    answered: u32,
 }
 
 impl Default for Counters {
@@ -114,14 +121,23 @@ impl Drop for InFlight<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Identity(u64);
 
+impl Identity {
+    fn of(api: Api, body: &[u8]) -> Self {
+        Self(hash(body, api as u64))
+    }
+}
+
 impl Counters {
     /// A request has come.
     pub(super) fn arrived(&self, api: Api, body: &[u8]) -> (InFlight<'_>, Identity) {
         add(&self.by_path[api as usize]);
         let now = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
         self.peak_in_flight.fetch_max(now, Ordering::Relaxed);
-        let identity = Identity(hash(body, api as u64));
-        if *self.shard(identity).entry(identity.0).or_insert(0) > 0 {
+        let identity = Identity::of(api, body);
+        let mut shard = self.shard(identity);
+        let times = shard.entry(identity.0).or_default();
+        times.asked += 1;
+        if times.answered > 0 {
             add(&self.duplicates);
         }
         (InFlight(self), identity)
@@ -131,9 +147,15 @@ impl Counters {
     pub(super) fn answered(&self, identity: Identity) -> u32 {
         add(&self.answered);
         let mut shard = self.shard(identity);
-        let times = shard.entry(identity.0).or_insert(0);
-        *times += 1;
-        *times - 1
+        let times = shard.entry(identity.0).or_default();
+        times.answered += 1;
+        times.answered - 1
+    }
+
+    /// How often this very request has come, answered or not.
+    pub(super) fn times_asked(&self, api: Api, body: &[u8]) -> u32 {
+        let identity = Identity::of(api, body);
+        self.shard(identity).get(&identity.0).map_or(0, |times| times.asked)
     }
 
     pub(super) fn status(&self, status: u16) {
@@ -190,7 +212,7 @@ impl Counters {
         }
     }
 
-    fn shard(&self, identity: Identity) -> std::sync::MutexGuard<'_, HashMap<u64, u32>> {
+    fn shard(&self, identity: Identity) -> std::sync::MutexGuard<'_, HashMap<u64, Times>> {
         lock(&self.seen[identity.0 as usize % SHARDS])
     }
 }
@@ -223,6 +245,8 @@ mod tests {
         arrive();
         let stats = counters.read();
         assert_eq!((stats.requests, stats.distinct, stats.duplicates, stats.in_flight), (3, 1, 1, 0));
+        let asked = [(Api::Chat, &b"{}"[..]), (Api::Text, b"{}"), (Api::Chat, b"[]")];
+        assert_eq!(asked.map(|(api, body)| counters.times_asked(api, body)), [3, 0, 0]);
         counters.reset();
         assert_eq!(counters.read().requests, 0);
         assert_eq!(counters.read().distinct, 0);

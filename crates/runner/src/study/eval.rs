@@ -99,6 +99,8 @@ pub struct Limits {
     pub connect_timeout: Duration,
     /// How often a request is sent again after a failure that may pass.
     pub max_retries: u32,
+    /// How long an endpoint may be down before the rest of what it is asked is given up.
+    pub patience: Duration,
 }
 
 impl Default for Limits {
@@ -109,6 +111,7 @@ impl Default for Limits {
             idle_timeout: Duration::from_mins(1),
             connect_timeout: Duration::from_secs(10),
             max_retries: 8,
+            patience: Duration::from_mins(5),
         }
     }
 }

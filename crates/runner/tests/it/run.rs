@@ -3,6 +3,7 @@
 mod faults;
 mod hopeless;
 mod limits;
+mod outages;
 mod processes;
 mod script;
 mod stops;

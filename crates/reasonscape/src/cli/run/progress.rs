@@ -9,6 +9,11 @@ use tokio::sync::mpsc;
 
 /// How often a log that is no terminal gets a line.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
+/// It is shown that nothing comes when nothing has come for so long.
+const STALLED: Duration = Duration::from_secs(5);
+
+/// How long events may gather before they are counted: waking up for each would cost as much as a request.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// Shows events as they come.
 pub(super) struct Progress {
@@ -28,11 +33,14 @@ struct Shown {
     missing: u64,
     retried: u64,
     tokens: u64,
+    /// What it waits for, while nothing comes.
+    waiting: Option<String>,
 }
 
 impl Progress {
     pub(super) fn new(study: &Study, quiet: bool) -> Self {
-        let terminal = std::io::stderr().is_terminal();
+        // Bars and a log on one terminal would write over each other.
+        let terminal = std::io::stderr().is_terminal() && !crate::logging::is_on();
         let target = if quiet || !terminal {
             ProgressDrawTarget::hidden()
         } else {
@@ -58,6 +66,7 @@ impl Progress {
                     missing: 0,
                     retried: 0,
                     tokens: 0,
+                    waiting: None,
                 }
             })
             .collect();
@@ -91,6 +100,7 @@ impl Progress {
                     );
                 }
             }
+            std::thread::sleep(BETWEEN_LOOKS);
         }
         for eval in &self.evals {
             eval.bar.abandon();
@@ -103,6 +113,7 @@ impl Progress {
 
     fn count(&mut self, event: &RunEvent) {
         let eval = &mut self.evals[event.eval];
+        eval.waiting = None;
         match &event.kind {
             EventKind::Planned { trials } => {
                 eval.planned += trials;
@@ -115,7 +126,10 @@ impl Progress {
             }
             EventKind::Retrying { .. } => eval.retried += 1,
             EventKind::Missing { .. } => eval.missing += 1,
-            EventKind::Stopped { .. } => {}
+            EventKind::Waiting { answers, others, idle, pause } if *idle >= STALLED => {
+                eval.waiting = Some(waiting(*answers, *others, *idle, *pause));
+            }
+            EventKind::Waiting { .. } | EventKind::Stopped { .. } => {}
         }
     }
 }
@@ -127,6 +141,7 @@ impl Shown {
         let seconds = elapsed.as_secs_f64().max(1e-3);
         let rate = self.answered as f64 / seconds;
         let mut parts = vec![format!("{rate:.1}/s")];
+        parts.extend(self.waiting.clone());
         let left = self.planned.saturating_sub(self.cached + self.answered + self.missing);
         if left > 0 && rate > 0.0 {
             let time = indicatif::HumanDuration(Duration::from_secs_f64(left as f64 / rate));
@@ -146,6 +161,20 @@ impl Shown {
     }
 }
 
+/// `waiting for 12 answers, none for 45 s`: what there is to say when nothing happens.
+fn waiting(answers: u64, others: u64, idle: Duration, pause: Option<Duration>) -> String {
+    let count = |number: u64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+    let what = match (answers, others, pause) {
+        (0, _, Some(pause)) => {
+            return format!("the endpoint is left alone for {} s more", pause.as_secs() + 1);
+        }
+        (0, 0, None) => return format!("nothing for {} s", idle.as_secs()),
+        (0, others, None) => format!("{} that somebody else asks", count(others, "answer")),
+        (answers, ..) => count(answers, "answer"),
+    };
+    format!("waiting for {what}, none for {} s", idle.as_secs())
+}
+
 /// `950`, `4.5k`, `1.2M`.
 fn rounded(number: f64) -> String {
     match number {
@@ -157,7 +186,21 @@ fn rounded(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::rounded;
+    use std::time::Duration;
+
+    use super::{rounded, waiting};
+
+    #[test]
+    fn what_is_waited_for_is_said() {
+        let said = |answers, others, pause: Option<f64>| {
+            waiting(answers, others, Duration::from_millis(45_800), pause.map(Duration::from_secs_f64))
+        };
+        assert_eq!(said(12, 0, None), "waiting for 12 answers, none for 45 s");
+        assert_eq!(said(1, 3, Some(2.0)), "waiting for 1 answer, none for 45 s");
+        assert_eq!(said(0, 3, None), "waiting for 3 answers that somebody else asks, none for 45 s");
+        assert_eq!(said(0, 0, Some(11.2)), "the endpoint is left alone for 12 s more");
+        assert_eq!(said(0, 0, None), "nothing for 45 s");
+    }
 
     #[test]
     fn numbers_are_short() {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::World;
 use crate::world::{reasonscape, refuses};
@@ -36,6 +36,24 @@ fn shows(bytes: &[u8], secret: &str) -> bool {
     bytes.windows(secret.len()).any(|window| window == secret.as_bytes())
 }
 
+/// The log is there: what the runner says, and what the HTTP libraries say, which had the key in their hands.
+fn is_traced(said: &str) {
+    let has = |level: &str, words: &str| {
+        said.lines().any(|line| line.contains(&format!(" {level} ")) && line.contains(words))
+    };
+    for (level, words) in [
+        ("TRACE", "reasonscape_runner::client: sending host="),
+        ("TRACE", "reasonscape_runner::client: reply host="),
+        ("TRACE", "reasonscape_runner::run::ask: stored trial="),
+        ("TRACE", "reasonscape_runner::gate: window host="),
+        ("DEBUG", "reasonscape_runner::run::ask: retry trial="),
+        ("TRACE", "hyper_util::client::"),
+        ("DEBUG", "reqwest::connect: starting new connection"),
+    ] {
+        assert!(has(level, words), "no `{level} {words}` in {said}");
+    }
+}
+
 #[test]
 fn a_key_appears_nowhere() {
     let faults = "rate=0.3,kinds=429+500+reset+half+invalid-json+wrong-type+empty+overflow,retry-after=0.01";
@@ -57,6 +75,9 @@ fn a_key_appears_nowhere() {
             let (code, said) = run_with_key(&world, SECRET, arguments);
             assert_eq!(code, 0, "{arguments:?}: {}", String::from_utf8_lossy(&said));
             assert!(!shows(&said, SECRET), "{arguments:?}: {}", String::from_utf8_lossy(&said));
+            if arguments == ["run"] {
+                is_traced(&String::from_utf8_lossy(&said));
+            }
         }
         let files = everything(world.path());
         assert!(shows(&files, "SQLite format 3"), "the scan reads the cache");
@@ -77,10 +98,48 @@ fn a_key_that_is_not_there_is_named() {
         &run,
         &["the environment variable `NO_SUCH_KEY_IS_SET` is not set", "export NO_SUCH_KEY_IS_SET="],
     );
+    world.is_untouched();
     assert_eq!(world.plan(&[]).code, 0, "a plan needs no key");
     world.study(&["sim-cheap"], &format!("api_key_env = \"{SECRET}\""));
     let run = reasonscape(&["run", world.path().to_str().unwrap()]);
     refuses(&run, &["line 5", "api_key_env"]);
     assert!(!run.stderr.contains(SECRET), "a key pasted in the wrong place is not repeated: {run:?}");
     assert_eq!(world.server.stats().requests, 0);
+}
+
+#[test]
+fn a_log_is_written_when_it_is_asked_for_and_never_to_standard_output() {
+    let world = World::new();
+    let run = |arguments: &[&str], variable: &str| {
+        let output = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
+            .args(["run", world.path().to_str().unwrap(), "--format", "json"])
+            .args(arguments)
+            .env("RUST_LOG", variable)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        let read: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(read.is_array());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(run(&["--log", "reasonscape_runner=trace", "--count", "2"], "").contains(" stored trial="));
+    assert_eq!(run(&["--count", "3"], ""), "");
+    assert!(run(&["--count", "4"], "trace").contains(" TRACE hyper_util::"));
+    assert_eq!(run(&["--log", "off", "--count", "5"], "trace"), "", "the argument wins");
+    let said = run(&["--count", "6"], "a=b=c");
+    assert!(said.starts_with("note: nothing is logged, because `RUST_LOG` cannot be read"), "{said}");
+}
+
+#[test]
+fn a_log_that_nobody_reads_does_not_end_a_run() {
+    let world = World::new();
+    let mut run = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
+        .args(["run", world.path().to_str().unwrap(), "--format", "json", "--log", "trace"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(run.stderr.take());
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    world.sound(48);
 }

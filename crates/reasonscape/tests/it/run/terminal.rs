@@ -6,28 +6,29 @@ use super::World;
 
 #[test]
 fn a_log_gets_plain_lines() {
-    let world = World::with("kinds=slow,slow-ms=10300", None);
+    // Nothing comes for longer than there is between two lines.
+    let world = World::with("kinds=slow,slow-ms=12500", None);
     world.study(&["sim-p0.9"], "");
     let run = world.run(&["--task", "sort", "--count", "2"]);
     assert_eq!(run.code, 0, "{run:?}");
     let lines: Vec<&str> = run.stderr.lines().collect();
     assert!(!lines.is_empty() && lines.iter().all(|line| line.starts_with("sim-p0.9: ")), "{run:?}");
-    assert!(lines[0].contains("/2 ") && lines[0].contains(" tokens/s"), "{run:?}");
+    assert!(lines[0].contains(" 0/2 ") && lines[0].contains(" tokens/s"), "{run:?}");
+    assert!(lines[0].contains(", waiting for 2 answers, none for 1"), "{run:?}");
     assert!(!run.stderr.contains(['\u{1b}', '\r']), "{run:?}");
 }
 
-#[test]
-fn a_narrow_terminal_is_not_overrun() {
-    // Everything that the program draws on a terminal of 60 columns.
+/// Everything that a run of the study draws on a terminal of so many columns; none without Python.
+fn drawn(world: &World, columns: u16, arguments: &str) -> Option<String> {
     let script = r#"
 import fcntl, os, pty, struct, sys, termios
-program, study = sys.stdin.read().split("\n")
+program, study, columns, arguments = sys.stdin.read().split("\n")
 child, terminal = pty.fork()
 if child == 0:
-    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(columns), 0, 0))
     os.environ["TERM"] = "xterm"
     os.environ.pop("COLUMNS", None)
-    os.execv(program, [program, "run", study])
+    os.execv(program, [program, "run", study, *arguments.split()])
 drawn = b""
 while True:
     try:
@@ -42,13 +43,37 @@ sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
 sys.stdout.flush()
 sys.stdout.buffer.write(drawn)
 "#;
+    let program = assert_cmd::cargo::cargo_bin!("reasonscape");
+    let input = format!("{}\n{}\n{columns}\n{arguments}", program.display(), world.path().display());
+    let output = reasonscape_oracle::python(script, &input)?;
+    let (code, drawn) = output.split_once('\n').unwrap();
+    assert_eq!(code, "0", "{drawn}");
+    Some(drawn.to_owned())
+}
+
+#[test]
+fn a_bar_goes_on_while_nothing_comes() {
+    let world = World::with("kinds=slow,slow-ms=7800", None);
+    world.study(&["sim-p0.9"], "");
+    let Some(drawn) = drawn(&world, 100, "--task sort --count 2") else { return };
+    let seconds = |second: u8| drawn.contains(&format!("waiting for 2 answers, none for {second} s"));
+    assert!((5..8).filter(|second| seconds(*second)).count() >= 2, "{drawn}");
+}
+
+#[test]
+fn a_log_takes_the_place_of_the_bars() {
+    let world = World::with("kinds=slow,slow-ms=250", None);
+    world.study(&["sim-p0.9"], "");
+    let Some(drawn) = drawn(&world, 100, "--log trace") else { return };
+    assert!(drawn.contains(" TRACE reasonscape_runner::client: sending host="), "{drawn}");
+    assert!(!drawn.contains('━'), "{drawn}");
+}
+
+#[test]
+fn a_narrow_terminal_is_not_overrun() {
     let world = World::with("kinds=slow,slow-ms=250", None);
     world.study(&["sim-p0.9"], "name = \"a model with quite a long name, such as they have\"");
-    let program = assert_cmd::cargo::cargo_bin!("reasonscape");
-    let input = format!("{}\n{}", program.display(), world.path().display());
-    let Some(drawn) = reasonscape_oracle::python(script, &input) else { return };
-    let (code, drawn) = drawn.split_once('\n').unwrap();
-    assert_eq!(code, "0", "{drawn}");
+    let Some(drawn) = drawn(&world, 60, "") else { return };
     assert!(drawn.contains(" 24/24 ") && drawn.contains("/s, "), "a bar: {drawn:?}");
     assert!(drawn.contains("\n┌"), "a table, which begins on a line of its own: {drawn:?}");
     // A sentence may go on in the next line; a bar or a table may not.

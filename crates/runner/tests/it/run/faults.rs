@@ -119,7 +119,7 @@ fn nothing_is_sent_while_the_endpoint_asks_for_a_pause() {
     assert!(summary.is_complete());
     assert_eq!(summary.evals[0].sent, 17);
     let seen = script.seen();
-    assert!(seen[1].came - seen[0].came >= Duration::from_secs(1), "{:?}", seen[1].came - seen[0].came);
+    assert!(seen[1] - seen[0] >= Duration::from_secs(1), "{:?}", seen[1] - seen[0]);
     let waits: Vec<Duration> = events
         .iter()
         .filter_map(|event| match event.kind {

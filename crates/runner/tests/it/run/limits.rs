@@ -68,6 +68,37 @@ fn tokens_and_money_and_time_stop_a_run_too() {
     }
 }
 
+/// The budget of a second used to wait for the end of the pause.
+#[test]
+fn the_time_that_is_allowed_ends_in_the_middle_of_a_pause() {
+    // A pause that the endpoint asks for, and one of our own between two attempts.
+    for (headers, status) in [("Retry-After: 300\r\n", 429), ("Retry-After: 300\r\n", 500)] {
+        let world = World::new();
+        let script = Script::start(move |number| match number {
+            0 => completion(),
+            _ => (status, headers, r#"{"error": {"message": "not now"}}"#.to_owned()),
+        });
+        let one = eval("m", &script.base_url()).replace("= 16", "= 1");
+        let study = world.study("[budget]\nseconds = 1", &[one]);
+        let began = std::time::Instant::now();
+        let (summary, events) = run_all(&study, &count(4), &world.cache());
+        let elapsed = began.elapsed().as_secs_f64();
+        assert!((1.0..20.0).contains(&elapsed), "{elapsed}");
+        assert_eq!(reason(&summary.evals[0], &events), "the budget of 1 seconds is used up");
+        assert_eq!((summary.evals[0].answered, world.entries()), (1, 1));
+    }
+}
+
+#[test]
+fn what_is_in_flight_when_the_time_is_up_may_be_the_last() {
+    let (world, server) = (World::new(), server("rate=1,kinds=slow,slow-ms=2500"));
+    let study = world.study("[budget]\nseconds = 2", &[eval("sim-cheap", &server.base_url())]);
+    let (summary, _) = run_all(&study, &count(1), &world.cache());
+    let eval = &summary.evals[0];
+    assert!(summary.is_complete() && eval.stopped.is_none(), "{eval:?}");
+    assert_eq!(world.entries(), POINTS);
+}
+
 #[test]
 fn shards_are_disjoint_and_together_everything() {
     let (together, server) = (World::new(), server(""));
@@ -118,6 +149,19 @@ fn an_endpoint_that_is_down_or_pauses_does_not_hold_up_the_others() {
         assert!(summary.is_complete(), "{other}: {:?}", summary.evals[0]);
         assert_eq!(server.stats().requests, 24 * POINTS);
     }
+}
+
+/// Five failures to reach endpoints used to end the evaluation before another had said a word. Here the first requests
+/// go to all three, and eight of them fail.
+#[test]
+fn endpoints_that_are_down_beside_a_slow_one_end_nothing() {
+    let (world, slow) = (World::new(), server("rate=1,kinds=slow,slow-ms=2000"));
+    let urls = format!("[\"{}\", \"{}\", \"{}\"]", dead(), dead(), slow.base_url());
+    let study = world.study("", &[eval("sim-cheap", "X").replace("\"X\"", &urls)]);
+    let (summary, _) = run_all(&study, &count(6), &world.cache());
+    adds_up(&summary.evals[0]);
+    assert!(summary.is_complete(), "{:?}", summary.evals[0]);
+    assert_eq!(slow.stats().requests, 6 * POINTS);
 }
 
 /// An address at which nothing listens.

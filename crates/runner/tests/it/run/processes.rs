@@ -1,14 +1,11 @@
-//! Several processes on one study, and processes that are killed.
+//! Several processes on one study.
 
-use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use reasonscape_runner::Study;
-use reasonscape_runner::cache::{Cache, CacheError};
+use reasonscape_runner::cache::Cache;
 
-use super::script::{Script, completion};
 use super::{POINTS, World, adds_up, count, eval, run_all, server};
 
 const FOLDER: &str = "REASONSCAPE_TEST_STUDY";
@@ -76,53 +73,4 @@ fn processes_that_both_give_some_trials_up_both_come_to_an_end() {
     assert_eq!(world.entries(), answered, "{ends:?}");
     assert_eq!(server.stats().duplicates, 0);
     assert!(ends.iter().all(|[planned, cached, answered, missing]| cached + answered + missing == *planned));
-}
-
-#[test]
-fn ten_kills_lose_nothing_and_no_stored_request_is_sent_again() {
-    const TESTS: usize = 64;
-    let world = World::new();
-    let script = Script::start(|_| {
-        std::thread::sleep(Duration::from_millis(4));
-        completion()
-    });
-    let study = world.study("", &[eval("m", &script.base_url())]);
-    drop(world.cache());
-    let mut random = 20_240_601_u64;
-    let mut moment = |below: u64| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (random >> 33) % below
-    };
-    let mut stored: HashSet<String> = HashSet::new();
-    for _ in 0..10 {
-        let before = script.seen().len();
-        let mut child = other(&world, TESTS);
-        let until = before + 1 + moment(22) as usize;
-        while script.seen().len() < until && child.try_wait().unwrap().is_none() {
-            std::thread::sleep(Duration::from_micros(200));
-        }
-        std::thread::sleep(Duration::from_micros(moment(6000)));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        for request in &script.seen()[before..] {
-            assert!(!stored.contains(&request.body), "sent again although it was stored");
-        }
-        let reader = world.cache().reader().unwrap();
-        let keep = |entry: reasonscape_runner::cache::Entry| {
-            stored.insert(entry.request);
-            Ok(())
-        };
-        reader.for_each::<CacheError>(keep).unwrap();
-        assert_eq!(world.entries(), stored.len() as u64, "nothing that was stored is gone");
-    }
-    assert!(!stored.is_empty() && stored.len() < TESTS * POINTS as usize, "{}", stored.len());
-
-    let before = script.seen().len();
-    let (summary, _) = run_all(&study, &count(TESTS), &world.cache());
-    let eval = &summary.evals[0];
-    adds_up(eval);
-    assert!(summary.is_complete());
-    assert_eq!((eval.planned, eval.cached), (TESTS as u64 * POINTS, stored.len() as u64));
-    assert_eq!(script.seen().len() - before, eval.answered as usize);
-    assert_eq!(world.entries(), TESTS as u64 * POINTS);
 }

@@ -1,17 +1,9 @@
-//! A server that says what a test tells it to, and remembers what it was asked and when.
+//! A server that says what a test tells it to, and remembers when it was asked.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-
-/// One request, from when it was read to when its reply was about to be written.
-#[derive(Debug, Clone)]
-pub(super) struct Exchange {
-    pub(super) body: String,
-    pub(super) came: Instant,
-    pub(super) status: u16,
-}
 
 /// A status, further headers (each with its line end), and a body.
 pub(super) type Reply = (u16, &'static str, String);
@@ -19,7 +11,7 @@ pub(super) type Reply = (u16, &'static str, String);
 #[derive(Debug)]
 pub(super) struct Script {
     address: SocketAddr,
-    seen: Arc<Mutex<Vec<Exchange>>>,
+    seen: Arc<Mutex<Vec<Instant>>>,
 }
 
 impl Script {
@@ -43,7 +35,8 @@ impl Script {
         format!("http://{}/v1", self.address)
     }
 
-    pub(super) fn seen(&self) -> Vec<Exchange> {
+    /// When each request came.
+    pub(super) fn seen(&self) -> Vec<Instant> {
         self.seen.lock().unwrap().clone()
     }
 }
@@ -51,26 +44,22 @@ impl Script {
 fn answer(
     mut stream: TcpStream,
     reply: &dyn Fn(usize) -> Reply,
-    seen: &Mutex<Vec<Exchange>>,
+    seen: &Mutex<Vec<Instant>>,
 ) -> std::io::Result<()> {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];
-    let body = loop {
-        if let Some(body) = whole(&bytes) {
-            break body;
-        }
+    while !is_whole(&bytes) {
         match stream.read(&mut piece)? {
             0 => return Ok(()),
             length => bytes.extend_from_slice(&piece[..length]),
         }
-    };
+    }
     let number = {
         let mut seen = seen.lock().unwrap();
-        seen.push(Exchange { body, came: Instant::now(), status: 0 });
+        seen.push(Instant::now());
         seen.len() - 1
     };
     let (status, headers, body) = reply(number);
-    seen.lock().unwrap()[number].status = status;
     let length = body.len();
     write!(
         stream,
@@ -78,14 +67,13 @@ fn answer(
     )
 }
 
-/// The body of a request that has come whole.
-fn whole(bytes: &[u8]) -> Option<String> {
-    let head = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
+/// Whether a request has come with its body.
+fn is_whole(bytes: &[u8]) -> bool {
+    let Some(head) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { return false };
     let text = String::from_utf8_lossy(&bytes[..head]).to_ascii_lowercase();
-    let length =
+    let length: usize =
         text.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
-    let body = bytes.get(head + 4..head + 4 + length)?;
-    Some(String::from_utf8(body.to_vec()).unwrap())
+    bytes.len() >= head + 4 + length
 }
 
 /// A complete answer.

@@ -1,0 +1,62 @@
+//! What a study says: leaderboards, head to heads and comparisons, worked out once for commands, pages and reports.
+//!
+//! # Promises
+//! Plain structures that become JSON. Nothing is printed here, nothing is asked of a model, and every number comes from
+//! counters by way of `reasonscape-stats`.
+
+mod chance;
+mod compare;
+mod counted;
+mod inventory;
+mod leaderboard;
+mod modes;
+mod pairwise;
+
+use reasonscape_stats::Interval;
+use reasonscape_stats::score::ReasonScore;
+use serde::Serialize;
+
+pub(crate) use self::chance::honest_near_chance;
+pub(crate) use self::compare::{Comparison, compare, word};
+pub(crate) use self::counted::Asked;
+pub(crate) use self::inventory::{EvalSummary, PointSummary, TaskSummary, evals, points, tasks};
+pub(crate) use self::leaderboard::{Leaderboard, ScoreRow, leaderboard};
+pub(crate) use self::modes::{ModesRow, modes};
+pub(crate) use self::pairwise::{Pairwise, pairwise};
+
+/// An interval as programs read it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Bounds {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) center: f64,
+    pub(crate) margin: f64,
+    pub(crate) point: Option<f64>,
+}
+
+impl From<Interval> for Bounds {
+    fn from(interval: Interval) -> Self {
+        Self {
+            low: interval.low,
+            high: interval.high,
+            center: interval.center(),
+            margin: interval.margin(),
+            point: interval.point,
+        }
+    }
+}
+
+/// A ReasonScore as programs read it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Score {
+    pub(crate) center: f64,
+    pub(crate) margin: f64,
+    pub(crate) ci_low: f64,
+    pub(crate) ci_high: f64,
+}
+
+impl From<ReasonScore> for Score {
+    fn from(score: ReasonScore) -> Self {
+        Self { center: score.center(), margin: score.margin(), ci_low: score.ci_low, ci_high: score.ci_high }
+    }
+}

@@ -1,0 +1,211 @@
+//! What is there, and what is missing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use reasonscape_points::{Column, Counts, Estimator, EvalInfo, PointsDb, PointsError};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::Bounds;
+use super::counted::{Asked, Counted, label};
+
+/// An evaluation and how much of it there is.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct EvalSummary {
+    #[serde(flatten)]
+    pub(crate) eval: EvalInfo,
+    /// Tasks that have trials.
+    pub(crate) tasks: u64,
+    /// Tasks of the suite that have none.
+    pub(crate) missing_tasks: Vec<String>,
+    pub(crate) points: u64,
+    /// Trials that were answered.
+    pub(crate) trials: u64,
+    /// Trials that were planned and not answered.
+    pub(crate) missing: u64,
+    /// Points of its tasks that other evaluations have.
+    pub(crate) missing_points: u64,
+    pub(crate) truncation_rate: Option<f64>,
+    /// Tokens of a completion.
+    pub(crate) tokens_mean: Option<f64>,
+    /// The share of correct answers, all tasks together.
+    pub(crate) correct: Bounds,
+    pub(crate) mode: &'static str,
+}
+
+/// The evaluations that are meant, by model, template and sampler.
+pub(crate) async fn evals(
+    db: &PointsDb,
+    asked: &Asked,
+    estimator: Estimator,
+) -> Result<Vec<EvalSummary>, PointsError> {
+    let counted = Counted::gather(db, asked).await?;
+    counted
+        .evals
+        .into_iter()
+        .map(|eval| {
+            let total = eval.total();
+            Ok(EvalSummary {
+                tasks: eval.with_trials().count() as u64,
+                missing_tasks: eval.without_trials(&counted.suite),
+                points: eval.tasks.values().map(|task| task.points).sum(),
+                trials: total.n,
+                missing: total.missing(),
+                missing_points: eval.missing_points(&counted.suite),
+                truncation_rate: truncation_rate(&total),
+                tokens_mean: total.completion_tokens.value(),
+                correct: estimator.estimate(&total)?.into(),
+                mode: estimator.mode.name(),
+                eval: eval.info,
+            })
+        })
+        .collect()
+}
+
+/// A task and how much of it there is.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct TaskSummary {
+    pub(crate) task: String,
+    /// Evaluations that have trials of it.
+    pub(crate) evals: u64,
+    /// Those that have none.
+    pub(crate) missing_evals: Vec<String>,
+    /// Different points.
+    pub(crate) points: u64,
+    pub(crate) n: u64,
+    pub(crate) n_e: u64,
+    pub(crate) n_u: u64,
+    pub(crate) n_t: u64,
+    pub(crate) g: f64,
+    pub(crate) missing: u64,
+    pub(crate) truncation_rate: Option<f64>,
+    pub(crate) tokens_mean: Option<f64>,
+    /// The share of correct answers, all evaluations together.
+    pub(crate) correct: Bounds,
+    pub(crate) mode: &'static str,
+}
+
+/// The tasks that are meant, by name.
+pub(crate) async fn tasks(
+    db: &PointsDb,
+    asked: &Asked,
+    estimator: Estimator,
+) -> Result<Vec<TaskSummary>, PointsError> {
+    let counted = Counted::gather(db, asked).await?;
+    let points = db.aggregate(&[Column::BaseTask, Column::Params], &asked.filter, estimator).await?;
+    let mut points_of: BTreeMap<String, u64> = BTreeMap::new();
+    for point in points {
+        *points_of.entry(point.key[0].to_string()).or_default() += 1;
+    }
+    let names: BTreeSet<&String> = counted.evals.iter().flat_map(|eval| eval.tasks.keys()).collect();
+    names
+        .into_iter()
+        .map(|task| {
+            let mut total = Counts::default();
+            let mut missing_evals = Vec::new();
+            for eval in &counted.evals {
+                let counts = eval.tasks.get(task).map(|task| task.counts).unwrap_or_default();
+                if counts.n == 0 {
+                    missing_evals.push(eval.label.clone());
+                }
+                total += counts;
+            }
+            Ok(TaskSummary {
+                task: task.clone(),
+                evals: (counted.evals.len() - missing_evals.len()) as u64,
+                missing_evals,
+                points: points_of.get(task).copied().unwrap_or(0),
+                n: total.n,
+                n_e: total.n_e,
+                n_u: total.n_u(),
+                n_t: total.n_t,
+                g: total.g,
+                missing: total.missing(),
+                truncation_rate: truncation_rate(&total),
+                tokens_mean: total.completion_tokens.value(),
+                correct: estimator.estimate(&total)?.into(),
+                mode: estimator.mode.name(),
+            })
+        })
+        .collect()
+}
+
+/// A point of an evaluation.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PointSummary {
+    pub(crate) eval_id: String,
+    #[serde(skip)]
+    pub(crate) label: String,
+    pub(crate) model: String,
+    pub(crate) template: String,
+    pub(crate) sampler: String,
+    pub(crate) task: String,
+    /// The coordinates.
+    pub(crate) params: Json,
+    pub(crate) manifolds: Vec<String>,
+    pub(crate) n: u64,
+    pub(crate) n_e: u64,
+    pub(crate) n_u: u64,
+    pub(crate) n_t: u64,
+    pub(crate) g: f64,
+    pub(crate) missing: u64,
+    pub(crate) estimate: Bounds,
+    pub(crate) mode: &'static str,
+}
+
+impl PointSummary {
+    /// The coordinates as a person reads them: `length=16 max_depth=2`.
+    pub(crate) fn coordinates(&self) -> String {
+        let plain = |value: &Json| match value {
+            Json::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        match &self.params {
+            Json::Object(params) => {
+                let pairs = params.iter().map(|(name, value)| format!("{name}={}", plain(value)));
+                pairs.collect::<Vec<_>>().join(" ")
+            }
+            other => plain(other),
+        }
+    }
+}
+
+/// The points that are meant, by evaluation and task.
+pub(crate) async fn points(
+    db: &PointsDb,
+    asked: &Asked,
+    estimator: Estimator,
+) -> Result<Vec<PointSummary>, PointsError> {
+    let found = db.query_points(&asked.filter, estimator).await?;
+    if found.is_empty() {
+        return Err(asked.nothing(db).await);
+    }
+    let labels: BTreeMap<&str, String> =
+        db.evals().iter().map(|eval| (eval.eval_id.as_str(), label(db.evals(), eval))).collect();
+    Ok(found
+        .into_iter()
+        .map(|point| PointSummary {
+            label: labels.get(point.eval_id.as_str()).unwrap_or(&point.eval_id).clone(),
+            eval_id: point.eval_id,
+            model: point.model,
+            template: point.template,
+            sampler: point.sampler,
+            task: point.base_task,
+            params: serde_json::from_str(&point.params).unwrap_or(Json::String(point.params)),
+            manifolds: point.manifolds,
+            n: point.counts.n,
+            n_e: point.counts.n_e,
+            n_u: point.counts.n_u(),
+            n_t: point.counts.n_t,
+            g: point.counts.g,
+            missing: point.counts.missing(),
+            estimate: point.estimate.into(),
+            mode: estimator.mode.name(),
+        })
+        .collect())
+}
+
+/// The share of trials that were cut off.
+pub(super) fn truncation_rate(counts: &Counts) -> Option<f64> {
+    (counts.n > 0).then(|| counts.n_t as f64 / counts.n as f64)
+}

@@ -1,0 +1,187 @@
+//! The leaderboard: ReasonScores with their intervals, and the places that these support.
+
+use std::collections::BTreeMap;
+
+use reasonscape_points::{EvalInfo, PointsDb, PointsError};
+use reasonscape_stats::score::{Band, Bootstrap, TaskBounds, ranks, reason_scores};
+use reasonscape_stats::{Confidence, Mode};
+use serde::Serialize;
+
+use super::counted::{Asked, Counted, CountedEval};
+use super::inventory::truncation_rate;
+use super::{Score, honest_near_chance};
+
+/// A leaderboard and what has to be said beside it.
+#[derive(Debug)]
+pub(crate) struct Leaderboard {
+    /// By rank.
+    pub(crate) rows: Vec<ScoreRow>,
+    /// How task bounds are estimated; `C_P` is what the ReasonScore is defined on.
+    pub(crate) mode: Mode,
+    /// The tasks of the suite, by name.
+    pub(crate) tasks: Vec<String>,
+    /// Evaluations that have no trial, and so no score.
+    pub(crate) unscored: Vec<String>,
+    /// Tasks where bounds are too narrow because answers are near chance, with the evaluations concerned.
+    pub(crate) near_chance: BTreeMap<String, Vec<String>>,
+}
+
+/// One evaluation on the leaderboard.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ScoreRow {
+    pub(crate) rank: usize,
+    pub(crate) rank_best: usize,
+    pub(crate) rank_worst: usize,
+    #[serde(flatten)]
+    pub(crate) eval: EvalInfo,
+    #[serde(skip)]
+    pub(crate) label: String,
+    /// Whether nothing of the suite is missing.
+    pub(crate) complete: bool,
+    pub(crate) score: Score,
+    pub(crate) band: &'static str,
+    /// The tasks that are in the score.
+    pub(crate) tasks: BTreeMap<String, TaskScore>,
+    /// Tokens of a completion.
+    pub(crate) tokens_mean: Option<f64>,
+    pub(crate) truncation_rate: f64,
+    pub(crate) score_per_1k_tokens: Option<f64>,
+    /// Trials that were planned and not answered.
+    pub(crate) missing: u64,
+    /// Points that other evaluations have.
+    pub(crate) missing_points: u64,
+    /// Tasks of the suite without a trial.
+    pub(crate) missing_tasks: Vec<String>,
+    pub(crate) mode: &'static str,
+}
+
+/// The counters of a task and the bounds with which it enters the score.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct TaskScore {
+    pub(crate) n: u64,
+    pub(crate) n_e: u64,
+    pub(crate) n_u: u64,
+    pub(crate) n_t: u64,
+    pub(crate) g: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl ScoreRow {
+    /// Whether another interval overlaps, so that the place is shared.
+    pub(crate) fn is_tied(&self) -> bool {
+        self.rank_best != self.rank_worst
+    }
+
+    /// The places that the score supports: `1`, or `=2-4` where it shares them.
+    pub(crate) fn place(&self) -> String {
+        if self.is_tied() {
+            format!("={}-{}", self.rank_best, self.rank_worst)
+        } else {
+            self.rank.to_string()
+        }
+    }
+
+    /// What keeps it from being complete, in words.
+    pub(crate) fn lacks(&self) -> Option<String> {
+        let mut lacks = Vec::new();
+        if !self.missing_tasks.is_empty() {
+            lacks.push(format!("every trial of {}", self.missing_tasks.join(", ")));
+        }
+        if self.missing > 0 {
+            lacks.push(format!("{} planned trials", self.missing));
+        }
+        if self.missing_points > 0 {
+            lacks.push(format!("{} points that others have", self.missing_points));
+        }
+        (!lacks.is_empty()).then(|| lacks.join(" and "))
+    }
+}
+
+/// The ReasonScores of the evaluations that are meant, from the pooled counters of their tasks.
+pub(crate) async fn leaderboard(
+    db: &PointsDb,
+    asked: &Asked,
+    mode: Mode,
+) -> Result<Leaderboard, PointsError> {
+    let counted = Counted::gather(db, asked).await?;
+    let (scored, unscored): (Vec<&CountedEval>, Vec<&CountedEval>) =
+        counted.evals.iter().partition(|eval| eval.with_trials().next().is_some());
+    let mut near_chance: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut tasks = Vec::new();
+    for eval in &scored {
+        tasks.push(task_scores(eval, mode, &mut near_chance)?);
+    }
+    let bounds: Vec<Vec<TaskBounds>> = tasks
+        .iter()
+        .map(|tasks| tasks.values().map(|task| TaskBounds::new(task.low, task.high)).collect())
+        .collect::<Result<_, _>>()?;
+    let scores = reason_scores(&bounds, Bootstrap::default())?;
+    let mut rows: Vec<ScoreRow> = scored
+        .iter()
+        .zip(tasks)
+        .zip(scores.iter().zip(ranks(&scores)))
+        .map(|((eval, tasks), (score, rank))| {
+            let total = eval.total();
+            let (missing, missing_points) = (total.missing(), eval.missing_points(&counted.suite));
+            let missing_tasks = eval.without_trials(&counted.suite);
+            let tokens_mean = total.completion_tokens.value();
+            ScoreRow {
+                rank: rank.rank,
+                rank_best: rank.best,
+                rank_worst: rank.worst,
+                eval: eval.info.clone(),
+                label: eval.label.clone(),
+                complete: missing == 0 && missing_points == 0 && missing_tasks.is_empty(),
+                score: Score::from(*score),
+                band: Band::of(score.center()).name(),
+                tasks,
+                tokens_mean,
+                truncation_rate: truncation_rate(&total).unwrap_or(0.0),
+                score_per_1k_tokens: tokens_mean
+                    .filter(|tokens| *tokens > 0.0)
+                    .map(|tokens| score.center() / (tokens / 1000.0)),
+                missing,
+                missing_points,
+                missing_tasks,
+                mode: mode.name(),
+            }
+        })
+        .collect();
+    rows.sort_by(|a, b| (a.rank, &a.label).cmp(&(b.rank, &b.label)));
+    Ok(Leaderboard {
+        rows,
+        mode,
+        tasks: counted.suite.into_keys().collect(),
+        unscored: unscored.iter().map(|eval| eval.label.clone()).collect(),
+        near_chance,
+    })
+}
+
+/// The bounds of each task that has trials; remembers where they are too narrow.
+fn task_scores(
+    eval: &CountedEval,
+    mode: Mode,
+    near_chance: &mut BTreeMap<String, Vec<String>>,
+) -> Result<BTreeMap<String, TaskScore>, PointsError> {
+    eval.with_trials()
+        .map(|(name, task)| {
+            let counters = task.counts.counters()?;
+            let bounds = TaskBounds::from(mode.estimate(&counters, Confidence::P95));
+            if honest_near_chance(mode, &counters, Confidence::P95).is_some() {
+                near_chance.entry(name.clone()).or_default().push(eval.label.clone());
+            }
+            let counts = task.counts;
+            let score = TaskScore {
+                n: counts.n,
+                n_e: counts.n_e,
+                n_u: counts.n_u(),
+                n_t: counts.n_t,
+                g: counts.g,
+                low: bounds.low(),
+                high: bounds.high(),
+            };
+            Ok((name.clone(), score))
+        })
+        .collect()
+}

@@ -1,0 +1,179 @@
+//! `reasonscape analyze`: what a study shows.
+
+mod compare;
+mod evals;
+mod modes;
+mod pairwise;
+mod points;
+mod scores;
+mod tasks;
+
+use std::path::PathBuf;
+
+use reasonscape_points::{Estimator, EvalInfo, PointsDb};
+use reasonscape_stats::{Confidence, Mode};
+
+use super::Global;
+use super::study::study_folder;
+use crate::analysis::{Asked, Bounds};
+use crate::failure::Failure;
+use crate::output::{Cell, Table};
+
+/// Say what a study shows: what is there, who leads, who beats whom
+///
+/// Reads the counters that `evaluate` wrote; nothing is sent. Start with `scores`.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+#[command(after_help = "Examples:\n  reasonscape analyze scores my-study\n  \
+    reasonscape analyze compare my-study small-model large-model\n  \
+    reasonscape analyze points my-study --filter model=small-model --filter params.length=8..32")]
+pub(super) struct AnalyzeCommand {
+    #[command(subcommand)]
+    question: Question,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Question {
+    Evals(evals::Evals),
+    Tasks(tasks::Tasks),
+    Points(points::Points),
+    Scores(scores::Scores),
+    Pairwise(pairwise::Pairwise),
+    Compare(compare::Compare),
+    Modes(modes::Modes),
+}
+
+impl AnalyzeCommand {
+    pub(super) fn run(self, global: Global) -> Result<(), Failure> {
+        super::wait_for(async {
+            match self.question {
+                Question::Evals(evals) => evals.run(global).await,
+                Question::Tasks(tasks) => tasks.run(global).await,
+                Question::Points(points) => points.run(global).await,
+                Question::Scores(scores) => scores.run(global).await,
+                Question::Pairwise(pairwise) => pairwise.run(global).await,
+                Question::Compare(compare) => compare.run(global).await,
+                Question::Modes(modes) => modes.run(global).await,
+            }
+        })
+    }
+}
+
+/// A study, the part of it that is meant, and how shares are estimated.
+#[derive(Debug, clap::Args)]
+struct Selected {
+    /// Folder of the study, or its study.toml.
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+    /// Only points whose COLUMN is VALUE, as `model=qwen*`, `base_task=sort,dates`, `params.length=8..32` or
+    /// `groups=arch:moe`; may be repeated.
+    ///
+    /// Columns: `eval_id`, `model`, `template`, `sampler`, `base_task`, `manifold`, `params`, `params.NAME`,
+    /// `facets.NAME`, `groups`. Different columns must all hold; of several values of one column, one must.
+    #[arg(long = "filter", value_name = "COLUMN=VALUE")]
+    filters: Vec<String>,
+    /// Estimator: `E_I` `E_P` `E_O` `C_I` `C_P` `C_O` `K_I` `K_P` `K_O`.
+    #[arg(long)]
+    mode: Option<Mode>,
+}
+
+impl Selected {
+    /// Opens the study and says what was found odd.
+    async fn open(&self, global: Global) -> Result<(PointsDb, Asked), Failure> {
+        let asked = Asked::parse(&self.filters)?;
+        let db = PointsDb::open(&study_folder(&self.study)?).await?;
+        for remark in db.remarks() {
+            global.note(remark);
+        }
+        Ok((db, asked))
+    }
+}
+
+/// How sure an interval has to be.
+#[derive(Debug, clap::Args)]
+struct Sure {
+    /// How sure an interval is to contain the truth.
+    #[arg(long, value_name = "LEVEL", default_value_t = 0.95, allow_hyphen_values = true)]
+    confidence: f64,
+}
+
+impl Sure {
+    fn estimator(&self, mode: Mode) -> Result<Estimator, Failure> {
+        let confidence = Confidence::new(self.confidence).map_err(|_| {
+            Failure::input(format_args!(
+                "`--confidence {}` is out of range; give a number from 0.01 to 0.999999, as 0.95 for 95 %",
+                self.confidence
+            ))
+        })?;
+        Ok(Estimator { mode, confidence })
+    }
+}
+
+/// A table of rows whose cells have names; all rows name the same.
+fn named(rows: Vec<Vec<(String, Cell)>>) -> Table {
+    let columns: Vec<String> = rows.first().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    let mut table = Table::new(&columns);
+    for row in rows {
+        table.push(row.into_iter().map(|(_, cell)| cell).collect());
+    }
+    table
+}
+
+/// Cells with their names.
+fn cells<const N: usize>(cells: [(&str, Cell); N]) -> Vec<(String, Cell)> {
+    cells.map(|(name, cell)| (name.to_owned(), cell)).to_vec()
+}
+
+/// What every row of an evaluation begins with, for programs.
+fn eval_cells(eval: &EvalInfo) -> Vec<(String, Cell)> {
+    cells([
+        ("eval_id", Cell::text(&eval.eval_id)),
+        ("name", Cell::text(&eval.name)),
+        ("model", Cell::text(&eval.model)),
+        ("template", Cell::text(&eval.template)),
+        ("sampler", Cell::text(&eval.sampler)),
+        ("groups", Cell::text(eval.groups.join(" "))),
+    ])
+}
+
+/// The numbers of an interval, for programs.
+fn bounds_cells(bounds: &Bounds) -> Vec<(String, Cell)> {
+    cells([
+        ("low", Cell::Number(bounds.low, 4)),
+        ("high", Cell::Number(bounds.high, 4)),
+        ("center", Cell::Number(bounds.center, 4)),
+        ("margin", Cell::Number(bounds.margin, 4)),
+        ("point", Cell::optional(bounds.point, 4)),
+    ])
+}
+
+/// A share with its uncertainty, for people; nothing where nothing was counted.
+fn share(bounds: &Bounds) -> Cell {
+    match bounds.point {
+        Some(_) => Cell::Shown(format!("{:.3} ± {:.3}", bounds.center, bounds.margin)),
+        None => Cell::Missing,
+    }
+}
+
+/// A rate in percent, for people.
+fn percent(rate: Option<f64>) -> Cell {
+    rate.map_or(Cell::Missing, |rate| Cell::Shown(format!("{:.1} %", 100.0 * rate)))
+}
+
+fn count(number: u64) -> Cell {
+    Cell::Number(number as f64, 0)
+}
+
+/// A number in words of one syllable: `3 trials`, `1 trial`.
+fn several(number: u64, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+/// Names, of many only the first.
+fn some(names: &[String]) -> String {
+    const MOST: usize = 5;
+    match names.len().saturating_sub(MOST) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names[..MOST].join(", ")),
+    }
+}

@@ -1,0 +1,170 @@
+//! How far ratings would move with other tasks of the kind.
+
+use rayon::prelude::*;
+
+use super::{Outcome, fit_win_rates};
+use crate::pairwise::TaskWinRates;
+use crate::random::PyRandom;
+use crate::score::middle_95;
+use crate::{StatsError, in_range};
+
+/// How often the tasks are drawn anew, from which seed.
+///
+/// ```
+/// use reasonscape_stats::bradley_terry::TaskBootstrap;
+///
+/// assert_eq!(TaskBootstrap::default(), TaskBootstrap { replicates: 1000, seed: 42 });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskBootstrap {
+    /// Number of resamples.
+    pub replicates: usize,
+    /// Replicate `i` draws from `random.Random((seed << 32) + i)`: no two share a stream, whatever the seeds.
+    pub seed: u64,
+}
+
+impl Default for TaskBootstrap {
+    fn default() -> Self {
+        Self { replicates: 1000, seed: 42 }
+    }
+}
+
+/// Between which values the ratings lie in the middle 95 % of the resamples, in the order of the models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RatingIntervals {
+    /// Lower ends.
+    pub low: Vec<f64>,
+    /// Upper ends.
+    pub high: Vec<f64>,
+    /// Number of resamples.
+    pub replicates: usize,
+    /// How many of them have no finite maximum, because some models were unbeaten there. Their ratings are those of
+    /// [`Outcome::Unbounded`]; where they are many, the outer ends are the doing of the added tie.
+    pub unbounded: usize,
+}
+
+impl RatingIntervals {
+    /// The interval of a model on the scale of chess, lower end first.
+    ///
+    /// # Panics
+    /// When there is no such model.
+    pub fn elo(&self, model: usize) -> [f64; 2] {
+        [self.low[model], self.high[model]].map(super::elo)
+    }
+}
+
+/// Draws as many tasks as there are, with replacement, averages the win rates over them and fits the ratings again,
+/// many times over.
+///
+/// Replicate `i` takes `randrange(tasks)` of `random.Random((seed << 32) + i)` once for each task. Of a model's sorted
+/// ratings those at 0-based index `floor(0.025 n)` and `floor(0.975 n)` are the ends. The interval says how far a
+/// rating would move with other tasks of the kind; how well each task was measured is in the win rates already. It
+/// takes the tasks for a sample of some larger kind, and a few tasks make a rough one.
+///
+/// Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13.
+///
+/// ```
+/// use reasonscape_stats::bradley_terry::{TaskBootstrap, fit_win_rates, rating_intervals};
+/// use reasonscape_stats::pairwise::{Method, task_win_rates};
+/// use reasonscape_stats::{Confidence, wilson};
+///
+/// let share = |correct| wilson(correct, 100.0, Confidence::P95).map(Some);
+/// let models = [[share(90.0)?, share(60.0)?, share(72.0)?], [share(80.0)?, share(66.0)?, share(70.0)?]];
+/// let rates = task_win_rates(&models, Confidence::P95, Method::Exact)?;
+/// let (fitted, intervals) =
+///     (fit_win_rates(&rates.average())?, rating_intervals(&rates, TaskBootstrap::default())?);
+/// assert!(intervals.low[0] < fitted.ratings[0] && fitted.ratings[0] < intervals.high[0]);
+/// # Ok::<(), reasonscape_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// A [`StatsError`] when there are fewer than two tasks, which say nothing about others, or no replicate.
+pub fn rating_intervals(rates: &TaskWinRates, options: TaskBootstrap) -> Result<RatingIntervals, StatsError> {
+    in_range("replicates", options.replicates as f64, 1.0..=1e8, "from 1 to 100000000")?;
+    in_range("tasks", rates.tasks() as f64, 2.0..=1e9, "2 or more: one says nothing about others")?;
+    let fits = (0..options.replicates as u64)
+        .into_par_iter()
+        .map(|replicate| {
+            let mut rng = PyRandom::new((i128::from(options.seed) << 32) + i128::from(replicate));
+            let tasks: Vec<usize> = (0..rates.tasks()).map(|_| rng.index(rates.tasks())).collect();
+            fit_win_rates(&rates.average_over(&tasks))
+        })
+        .collect::<Result<Vec<_>, StatsError>>()?;
+    let mut intervals = RatingIntervals {
+        low: Vec::with_capacity(rates.models()),
+        high: Vec::with_capacity(rates.models()),
+        replicates: options.replicates,
+        unbounded: fits.iter().filter(|fit| matches!(fit.outcome, Outcome::Unbounded { .. })).count(),
+    };
+    let mut ratings = vec![0.0; options.replicates];
+    for model in 0..rates.models() {
+        for (rating, fit) in ratings.iter_mut().zip(&fits) {
+            *rating = fit.ratings[model];
+        }
+        let (low, high) = middle_95(&mut ratings);
+        intervals.low.push(low);
+        intervals.high.push(high);
+    }
+    Ok(intervals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairwise::{Method, task_win_rates};
+    use crate::{Confidence, Interval};
+
+    const FEW: TaskBootstrap = TaskBootstrap { replicates: 60, seed: 7 };
+
+    /// Models whose shares differ by task, one of them with a gap.
+    fn rates(models: usize, tasks: usize) -> TaskWinRates {
+        let share = |m: usize, t: usize| {
+            let low = 0.3 + 0.04 * (m as f64) + 0.05 * ((m * 7 + t * 3) % 5) as f64;
+            ((m, t) != (1, 0)).then_some(Interval { low, high: low + 0.1, point: None })
+        };
+        let rows: Vec<Vec<_>> = (0..models).map(|m| (0..tasks).map(|t| share(m, t)).collect()).collect();
+        task_win_rates(&rows, Confidence::P95, Method::Exact).unwrap()
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_nothing() {
+        let rates = rates(6, 5);
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| rating_intervals(&rates, FEW).unwrap())
+        };
+        assert_eq!(on(1), on(4));
+    }
+
+    #[test]
+    fn tasks_that_agree_leave_no_doubt_about_other_tasks() {
+        let same = Some(Interval { low: 0.5, high: 0.6, point: None });
+        let better = Some(Interval { low: 0.52, high: 0.62, point: None });
+        let rates = task_win_rates(&[[better; 4], [same; 4]], Confidence::P95, Method::Exact).unwrap();
+        let found = rating_intervals(&rates, FEW).unwrap();
+        assert!((found.high[0] / found.low[0] - 1.0).abs() < 1e-9, "{found:?}");
+        assert_eq!(found.unbounded, 0);
+    }
+
+    #[test]
+    fn resamples_in_which_somebody_is_unbeaten_are_counted() {
+        let (high, low) = ((0.9, 0.91), (0.1, 0.11));
+        let share = |(low, high)| Some(Interval { low, high, point: None });
+        let rows = [[share(high), share(high), share(low)], [share(low), share(low), share(high)]];
+        let rates = task_win_rates(&rows, Confidence::P95, Method::Exact).unwrap();
+        let found = rating_intervals(&rates, FEW).unwrap();
+        // All three draws of a task that A wins, or all three of the one that B wins: 1/3 of the resamples.
+        assert!((10..35).contains(&found.unbounded), "{}", found.unbounded);
+        assert!(found.low.iter().chain(&found.high).all(|rating| rating.is_finite()));
+        assert!(found.high[0] > 1.0 && found.low[0] < 1.0);
+    }
+
+    #[test]
+    fn what_cannot_be_resampled_is_refused() {
+        let message = |tasks, replicates| {
+            rating_intervals(&rates(3, tasks), TaskBootstrap { replicates, seed: 1 }).unwrap_err().to_string()
+        };
+        assert_eq!(message(1, 10), "`tasks` is 1, but must be 2 or more: one says nothing about others");
+        assert_eq!(message(3, 0), "`replicates` is 0, but must be from 1 to 100000000");
+    }
+}
