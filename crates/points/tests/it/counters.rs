@@ -192,6 +192,14 @@ fn write_large(study: &Path, places: &[Place]) -> HashMap<(String, &'static str,
         .collect()
 }
 
+/// Leaves the million trials where `tests/duckdb/check.py` can read them.
+#[test]
+#[ignore = "makes a study for another program; name the folder in REASONSCAPE_STUDY"]
+fn make_a_large_study() {
+    let folder = std::env::var_os("REASONSCAPE_STUDY").expect("REASONSCAPE_STUDY names a folder");
+    write_large(Path::new(&folder), &places());
+}
+
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }

@@ -135,9 +135,14 @@ impl World {
         exchanges
     }
 
-    pub(crate) fn fill_planned(&self, study: &Study) {
+    fn fill_planned(&self, study: &Study) {
+        self.fill_to(study, 8);
+    }
+
+    /// Answers the first tests of every point for every evaluation.
+    pub(crate) fn fill_to(&self, study: &Study, count: usize) {
         for eval in &study.evals {
-            self.fill(study, eval, |_, index| index < 8);
+            self.fill(study, eval, |_, index| index < count);
         }
     }
 

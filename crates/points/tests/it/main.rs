@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
 mod counters;
+mod coverage;
 mod evaluate;
 mod files;
 mod filter;
