@@ -323,6 +323,7 @@ fn kind(value: &Value) -> u8 {
         Value::Number(_) => 1,
         Value::Text(_) => 2,
     }
+}
 
 fn compare_keys(a: &[Value], b: &[Value]) -> Ordering {
     let order = |a: &Value, b: &Value| match (a, b) {
@@ -330,7 +331,6 @@ fn compare_keys(a: &[Value], b: &[Value]) -> Ordering {
         (Value::Text(a), Value::Text(b)) => a.cmp(b),
         (a, b) => kind(a).cmp(&kind(b)),
     };
-    }
     a.iter().zip(b).map(|(a, b)| order(a, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 

@@ -198,8 +198,7 @@ fn is_like(text: &str, pattern: &str) -> bool {
 
 /// A number for each row, none where a number is missing.
 fn numbers(columns: &[ArrayRef], value: impl Fn(&[f64]) -> Result<f64>) -> Result<ArrayRef> {
-    let columns: Vec<&Float64Array> =
-        columns.iter().map(AsArray::as_primitive::<Float64Type>).collect();
+    let columns: Vec<&Float64Array> = columns.iter().map(AsArray::as_primitive::<Float64Type>).collect();
     let rows = columns.first().map_or(0, |column| Array::len(*column));
     let mut result = Float64Builder::with_capacity(rows);
     let mut values = Vec::with_capacity(columns.len());
@@ -238,8 +237,7 @@ fn estimate_column(name: &str, columns: &[ArrayRef], part: fn(&Interval) -> f64)
             known.insert(mode, parsed);
         }
     }
-    let columns: Vec<&Float64Array> =
-        columns[1..].iter().map(AsArray::as_primitive::<Float64Type>).collect();
+    let columns: Vec<&Float64Array> = columns[1..].iter().map(AsArray::as_primitive::<Float64Type>).collect();
     let mut result = Float64Builder::with_capacity(modes.len());
     for row in 0..modes.len() {
         if modes.is_null(row) || columns.iter().any(|column| column.is_null(row)) {

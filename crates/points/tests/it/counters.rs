@@ -14,6 +14,9 @@ use tempfile::TempDir;
 
 use super::world::{Draws, eval, file, open, point, provenance, rows, trial, trials, wait, write};
 
+/// The groups that a place is in.
+type Keys = fn(&Place) -> Vec<Vec<Value>>;
+
 /// Shares that add up without rounding, so that sums can be compared to the bit.
 const GUESSES: [f64; 4] = [0.0, 0.5, 0.25, 0.125];
 
@@ -179,7 +182,9 @@ fn write_large(study: &Path, places: &[Place]) -> HashMap<(String, &'static str,
                 let mut tally = Tally { points: 1, planned: place.n + place.length % 3, ..Tally::default() };
                 let trials: Vec<Trial> =
                     (0..place.n).map(|index| random_trial(index as u32, &mut draws)).collect();
-                trials.iter().for_each(|trial| tally.see(trial));
+                for trial in &trials {
+                    tally.see(trial);
+                }
                 let params = place.params();
                 let manifolds = place.manifolds.iter().map(|id| (*id).to_owned()).collect();
                 let point = PointTrials { params: params.clone(), manifolds, planned: tally.planned, trials };
@@ -214,7 +219,6 @@ fn a_million_trials_add_up_to_what_a_plain_count_says() {
     assert!(db.remarks().is_empty(), "{:?}", db.remarks());
 
     // A grouping: its columns, and the keys that a point has in it.
-    type Keys = fn(&Place) -> Vec<Vec<Value>>;
     let groupings: [(&[&str], Keys); 7] = [
         (&[], |_| vec![vec![]]),
         (&["model"], |place| vec![vec![text(&place.eval.model)]]),

@@ -42,7 +42,7 @@ fn study() -> (TempDir, PointsDb) {
                     2 => &["line", "line_2", "deep"],
                     _ => &["deep"],
                 };
-                point(params, manifolds, trials(&"ccit"[..1 + place % 4], 0.25))
+                point(params, manifolds, trials(&"ccit"[..=place % 4], 0.25))
             });
             write(study.path(), &eval, task, points.collect());
         }

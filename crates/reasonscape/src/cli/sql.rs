@@ -14,9 +14,9 @@ use crate::output::{Cell, Format, Table, print_text, write_file};
 /// Ask a study in SQL
 ///
 /// Tables: `trials` (one row a trial), `points` (one row a point, with its counters), `evals`. Beside what SQL has there
-/// are the statistics: wilson_low(k, n), wilson_high, estimate_low(mode, n, n_e, n_t, g), estimate_high,
-/// estimate_center, estimate_margin, mcnemar_p(b, c), score_band(score); and status_name(status), param(params, name),
-/// param_number(params, name), facet(groups, name). Nothing can be changed.
+/// are the statistics: `wilson_low(k, n)`, `wilson_high`, `estimate_low(mode, n, n_e, n_t, g)`, `estimate_high`,
+/// `estimate_center`, `estimate_margin`, `mcnemar_p(b, c)`, `score_band(score)`; and `status_name(status)`,
+/// `param(params, name)`, `param_number(params, name)`, `facet(groups, name)`. Nothing can be changed.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape sql my-study \"SHOW COLUMNS FROM trials\"\n  reasonscape sql my-study \
