@@ -200,6 +200,9 @@ fn make_a_large_study() {
     write_large(Path::new(&folder), &places());
 }
 
+/// The keys that a point has in a grouping.
+type Keys = fn(&Place) -> Vec<Vec<Value>>;
+
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
@@ -213,8 +216,6 @@ fn a_million_trials_add_up_to_what_a_plain_count_says() {
     let db = open(study.path());
     assert!(db.remarks().is_empty(), "{:?}", db.remarks());
 
-    // A grouping: its columns, and the keys that a point has in it.
-    type Keys = fn(&Place) -> Vec<Vec<Value>>;
     let groupings: [(&[&str], Keys); 7] = [
         (&[], |_| vec![vec![]]),
         (&["model"], |place| vec![vec![text(&place.eval.model)]]),

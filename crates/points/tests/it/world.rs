@@ -9,7 +9,7 @@ use reasonscape_points::{
 use reasonscape_runner::EvalId;
 use reasonscape_runner::cache::CacheKey;
 
-/// SplitMix64: numbers that nothing in the program draws.
+/// `SplitMix64`: numbers that nothing in the program draws.
 pub(crate) struct Draws(pub(crate) u64);
 
 impl Draws {
