@@ -1,5 +1,6 @@
 //! A planted difference is found as often as promised, and none where there is none.
 
+use rayon::prelude::*;
 use reasonscape_core::Status;
 use reasonscape_points::{Filter, PairedTask};
 use reasonscape_stats::Confidence;
@@ -35,6 +36,7 @@ fn a_difference_of_three_points_is_found_with_the_promised_power_and_no_other() 
     let study = TempDir::new().unwrap();
     let evals = ["a", "b", "twin"].map(|model| eval(model, "zero-shot", "sampled-2k", &[]));
     let mut draws = Draws(11);
+    let mut units = Vec::new();
     for number in 0..STUDIES {
         let mut all = [Vec::new(), Vec::new(), Vec::new()];
         for index in 0..n as u32 {
@@ -53,10 +55,12 @@ fn a_difference_of_three_points_is_found_with_the_promised_power_and_no_other() 
                 trials.push(trial(index, if known { Status::Correct } else { Status::Incorrect }, 0.0));
             }
         }
-        for (eval, trials) in evals.iter().zip(all) {
-            write(study.path(), eval, &format!("study-{number:03}"), vec![point(PARAMS, &["m"], trials)]);
-        }
+        let task = format!("study-{number:03}");
+        units.extend(evals.iter().zip(all).map(|(eval, trials)| (eval, task.clone(), trials)));
     }
+    units.into_par_iter().for_each(|(eval, task, trials)| {
+        write(study.path(), eval, &task, vec![point(PARAMS, &["m"], trials)]);
+    });
     let db = open(study.path());
     let paired =
         |other: usize| wait(db.paired(&evals[0].eval_id, &evals[other].eval_id, &Filter::default())).unwrap();
