@@ -1,10 +1,14 @@
 """Another engine reads the files: DuckDB counts the trials and compares with the counters beside them.
 
     pip install duckdb
-    python check.py [STUDY ...] > check.out
+    python check.py [STUDY ...]
 
 Without a study it reads the sample of the format that is kept in this repository. A study is a folder with `trials`
-and `points`, as `reasonscape evaluate` leaves it.
+and `points`, as `reasonscape evaluate` leaves it. `check.out` is what it says of the sample and of the million trials
+that the ignored test `make_a_large_study` writes:
+
+    REASONSCAPE_STUDY=/tmp/study cargo test -p reasonscape-points -- --ignored make_a_large_study
+    python check.py ../samples/format-1 /tmp/study > check.out
 """
 
 import pathlib
@@ -43,7 +47,7 @@ def check(study):
         db.execute(f"CREATE VIEW {kind} AS SELECT * FROM read_parquet('{files}', hive_partitioning = false)")
     db.execute(f"CREATE VIEW counted AS {COUNTED}")
     different = " OR ".join(
-        f"abs(p.g - coalesce(c.g, 0)) > 1e-9" if name == "g" else f"p.{name} <> coalesce(c.{name}, 0)"
+        "abs(p.g - coalesce(c.g, 0)) > 1e-9" if name == "g" else f"p.{name} <> coalesce(c.{name}, 0)"
         for name in COUNTERS
     )
     join = "USING (eval_id, model, template, sampler, base_task, params)"

@@ -14,9 +14,6 @@ use tempfile::TempDir;
 
 use super::world::{Draws, eval, file, open, point, provenance, rows, trial, trials, wait, write};
 
-/// The groups that a place is in.
-type Keys = fn(&Place) -> Vec<Vec<Value>>;
-
 /// Shares that add up without rounding, so that sums can be compared to the bit.
 const GUESSES: [f64; 4] = [0.0, 0.5, 0.25, 0.125];
 
@@ -205,6 +202,9 @@ fn make_a_large_study() {
     write_large(Path::new(&folder), &places());
 }
 
+/// The keys that a point has in a grouping.
+type Keys = fn(&Place) -> Vec<Vec<Value>>;
+
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
@@ -218,7 +218,6 @@ fn a_million_trials_add_up_to_what_a_plain_count_says() {
     let db = open(study.path());
     assert!(db.remarks().is_empty(), "{:?}", db.remarks());
 
-    // A grouping: its columns, and the keys that a point has in it.
     let groupings: [(&[&str], Keys); 7] = [
         (&[], |_| vec![vec![]]),
         (&["model"], |place| vec![vec![text(&place.eval.model)]]),

@@ -7,5 +7,6 @@ mod coverage;
 mod evaluate;
 mod files;
 mod filter;
+mod paired;
 mod queries;
 mod world;

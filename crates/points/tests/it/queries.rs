@@ -117,7 +117,7 @@ fn every_file_of_questions_is_asked() {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| std::path::Path::new(name).extension().is_some_and(|extension| extension == "txt"))
+        .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "txt"))
         .collect();
     names.sort();
     assert_eq!(names, ["counters.txt", "duplicates.txt", "errors.txt", "functions.txt", "missing.txt"]);
