@@ -66,9 +66,11 @@ impl Sql {
 }
 
 async fn to_file(answer: Answer, path: &std::path::Path, global: Global) -> Result<(), Failure> {
-    // The engine needs a writer of its own, so the file is made in memory's stead beside its place.
+    // A question may fail half-way, so the answer is complete before it takes its place.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::tempfile_in(folder.unwrap_or(std::path::Path::new(".")))?;
+    let mut file = tempfile::tempfile_in(folder.unwrap_or(std::path::Path::new("."))).map_err(|error| {
+        Failure::Broken(anyhow::Error::new(error).context(format!("failed to write `{}`", path.display())))
+    })?;
     let rows = answer.write_parquet(&mut file, path).await?;
     std::io::Seek::rewind(&mut file)?;
     write_file(path, |out| {
