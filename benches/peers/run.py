@@ -236,4 +236,5 @@ def main(binary):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    # The commands run in folders of their own.
+    main(pathlib.Path(sys.argv[1]).resolve())
