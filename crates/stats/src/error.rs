@@ -72,6 +72,24 @@ pub enum StatsError {
         /// The length that fits the other arguments.
         expected: usize,
     },
+    /// Too few different values to fit anything to.
+    #[error("`{name}` has {found} different values with trials, but {needed} are needed")]
+    TooFewValues {
+        /// The argument.
+        name: &'static str,
+        /// How many different values it has.
+        found: usize,
+        /// How many it takes.
+        needed: usize,
+    },
+    /// An iteration that did not come to rest.
+    #[error("the {name} did not settle within {steps} steps")]
+    NotConverged {
+        /// What was computed.
+        name: &'static str,
+        /// Steps taken.
+        steps: u64,
+    },
     /// More items on which two models differ than items.
     #[error("`b` + `c` is {b} + {c}, more than the `n` = {n} items that both models answered")]
     TooManyDiscordant {

@@ -32,6 +32,7 @@ pub mod pairwise;
 pub mod power;
 pub mod random;
 pub mod score;
+pub mod survival;
 mod twister;
 
 pub use counters::Counters;

@@ -4,6 +4,8 @@ mod bradley_terry;
 mod coverage;
 mod docs;
 mod estimators;
+mod golden;
 mod paired;
 mod pairwise;
 mod score;
+mod survival;

@@ -1,0 +1,145 @@
+//! The share of trials that are still thinking: Kaplan and Meier's curve.
+
+use super::{Lifetimes, log_log_bounds};
+use crate::{Confidence, StatsError, in_range};
+
+/// The share that is still thinking from some number of tokens on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SurvivalStep {
+    /// Tokens used when trials answered.
+    pub tokens: u64,
+    /// Trials that had used at least so many.
+    pub at_risk: u64,
+    /// Trials of these that answered here, right or wrong.
+    pub answered: u64,
+    /// Estimated share of trials that need more tokens than this to answer.
+    pub share: f64,
+    /// Greenwood's standard error of `share`.
+    pub error: f64,
+    /// Lower bound of `share`.
+    pub low: f64,
+    /// Upper bound of `share`.
+    pub high: f64,
+}
+
+/// After how many tokens a given share of trials has answered; `None` where the data end before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quantile {
+    /// The smallest token count by which the share has answered.
+    pub tokens: Option<u64>,
+    /// Lower bound.
+    pub low: Option<u64>,
+    /// Upper bound.
+    pub high: Option<u64>,
+}
+
+/// Kaplan and Meier's estimate of the share that is still thinking, a step a token count at which trials answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SurvivalCurve {
+    steps: Vec<SurvivalStep>,
+    n: u64,
+}
+
+impl Lifetimes {
+    /// The share of trials still thinking, as a function of tokens used.
+    ///
+    /// `S(t) = Π (1 - d / r)` over the token counts up to `t` at which trials answered: `d` of the `r` then at
+    /// risk. Trials cut off at a count at which others answer were at risk there. The standard error is
+    /// Greenwood's, `S sqrt(Σ d / (r (r - d)))`; the bounds are taken on the log-log scale and stay within 0 to 1
+    /// (the default of lifelines). Once nobody is left the share is 0 and the formula has nothing to say; the
+    /// upper bound of the step before then stands.
+    ///
+    /// Sources: E. L. Kaplan and P. Meier, JASA 53 (1958); M. Greenwood, "The natural duration of cancer" (1926).
+    pub fn survival(&self, confidence: Confidence) -> SurvivalCurve {
+        let mut steps: Vec<SurvivalStep> = Vec::new();
+        // Between censorings the product telescopes: without any, a share is the plain quotient to the last bit.
+        let (mut base_share, mut base_risk) = (1.0, self.n);
+        let (mut share, mut greenwood) = (1.0, 0.0);
+        for (row, at_risk) in self.at_risk() {
+            let answered = row.answers();
+            let left = at_risk - answered;
+            if answered > 0 {
+                share = base_share * (left as f64 / base_risk as f64);
+                let step = SurvivalStep {
+                    tokens: row.tokens,
+                    at_risk,
+                    answered,
+                    share,
+                    error: 0.0,
+                    low: 0.0,
+                    high: 1.0,
+                };
+                steps.push(if left == 0 {
+                    SurvivalStep { high: steps.last().map_or(1.0, |before| before.high), ..step }
+                } else {
+                    greenwood += answered as f64 / (at_risk as f64 * left as f64);
+                    let error = share * greenwood.sqrt();
+                    let (low, high) = log_log_bounds(share, error, confidence.z());
+                    SurvivalStep { error, low, high, ..step }
+                });
+            }
+            if row.all() > answered {
+                (base_share, base_risk) = (share, at_risk - row.all());
+            }
+        }
+        SurvivalCurve { steps, n: self.n }
+    }
+}
+
+impl SurvivalCurve {
+    /// The steps, in order of tokens.
+    pub fn steps(&self) -> &[SurvivalStep] {
+        &self.steps
+    }
+
+    /// The share still thinking after `tokens`.
+    ///
+    /// Before the first answer it is 1, and so are both bounds. Beyond the longest trial the last share stands.
+    pub fn at(&self, tokens: u64) -> SurvivalStep {
+        let steps_before = self.steps.partition_point(|step| step.tokens <= tokens);
+        match steps_before.checked_sub(1) {
+            Some(last) => self.steps[last],
+            None => SurvivalStep {
+                tokens: 0,
+                at_risk: self.n,
+                answered: 0,
+                share: 1.0,
+                error: 0.0,
+                low: 1.0,
+                high: 1.0,
+            },
+        }
+    }
+
+    /// After how many tokens half of the trials have answered.
+    pub fn median(&self) -> Quantile {
+        self.first_at_most(0.5)
+    }
+
+    /// After how many tokens a `share` of the trials has answered.
+    ///
+    /// The bounds are where the bounds of the curve cross the same height, which is the test-based interval.
+    ///
+    /// Source: R. Brookmeyer and J. Crowley, "A confidence interval for the median survival time", Biometrics 38
+    /// (1982).
+    ///
+    /// # Errors
+    /// [`StatsError::OutOfRange`] when `share` is not from 0 to 1.
+    pub fn quantile(&self, share: f64) -> Result<Quantile, StatsError> {
+        in_range("share", share, 0.0..=1.0, "from 0 to 1")?;
+        Ok(self.first_at_most(1.0 - share))
+    }
+
+    fn first_at_most(&self, height: f64) -> Quantile {
+        // A share that is the height but for rounding has reached it.
+        let limit = height + 1e-12;
+        let first = |value: fn(&SurvivalStep) -> f64| {
+            self.steps.iter().find(|step| value(step) <= limit).map(|step| step.tokens)
+        };
+        Quantile {
+            tokens: first(|step| step.share),
+            low: first(|step| step.low),
+            high: first(|step| step.high),
+        }
+    }
+}

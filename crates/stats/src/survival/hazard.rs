@@ -1,0 +1,114 @@
+//! How readily trials answer at each stage of their thinking, right and wrong.
+
+use super::{Ending, Lifetimes};
+use crate::interval::wilson_of_valid;
+use crate::{Confidence, Interval, StatsError};
+
+/// Who counts as watched throughout a bin in which trials were cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Exposure {
+    /// Everybody at risk when the bin begins: trials that are cut off leave at its end. Exact when limits lie on
+    /// the ends of bins, as a common token limit does when bins end on it.
+    #[default]
+    Everybody,
+    /// The actuary's: trials that are cut off count by half, as if watched for half of the bin.
+    Actuarial,
+}
+
+/// What happened to the trials that came as far as a bin of tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HazardBin {
+    /// The bin holds trials of more than so many tokens (the first one those of 0 as well).
+    pub above: u64,
+    /// The bin holds trials of up to so many tokens.
+    pub up_to: u64,
+    /// Trials that came so far.
+    pub at_risk: u64,
+    /// Trials that answered right in this bin.
+    pub correct: u64,
+    /// Trials that answered wrong in this bin.
+    pub incorrect: u64,
+    /// Trials that were cut off in this bin.
+    pub censored: u64,
+    /// Share of the exposed trials that answer in this bin.
+    pub answer_hazard: Interval,
+    /// Share of the exposed trials that answer right in this bin.
+    pub correct_hazard: Interval,
+    /// Share of the exposed trials that answer wrong in this bin.
+    pub incorrect_hazard: Interval,
+    /// Share of this bin's answers that are right. Where it falls below what a guess gives, thinking on does not help.
+    pub accuracy: Interval,
+}
+
+impl Lifetimes {
+    /// Hazards in bins of tokens, each with Wilson's bounds.
+    ///
+    /// A bin reaches from above the end before it up to and including its own end, so that a limit of 4096 tokens
+    /// falls into the bin that ends on 4096. The hazard of a cause is the number of its events over the trials
+    /// exposed. Trials longer than the last end are at risk in every bin and end in none. A bin that nobody reaches
+    /// has no information: its intervals are [`Interval::UNKNOWN`].
+    ///
+    /// ```
+    /// use reasonscape_stats::Confidence;
+    /// use reasonscape_stats::survival::{Ending, Exposure, Lifetimes};
+    ///
+    /// let trials = [(90, Ending::Correct), (150, Ending::Incorrect), (200, Ending::Censored), (180, Ending::Correct)];
+    /// let bins = Lifetimes::new(trials)?.hazards(&[100, 200], Exposure::Everybody, Confidence::P95)?;
+    /// assert_eq!(bins[0].correct_hazard.point, Some(0.25));
+    /// assert_eq!((bins[1].at_risk, bins[1].incorrect_hazard.point), (3, Some(1.0 / 3.0)));
+    /// assert_eq!(bins[1].accuracy.point, Some(0.5));
+    /// # Ok::<(), reasonscape_stats::StatsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`StatsError`] when there is no end, or the ends do not ascend.
+    pub fn hazards(
+        &self,
+        ends: &[u64],
+        exposure: Exposure,
+        confidence: Confidence,
+    ) -> Result<Vec<HazardBin>, StatsError> {
+        if ends.is_empty() {
+            return Err(StatsError::Empty { name: "ends" });
+        }
+        if let Some(pair) = ends.windows(2).find(|pair| pair[0] >= pair[1]) {
+            let expected = "above the end before it";
+            return Err(StatsError::OutOfRange { name: "ends", value: pair[1] as f64, expected });
+        }
+        let mut rows = self.rows.iter().peekable();
+        let (mut above, mut at_risk) = (0, self.n);
+        Ok(ends
+            .iter()
+            .map(|&up_to| {
+                let mut counts = [0; 3];
+                while let Some(row) = rows.next_if(|row| row.tokens <= up_to) {
+                    for (sum, count) in counts.iter_mut().zip(row.counts) {
+                        *sum += count;
+                    }
+                }
+                let [correct, incorrect, censored] = [Ending::Correct, Ending::Incorrect, Ending::Censored]
+                    .map(|ending| counts[ending as usize]);
+                let exposed = match exposure {
+                    Exposure::Everybody => at_risk as f64,
+                    Exposure::Actuarial => at_risk as f64 - censored as f64 / 2.0,
+                };
+                let share = |events: u64, of: f64| wilson_of_valid(events as f64, of, confidence);
+                let bin = HazardBin {
+                    above,
+                    up_to,
+                    at_risk,
+                    correct,
+                    incorrect,
+                    censored,
+                    answer_hazard: share(correct + incorrect, exposed),
+                    correct_hazard: share(correct, exposed),
+                    incorrect_hazard: share(incorrect, exposed),
+                    accuracy: share(correct, (correct + incorrect) as f64),
+                };
+                above = up_to;
+                at_risk -= correct + incorrect + censored;
+                bin
+            })
+            .collect())
+    }
+}

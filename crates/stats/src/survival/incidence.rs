@@ -1,0 +1,110 @@
+//! The share of trials that have answered right, or wrong: two endings that compete for the same trials.
+
+use super::{Ending, Lifetimes, log_log_bounds};
+use crate::Confidence;
+
+/// One of the two ways to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// A right answer.
+    Correct,
+    /// A wrong answer.
+    Incorrect,
+}
+
+impl Cause {
+    fn ending(self) -> Ending {
+        match self {
+            Self::Correct => Ending::Correct,
+            Self::Incorrect => Ending::Incorrect,
+        }
+    }
+}
+
+/// The share that has answered so, from some number of tokens on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IncidenceStep {
+    /// Tokens used.
+    pub tokens: u64,
+    /// Estimated share of all trials that answer so within these tokens.
+    pub share: f64,
+    /// Standard error of `share`.
+    pub error: f64,
+    /// Lower bound of `share`.
+    pub low: f64,
+    /// Upper bound of `share`.
+    pub high: f64,
+}
+
+/// Aalen and Johansen's estimate of the share that has answered in one of the two ways.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IncidenceCurve {
+    steps: Vec<IncidenceStep>,
+}
+
+impl Lifetimes {
+    /// The share of trials that have answered right (or wrong), as a function of tokens used.
+    ///
+    /// `F(t) = Σ S(before) d_k / r`: of those still thinking, a share `d_k / r` answers so. The shares of the two
+    /// causes and of those still thinking add up to one; taking `1 - S` with the other cause as censoring would
+    /// promise answers that trials which already answered can no longer give. The variance is carried along step by
+    /// step with those of `S` and their covariance, each step multinomial; it equals the delta-method formula of
+    /// Dinse and Larson, and without censoring it is `F (1 - F) / n`. Bounds on the log-log scale.
+    ///
+    /// Steps are the token counts at which anything was answered, from the first answer of the cause on. When the
+    /// share reaches 1 the lower bound of the step before stands.
+    ///
+    /// Sources: O. O. Aalen and S. Johansen, Scand. J. Statist. 5 (1978); G. E. Dinse and M. G. Larson, "A note on
+    /// semi-Markov models for partially censored data", Biometrika 73 (1986).
+    pub fn incidence(&self, cause: Cause, confidence: Confidence) -> IncidenceCurve {
+        let mut steps: Vec<IncidenceStep> = Vec::new();
+        let (mut thinking, mut share) = (1.0_f64, 0.0_f64);
+        let (mut thinking_variance, mut variance, mut covariance) = (0.0_f64, 0.0_f64, 0.0_f64);
+        for (row, at_risk) in self.at_risk() {
+            if row.answers() == 0 {
+                continue;
+            }
+            let risk = at_risk as f64;
+            let any = row.answers() as f64 / risk;
+            let this = row.count(cause.ending()) as f64 / risk;
+            let stay = (at_risk - row.answers()) as f64 / risk;
+            let square = thinking * thinking / risk;
+            variance +=
+                2.0 * this * covariance + this * this * thinking_variance + square * this * (1.0 - this);
+            covariance = stay * (covariance + this * thinking_variance - square * this);
+            thinking_variance = stay * (stay * thinking_variance + square * any);
+            share += thinking * this;
+            thinking *= stay;
+            if share > 0.0 {
+                let (error, low, high) = if share < 1.0 - 1e-12 {
+                    let error = variance.max(0.0).sqrt();
+                    let (low, high) = log_log_bounds(share, error, confidence.z());
+                    (error, low, high)
+                } else {
+                    share = 1.0;
+                    (0.0, steps.last().map_or(0.0, |before| before.low), 1.0)
+                };
+                steps.push(IncidenceStep { tokens: row.tokens, share, error, low, high });
+            }
+        }
+        IncidenceCurve { steps }
+    }
+}
+
+impl IncidenceCurve {
+    /// The steps, in order of tokens.
+    pub fn steps(&self) -> &[IncidenceStep] {
+        &self.steps
+    }
+
+    /// The share that has answered so after `tokens`.
+    ///
+    /// Before the first such answer it is 0, and so are both bounds. Beyond the longest trial the last share stands.
+    pub fn at(&self, tokens: u64) -> IncidenceStep {
+        let steps_before = self.steps.partition_point(|step| step.tokens <= tokens);
+        match steps_before.checked_sub(1) {
+            Some(last) => self.steps[last],
+            None => IncidenceStep { tokens: 0, share: 0.0, error: 0.0, low: 0.0, high: 0.0 },
+        }
+    }
+}

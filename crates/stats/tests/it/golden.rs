@@ -1,0 +1,42 @@
+//! The golden values that `tests/fixtures/make_forensics.py` made, and what the tests of forensics have in common.
+
+use serde_json::Value;
+
+/// The cases of one section.
+pub(crate) fn cases(section: &str) -> Vec<Value> {
+    let all: Value =
+        serde_json::from_str(include_str!("../fixtures/forensics.json")).expect("golden values are JSON");
+    all[section].as_array().unwrap_or_else(|| panic!("no section `{section}`")).clone()
+}
+
+/// A list of a case.
+pub(crate) fn list(case: &Value, name: &str) -> Vec<Value> {
+    case[name].as_array().unwrap_or_else(|| panic!("no list `{name}`")).clone()
+}
+
+/// A list of numbers of a case.
+pub(crate) fn numbers(case: &Value, name: &str) -> Vec<f64> {
+    list(case, name).iter().map(|value| value.as_f64().expect("a list of numbers")).collect()
+}
+
+/// A number of a case.
+pub(crate) fn number(case: &Value, name: &str) -> f64 {
+    case[name].as_f64().unwrap_or_else(|| panic!("no number `{name}` in {case}"))
+}
+
+/// Fails unless the numbers agree to nine digits, or to 1e-9 near zero.
+#[track_caller]
+pub(crate) fn assert_close(found: f64, expected: f64, what: &str) {
+    assert!(
+        (found - expected).abs() <= 1e-9 * (1.0 + expected.abs()),
+        "{what}: {found}, expected {expected}"
+    );
+}
+
+/// Fails unless a count of successes is one that a binomial of `n` and `share` gives, four standard errors allowed.
+#[track_caller]
+pub(crate) fn assert_share(count: usize, n: usize, share: f64, what: &str) {
+    let error = (share * (1.0 - share) / n as f64).sqrt();
+    let found = count as f64 / n as f64;
+    assert!((found - share).abs() <= 4.0 * error, "{what}: {count} of {n} are {found}, expected {share}");
+}
