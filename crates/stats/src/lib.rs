@@ -21,6 +21,7 @@
 
 pub mod bradley_terry;
 mod counters;
+pub mod effect;
 mod error;
 mod estimators;
 mod interval;

@@ -3,6 +3,7 @@
 mod bradley_terry;
 mod coverage;
 mod docs;
+mod effect;
 mod estimators;
 mod golden;
 mod paired;
