@@ -20,11 +20,13 @@
 //! ```
 
 pub mod bradley_terry;
+pub mod chi_square;
 mod counters;
 pub mod effect;
 mod error;
 mod estimators;
 mod interval;
+pub mod logistic;
 pub mod multiple;
 mod normal;
 pub mod paired;

@@ -6,6 +6,7 @@ mod docs;
 mod effect;
 mod estimators;
 mod golden;
+mod logistic;
 mod paired;
 mod pairwise;
 mod score;

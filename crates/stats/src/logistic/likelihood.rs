@@ -1,0 +1,283 @@
+//! The likelihood of a logistic curve with a guess floor, and the climb to its top.
+
+use super::{LackOfFit, Row, checked};
+use crate::{StatsError, chi_square};
+
+/// Rows, pooled, sorted, and with `x` moved and scaled to the range -1 to 1.
+pub(super) struct Data {
+    rows: Vec<Row>,
+    center: f64,
+    half_range: f64,
+    /// The smallest distance between two values of `x`, scaled.
+    gap: f64,
+}
+
+/// `height + slope x` in scaled `x`: the log-odds of knowing the answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Curve {
+    pub(super) height: f64,
+    pub(super) slope: f64,
+}
+
+impl Curve {
+    /// The level line at one half.
+    pub(super) const LEVEL: Curve = Curve { height: 0.0, slope: 0.0 };
+
+    pub(super) fn at(self, x: f64) -> f64 {
+        self.height + self.slope * x
+    }
+}
+
+/// Where a climb ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Top {
+    pub(super) curve: Curve,
+    pub(super) log_likelihood: f64,
+    /// False when the likelihood still rises, by ever less, as the curve becomes steeper.
+    pub(super) is_finite: bool,
+}
+
+/// The sigmoid of `eta` and of `-eta`, each to full relative precision.
+fn sigmoids(eta: f64) -> (f64, f64) {
+    let small = (-eta.abs()).exp();
+    let (larger, smaller) = (1.0 / (1.0 + small), small / (1.0 + small));
+    if eta >= 0.0 { (larger, smaller) } else { (smaller, larger) }
+}
+
+/// `ln` of the sigmoid of `eta`.
+fn ln_sigmoid(eta: f64) -> f64 {
+    eta.min(0.0) - (-eta.abs()).exp().ln_1p()
+}
+
+/// `count ln(count / expected)`, 0 for a count of 0.
+fn deviance_part(count: f64, expected: f64) -> f64 {
+    if count > 0.0 { count * (count / expected).ln() } else { 0.0 }
+}
+
+/// `(count - expected)^2 / expected`, 0 when both are.
+fn pearson_part(count: f64, expected: f64) -> f64 {
+    if count == expected { 0.0 } else { (count - expected).powi(2) / expected }
+}
+
+impl Data {
+    pub(super) fn new(rows: &[Row]) -> Result<Self, StatsError> {
+        let mut pooled = rows.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
+        pooled.retain(|row| row.n > 0.0);
+        // By all fields, so that the sums do not depend on the order given.
+        pooled.sort_unstable_by(|a, b| {
+            let keys = |row: &Row| [row.x + 0.0, row.guess + 0.0, row.n, row.successes];
+            keys(a)
+                .iter()
+                .zip(keys(b))
+                .map(|(a, b)| a.total_cmp(&b))
+                .find(|order| order.is_ne())
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+        pooled.dedup_by(|next, kept| {
+            let is_same = next.x == kept.x && next.guess == kept.guess;
+            if is_same {
+                kept.n += next.n;
+                kept.successes += next.successes;
+            }
+            is_same
+        });
+        let gaps = pooled.windows(2).map(|pair| pair[1].x - pair[0].x).filter(|gap| *gap > 0.0);
+        let Some(gap) = gaps.reduce(f64::min) else {
+            let found = usize::from(!pooled.is_empty());
+            return Err(StatsError::TooFewValues { name: "x", found, needed: 2 });
+        };
+        let (first, last) = (pooled[0].x, pooled[pooled.len() - 1].x);
+        let (center, half_range) = (f64::midpoint(first, last), (last - first) / 2.0);
+        for row in &mut pooled {
+            row.x = (row.x - center) / half_range;
+        }
+        Ok(Self { rows: pooled, center, half_range, gap: gap / half_range })
+    }
+
+    /// The parameter in the caller's units.
+    pub(super) fn unscale(&self, x: f64) -> f64 {
+        self.center + self.half_range * x
+    }
+
+    /// Intercept and slope in the caller's units.
+    pub(super) fn in_units(&self, curve: Curve) -> (f64, f64) {
+        let slope = curve.slope / self.half_range;
+        (curve.height - slope * self.center, slope)
+    }
+
+    /// As steep as a curve need be: nearer than half a gap to a row it is 0 or 1 to all digits.
+    pub(super) fn steepest(&self) -> f64 {
+        70.0 / self.gap
+    }
+
+    pub(super) fn log_likelihood(&self, curve: Curve) -> f64 {
+        self.rows
+            .iter()
+            .map(|row| {
+                let eta = curve.at(row.x);
+                let right = if row.guess > 0.0 {
+                    (row.guess + (1.0 - row.guess) * sigmoids(eta).0).ln()
+                } else {
+                    ln_sigmoid(eta)
+                };
+                let failures = row.n - row.successes;
+                let mut sum = 0.0;
+                if row.successes > 0.0 {
+                    sum += row.successes * right;
+                }
+                if failures > 0.0 {
+                    sum += failures * ((-row.guess).ln_1p() + ln_sigmoid(-eta));
+                }
+                sum
+            })
+            .sum()
+    }
+
+    /// The slope of the log-likelihood when a curve through one half at `center` becomes steeper.
+    pub(super) fn steepening(&self, center: f64, slope: f64) -> f64 {
+        self.rows.iter().map(|row| score(row, slope * (row.x - center)) * (row.x - center)).sum()
+    }
+
+    /// Newton's method with step halving, in both coordinates or (`is_level`) in the height alone.
+    pub(super) fn climb(&self, start: Curve, is_level: bool) -> Result<Top, StatsError> {
+        /// Ten steps settle most climbs; those towards infinity take some dozens.
+        const MOST: u32 = 1000;
+
+        let mut curve = start;
+        let mut here = self.log_likelihood(curve);
+        for _ in 0..MOST {
+            let step = self.step(curve, is_level);
+            // The gain that the step promises; a step that promises nothing, but is long, leads to infinity.
+            let size = step.height.abs() + step.slope.abs();
+            if step.promise <= 1e-20 * (1.0 + here.abs()) || self.is_off(curve) {
+                return Ok(Top {
+                    curve,
+                    log_likelihood: here,
+                    is_finite: size < 1e-3 && !self.is_off(curve),
+                });
+            }
+            let mut part = 1.0;
+            let next = loop {
+                let next = Curve {
+                    height: curve.height + part * step.height,
+                    slope: curve.slope + part * step.slope,
+                };
+                let there = self.log_likelihood(next);
+                if there > here {
+                    break Some((next, there));
+                }
+                part /= 2.0;
+                if part < 1e-12 {
+                    break None;
+                }
+            };
+            let Some((next, there)) = next else {
+                // Nothing higher within rounding: this is the top, as far as numbers can tell.
+                return Ok(Top { curve, log_likelihood: here, is_finite: size < 1e-3 });
+            };
+            (curve, here) = (next, there);
+        }
+        Err(StatsError::NotConverged { name: "logistic fit", steps: u64::from(MOST) })
+    }
+
+    /// Whether the curve is so steep, or so far from one half everywhere, that it can only be on its way to infinity.
+    fn is_off(&self, curve: Curve) -> bool {
+        curve.slope.abs() > self.steepest() || curve.height.abs() - curve.slope.abs() > 40.0
+    }
+
+    /// Newton's step, turned uphill wherever the likelihood is bent upwards.
+    fn step(&self, curve: Curve, is_level: bool) -> Step {
+        let mut gradient = [0.0; 2];
+        let mut bend = Bend { height: 0.0, cross: 0.0, slope: 0.0 };
+        for row in &self.rows {
+            let eta = curve.at(row.x);
+            let (score, information) = (score(row, eta), observed_information(row, eta));
+            bend.height += information;
+            gradient[0] += score;
+            if !is_level {
+                gradient[1] += score * row.x;
+                bend.cross += information * row.x;
+                bend.slope += information * row.x * row.x;
+            }
+        }
+        let [height, slope] = bend.uphill(gradient);
+        Step { height, slope, promise: (gradient[0] * height + gradient[1] * slope).max(0.0) }
+    }
+
+    pub(super) fn lack_of_fit(&self, curve: Curve) -> Result<LackOfFit, StatsError> {
+        let (mut g2, mut pearson) = (0.0, 0.0);
+        for row in &self.rows {
+            let (known, unknown) = sigmoids(curve.at(row.x));
+            let right = row.n * (row.guess + (1.0 - row.guess) * known).max(f64::MIN_POSITIVE);
+            let wrong = row.n * ((1.0 - row.guess) * unknown).max(f64::MIN_POSITIVE);
+            let failures = row.n - row.successes;
+            g2 += 2.0 * (deviance_part(row.successes, right) + deviance_part(failures, wrong));
+            pearson += pearson_part(row.successes, right) + pearson_part(failures, wrong);
+        }
+        let g2 = g2.max(0.0);
+        let degrees = self.rows.len() as u64 - 2;
+        let p = if degrees > 0 { Some(chi_square::survival(g2, degrees)?) } else { None };
+        Ok(LackOfFit { g2, pearson, degrees, p })
+    }
+}
+
+struct Step {
+    height: f64,
+    slope: f64,
+    /// Twice the gain in log-likelihood that the step promises.
+    promise: f64,
+}
+
+/// How the log-likelihood is bent, downwards, in height and slope.
+struct Bend {
+    height: f64,
+    cross: f64,
+    slope: f64,
+}
+
+impl Bend {
+    /// Along each main axis the gradient over the size of the bend, so that plateaus and saddles are left uphill.
+    ///
+    /// Near a top this is Newton's step. A step is at most 5 long, in log-odds at the middle and the ends.
+    fn uphill(&self, gradient: [f64; 2]) -> [f64; 2] {
+        const LONGEST: f64 = 5.0;
+
+        let angle = (2.0 * self.cross).atan2(self.height - self.slope) / 2.0;
+        let (sine, cosine) = angle.sin_cos();
+        let mean = f64::midpoint(self.height, self.slope);
+        let radius = ((self.height - self.slope) / 2.0).hypot(self.cross);
+        let larger = if mean >= 0.0 { mean + radius } else { mean - radius };
+        // The smaller one through the product of both, so that it keeps its digits.
+        let smaller = (self.height * self.slope - self.cross * self.cross) / larger;
+        let (first, second) = if mean >= 0.0 { (larger, smaller) } else { (smaller, larger) };
+        let along = |axis: [f64; 2], bend: f64| {
+            let rise = axis[0] * gradient[0] + axis[1] * gradient[1];
+            let step = if rise == 0.0 { 0.0 } else { rise / bend.abs() };
+            let step = if step.is_finite() { step.clamp(-LONGEST, LONGEST) } else { LONGEST.copysign(rise) };
+            axis.map(|part| part * step)
+        };
+        let (one, other) = (along([cosine, sine], first), along([-sine, cosine], second));
+        [one[0] + other[0], one[1] + other[1]]
+    }
+}
+
+/// How the log-likelihood of a row changes with its log-odds.
+fn score(row: &Row, eta: f64) -> f64 {
+    let (known, unknown) = sigmoids(eta);
+    if row.guess > 0.0 {
+        let right = row.guess + (1.0 - row.guess) * known;
+        (row.successes - row.n * right) * known / right
+    } else {
+        // The same, with nothing cancelled.
+        row.successes * unknown - (row.n - row.successes) * known
+    }
+}
+
+/// How the log-likelihood of a row is bent, downwards, at its log-odds.
+fn observed_information(row: &Row, eta: f64) -> f64 {
+    let (known, unknown) = sigmoids(eta);
+    let right = row.guess + (1.0 - row.guess) * known;
+    let part = if row.guess > 0.0 { (1.0 - row.guess) * known / right } else { 1.0 };
+    known * unknown * (row.n - row.successes)
+        + row.successes * part * unknown * (part * unknown - (unknown - known))
+}
