@@ -20,6 +20,7 @@
 //! ```
 
 pub mod bradley_terry;
+pub mod budget;
 pub mod chi_square;
 mod counters;
 pub mod effect;
