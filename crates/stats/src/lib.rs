@@ -22,6 +22,7 @@
 pub mod bradley_terry;
 pub mod budget;
 pub mod chi_square;
+pub mod cluster;
 mod counters;
 pub mod effect;
 mod error;

@@ -1,6 +1,7 @@
 //! The integration tests of the statistics crate, one module a topic.
 
 mod bradley_terry;
+mod cluster;
 mod coverage;
 mod docs;
 mod effect;
