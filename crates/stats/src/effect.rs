@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use rayon::slice::ParallelSliceMut;
+
 use crate::{Confidence, StatsError, finite, in_range};
 
 /// Finite measurements, sorted once.
@@ -55,7 +57,7 @@ impl Sample {
             // Adding zero makes a minus zero a plain one.
             *value = finite("sample", *value)? + 0.0;
         }
-        values.sort_unstable_by(f64::total_cmp);
+        values.par_sort_unstable_by(f64::total_cmp);
         Ok(Self { sorted: values })
     }
 
