@@ -37,6 +37,7 @@ pub mod pairwise;
 pub mod power;
 pub mod random;
 pub mod score;
+pub mod spectrum;
 pub mod survival;
 mod twister;
 

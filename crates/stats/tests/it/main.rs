@@ -11,4 +11,5 @@ mod logistic;
 mod paired;
 mod pairwise;
 mod score;
+mod spectrum;
 mod survival;
