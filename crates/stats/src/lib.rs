@@ -2,7 +2,9 @@
 //!
 //! Everything starts from [`Counters`] (how many trials, how many correct, how many truncated, how much of
 //! it luck), becomes an [`Interval`] by one of nine [`Mode`]s, and ends as a [`ReasonScore`](score::ReasonScore)
-//! with its interval, a pairwise win rate, or a paired test.
+//! with its interval, a pairwise win rate, or a paired test. How a model breaks is read from single trials: how long
+//! it thinks ([`survival`]), where along a parameter it fails ([`logistic`]), what a smaller token limit would have
+//! cost ([`budget`]), and what tells samples, populations and models apart ([`effect`], [`spectrum`], [`cluster`]).
 //!
 //! # Promises
 //! Pure functions on numbers: no file, no network, no clock, no global state. A seed is always an argument, and

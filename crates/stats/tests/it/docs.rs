@@ -1,8 +1,11 @@
 //! The pages under `docs/`, as the tests read them.
 
+use reasonscape_stats::effect::Sample;
+use reasonscape_stats::logistic::{Row, fit};
 use reasonscape_stats::paired::{mcnemar, paired_difference};
 use reasonscape_stats::pairwise::{Beta, probability_greater};
 use reasonscape_stats::power::{Design, minimum_detectable_difference, trials_for_margin};
+use reasonscape_stats::survival::{Ending, Lifetimes, SurvivalStep};
 use reasonscape_stats::{Confidence, Counters, Interval, Mode};
 
 const P95: Confidence = Confidence::P95;
@@ -82,5 +85,38 @@ fn planning_tables_are_what_the_code_says() {
         });
         let separate = (1.959_964 + 0.841_621) * (2.0 * 0.8 * 0.2 / items as f64).sqrt();
         assert_has_line(&text, &format!("| {items} | {} | {:.1} |", paired.join(" | "), 100.0 * separate));
+    }
+}
+
+#[test]
+fn thinking_time_example_is_what_the_code_says() {
+    let text = page("statistics.md");
+    let answers = [100, 150, 200, 250, 300, 400, 500].map(|tokens| (tokens, Ending::Correct));
+    let lifetimes = Lifetimes::new(answers.into_iter().chain([(512, Ending::Censored)])).unwrap();
+    let curve = lifetimes.survival(P95);
+    for step in curve.steps() {
+        let SurvivalStep { tokens, at_risk, share, low, high, .. } = step;
+        assert_has_line(&text, &format!("| {tokens} | {at_risk} | {share:.3} | {low:.3} | {high:.3} |"));
+    }
+    let median = curve.median();
+    let [tokens, low] = [median.tokens, median.low].map(Option::unwrap);
+    let high = median.high.map_or("without an upper end".to_owned(), |high| format!("to {high}"));
+    assert_has_line(&text, &format!("The median is {tokens} tokens, from {low} {high}."));
+}
+
+#[test]
+fn effect_and_frontier_examples_are_what_the_code_says() {
+    let text = page("statistics.md");
+    let sample = |values: [f64; 3]| Sample::new(values.to_vec()).unwrap();
+    let effect = sample([4.0, 5.0, 6.0]).compared_with(&sample([1.0, 2.0, 3.0]), P95);
+    assert!(text.contains(&format!("delta is {}, from {:.3} to {}.", effect.delta, effect.low, effect.high)));
+    let row = |x, successes, guess| Row { x, n: 40.0, successes, guess };
+    for guess in [0.0, 0.25] {
+        let rows =
+            [row(2.0, 39.0, guess), row(4.0, 33.0, guess), row(6.0, 22.0, guess), row(8.0, 14.0, guess)];
+        let found = fit(&rows, P95).unwrap();
+        let [x50, low, high] = [found.x50, found.low, found.high].map(Option::unwrap);
+        let p = found.lack_of_fit.p.unwrap();
+        assert_has_line(&text, &format!("| {guess} | {x50:.2} | {low:.2} | {high:.2} | {p:.2} |"));
     }
 }
