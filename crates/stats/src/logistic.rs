@@ -226,9 +226,16 @@ mod tests {
 
     fn rows() -> impl Strategy<Value = Vec<Row>> {
         let guess = prop::sample::select(vec![0.0, 0.0, 0.25, 0.5]);
-        let row = (-5_i32..5, 0_u32..200, 0.0..=1.0_f64, guess).prop_map(|(x, n, share, guess)| {
-            let n = f64::from(n);
-            Row { x: f64::from(x), n, successes: (share * n).round(), guess }
+        // Even and doubling values; mostly modest numbers of trials; shares that are often 0 and 1.
+        let x =
+            prop_oneof![(-5_i32..5).prop_map(f64::from), (0_i32..14).prop_map(|power| 2.0_f64.powi(power))];
+        let n = prop_oneof![4 => 0_u32..200, 1 => 0_u32..1_000_000_000].prop_map(f64::from);
+        let share = prop_oneof![2 => 0.0..=1.0_f64, 1 => Just(0.0), 1 => Just(1.0)];
+        let row = (x, n, share, guess).prop_map(|(x, n, share, guess)| Row {
+            x,
+            n,
+            successes: (share * n).round(),
+            guess,
         });
         prop::collection::vec(row, 2..9).prop_filter("two values of x", |rows| {
             let tried: Vec<f64> = rows.iter().filter(|row| row.n > 0.0).map(|row| row.x).collect();
@@ -292,6 +299,17 @@ mod tests {
             (x50 - 3.0).abs() < 0.1 && (1.9..=2.1).contains(&low) && (3.9..=4.1).contains(&high),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn a_cliff_between_the_closest_of_values_that_double_is_found() {
+        let rows: Vec<Row> = (0..12)
+            .map(|power| row(2.0_f64.powi(power), 30.0, if power == 0 { 30.0 } else { 0.0 }, 0.0))
+            .collect();
+        let found = fit(&rows, P95).unwrap();
+        let [x50, low, high] = [found.x50, found.low, found.high].map(Option::unwrap);
+        assert!((1.2..=1.8).contains(&x50) && low < x50 && x50 < high && high < 2.1, "{found:?}");
+        assert!((0.9..=1.1).contains(&low) && found.crossing == Crossing::Crosses, "{found:?}");
     }
 
     #[test]

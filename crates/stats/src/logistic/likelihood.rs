@@ -116,7 +116,8 @@ impl Data {
             .map(|row| {
                 let eta = curve.at(row.x);
                 let right = if row.guess > 0.0 {
-                    (row.guess + (1.0 - row.guess) * sigmoids(eta).0).ln()
+                    // Through what is wrong, which keeps its digits where nearly everything is right.
+                    (-(1.0 - row.guess) * sigmoids(eta).1).ln_1p()
                 } else {
                     ln_sigmoid(eta)
                 };
@@ -156,6 +157,8 @@ impl Data {
                     is_finite: size < 1e-3 && !self.is_off(curve),
                 });
             }
+            // What is gained where the likelihood has no digits left shows in the gradient alone.
+            let is_below_rounding = step.promise <= 1e-13 * (1.0 + here.abs());
             let mut part = 1.0;
             let next = loop {
                 let next = Curve {
@@ -163,7 +166,7 @@ impl Data {
                     slope: curve.slope + part * step.slope,
                 };
                 let there = self.log_likelihood(next);
-                if there > here {
+                if there > here || is_below_rounding {
                     break Some((next, there));
                 }
                 part /= 2.0;
@@ -187,21 +190,32 @@ impl Data {
 
     /// Newton's step, turned uphill wherever the likelihood is bent upwards.
     fn step(&self, curve: Curve, is_level: bool) -> Step {
+        // Slopes are taken about the place where the information is. About any other, a row with most of the trials
+        // would drown in its rounding errors what the others say of the slope.
+        let (mut sum, mut weights) = (0.0, f64::MIN_POSITIVE);
+        for row in &self.rows {
+            let weight = observed_information(row, curve.at(row.x)).abs();
+            weights += weight;
+            sum += weight * row.x;
+        }
+        let middle = sum / weights;
         let mut gradient = [0.0; 2];
         let mut bend = Bend { height: 0.0, cross: 0.0, slope: 0.0 };
         for row in &self.rows {
-            let eta = curve.at(row.x);
+            let (eta, offset) = (curve.at(row.x), row.x - middle);
             let (score, information) = (score(row, eta), observed_information(row, eta));
             bend.height += information;
             gradient[0] += score;
             if !is_level {
-                gradient[1] += score * row.x;
-                bend.cross += information * row.x;
-                bend.slope += information * row.x * row.x;
+                gradient[1] += score * offset;
+                bend.cross += information * offset;
+                bend.slope += information * offset * offset;
             }
         }
-        let [height, slope] = bend.uphill(gradient);
-        Step { height, slope, promise: (gradient[0] * height + gradient[1] * slope).max(0.0) }
+        // As far again as the curve is steep, so that a cliff between close values is reached in a few steps.
+        let [height, slope] = bend.uphill(gradient, 5.0 + curve.height.abs() + curve.slope.abs());
+        let promise = (gradient[0] * height + gradient[1] * slope).max(0.0);
+        Step { height: height - slope * middle, slope, promise }
     }
 
     pub(super) fn lack_of_fit(&self, curve: Curve) -> Result<LackOfFit, StatsError> {
@@ -238,10 +252,8 @@ struct Bend {
 impl Bend {
     /// Along each main axis the gradient over the size of the bend, so that plateaus and saddles are left uphill.
     ///
-    /// Near a top this is Newton's step. A step is at most 5 long, in log-odds at the middle and the ends.
-    fn uphill(&self, gradient: [f64; 2]) -> [f64; 2] {
-        const LONGEST: f64 = 5.0;
-
+    /// Near a top this is Newton's step; elsewhere it is at most `longest` along each axis.
+    fn uphill(&self, gradient: [f64; 2], longest: f64) -> [f64; 2] {
         let angle = (2.0 * self.cross).atan2(self.height - self.slope) / 2.0;
         let (sine, cosine) = angle.sin_cos();
         let mean = f64::midpoint(self.height, self.slope);
@@ -253,7 +265,7 @@ impl Bend {
         let along = |axis: [f64; 2], bend: f64| {
             let rise = axis[0] * gradient[0] + axis[1] * gradient[1];
             let step = if rise == 0.0 { 0.0 } else { rise / bend.abs() };
-            let step = if step.is_finite() { step.clamp(-LONGEST, LONGEST) } else { LONGEST.copysign(rise) };
+            let step = if step.is_finite() { step.clamp(-longest, longest) } else { longest.copysign(rise) };
             axis.map(|part| part * step)
         };
         let (one, other) = (along([cosine, sine], first), along([-sine, cosine], second));
@@ -264,20 +276,23 @@ impl Bend {
 /// How the log-likelihood of a row changes with its log-odds.
 fn score(row: &Row, eta: f64) -> f64 {
     let (known, unknown) = sigmoids(eta);
-    if row.guess > 0.0 {
-        let right = row.guess + (1.0 - row.guess) * known;
-        (row.successes - row.n * right) * known / right
-    } else {
-        // The same, with nothing cancelled.
-        row.successes * unknown - (row.n - row.successes) * known
-    }
+    row.successes * known_part(row, known) * unknown - (row.n - row.successes) * known
 }
 
 /// How the log-likelihood of a row is bent, downwards, at its log-odds.
 fn observed_information(row: &Row, eta: f64) -> f64 {
     let (known, unknown) = sigmoids(eta);
-    let right = row.guess + (1.0 - row.guess) * known;
-    let part = if row.guess > 0.0 { (1.0 - row.guess) * known / right } else { 1.0 };
+    let part = known_part(row, known);
     known * unknown * (row.n - row.successes)
         + row.successes * part * unknown * (part * unknown - (unknown - known))
+}
+
+/// The share of the right answers that are known, not guessed.
+fn known_part(row: &Row, known: f64) -> f64 {
+    if row.guess > 0.0 {
+        let known = (1.0 - row.guess) * known;
+        known / (row.guess + known)
+    } else {
+        1.0
+    }
 }
