@@ -2,7 +2,7 @@
 //! figures beside DuckDB's.
 //!
 //!     points_speed make DIR MODELS TASKS TRIALS
-//!     points_speed time DIR
+//!     points_speed time DIR SQL…
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,6 +13,10 @@ use reasonscape_runner::EvalId;
 use reasonscape_runner::cache::CacheKey;
 use reasonscape_stats::Mode;
 
+// As the program has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 type Failed = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failed> {
@@ -22,30 +26,13 @@ fn main() -> Result<(), Failed> {
         ["make", folder, models, tasks, trials] => {
             make(Path::new(folder), models.parse()?, tasks.parse()?, trials.parse()?)
         }
-        ["time", folder] => measure(Path::new(folder)),
-        _ => Err("points_speed make DIR MODELS TASKS TRIALS, or points_speed time DIR".into()),
+        ["time", folder, questions @ ..] => measure(Path::new(folder), questions),
+        _ => Err("points_speed make DIR MODELS TASKS TRIALS, or points_speed time DIR SQL…".into()),
     }
 }
 
-/// The questions in SQL, as DuckDB is asked them.
-const QUESTIONS: [(&str, &str); 2] = [
-    (
-        "sql by model and task",
-        "SELECT model, base_task, count(*), sum(CASE WHEN status = 1 THEN 1 ELSE 0 END), \
-         sum(CASE WHEN status = 2 THEN 1 ELSE 0 END), sum(CASE WHEN status <> 2 THEN guess ELSE 0 END) \
-         FROM trials GROUP BY model, base_task",
-    ),
-    (
-        "sql by all five",
-        "SELECT model, template, sampler, base_task, params, count(*), \
-         sum(CASE WHEN status = 1 THEN 1 ELSE 0 END), sum(CASE WHEN status = 2 THEN 1 ELSE 0 END), \
-         sum(CASE WHEN status <> 2 THEN guess ELSE 0 END) \
-         FROM trials GROUP BY model, template, sampler, base_task, params",
-    ),
-];
-
 /// Prints the least of several times for each question, in seconds, as JSON.
-fn measure(folder: &Path) -> Result<(), Failed> {
+fn measure(folder: &Path, questions: &[&str]) -> Result<(), Failed> {
     const RUNS: usize = 5;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let mut figures = serde_json::Map::new();
@@ -68,7 +55,7 @@ fn measure(folder: &Path) -> Result<(), Failed> {
             }
             note(name, least);
         }
-        for (name, question) in QUESTIONS {
+        for question in questions {
             let mut least = f64::INFINITY;
             for _ in 0..RUNS {
                 let started = Instant::now();
@@ -76,7 +63,7 @@ fn measure(folder: &Path) -> Result<(), Failed> {
                 while answer.next().await?.is_some() {}
                 least = least.min(started.elapsed().as_secs_f64());
             }
-            note(name, least);
+            note(question, least);
         }
         Ok::<(), Failed>(())
     })?;

@@ -20,38 +20,58 @@ TRIALS = int(os.environ.get("TRIALS", "10000000"))
 THREADS = os.cpu_count()
 
 
+def peak_mb(report):
+    """The most memory that a command held, from what `time -v` says of it."""
+    return int(re.search(r"Maximum resident set size \(kbytes\): (\d+)", report)[1]) / 1e3
+
+
+# What a researcher would ask of the trials, in words that both engines know.
+QUESTIONS = {
+    "how often, by model and task": """SELECT model, base_task, count(*),
+        count(*) FILTER (WHERE status = 1), count(*) FILTER (WHERE status = 2), sum(guess) FILTER (WHERE status <> 2)
+        FROM {trials} GROUP BY model, base_task""",
+    "how often, by all five": """SELECT model, template, sampler, base_task, params, count(*),
+        count(*) FILTER (WHERE status = 1), count(*) FILTER (WHERE status = 2), sum(guess) FILTER (WHERE status <> 2)
+        FROM {trials} GROUP BY model, template, sampler, base_task, params""",
+    "tokens, by model and outcome": """SELECT model, status, count(*), avg(completion_tokens), max(completion_tokens)
+        FROM {trials} GROUP BY model, status""",
+    "one model's points": """SELECT params, count(*), avg(completion_tokens) FROM {trials}
+        WHERE model = 'maker-3/model-31-instruct' GROUP BY params""",
+    "commonest wrong answers": """SELECT answer, count(*) FROM {trials} WHERE status = 0
+        GROUP BY answer ORDER BY count(*) DESC, answer LIMIT 10""",
+    "median tokens, by task": """SELECT base_task, median(completion_tokens) FROM {trials} GROUP BY base_task""",
+}
+
+
 def main(speed, program):
     with tempfile.TemporaryDirectory(prefix="points-") as folder:
         subprocess.run([speed, "make", folder, str(MODELS), str(TASKS), str(TRIALS)], check=True)
         size = sum(file.stat().st_size for file in pathlib.Path(folder).rglob("*.parquet"))
-        ours = json.loads(subprocess.run([speed, "time", folder], check=True, capture_output=True).stdout)
+        asked = [question.format(trials="trials") for question in QUESTIONS.values()]
+        timed = subprocess.run(["/usr/bin/time", "-v", speed, "time", folder, *asked], check=True, capture_output=True, text=True)
+        ours, query_peak = json.loads(timed.stdout), peak_mb(timed.stderr)
         scores = [program, "--quiet", "--format", "json", "analyze", "scores", folder]
         ours["analyze scores, cold"] = seconds(lambda: subprocess.run(scores, check=True, capture_output=True), 3)
-        timed = subprocess.run(["/usr/bin/time", "-v", *scores], check=True, capture_output=True, text=True).stderr
-        peak = int(re.search(r"Maximum resident set size \(kbytes\): (\d+)", timed)[1]) / 1e3
+        timed = subprocess.run(["/usr/bin/time", "-v", *scores], check=True, capture_output=True, text=True)
+        scores_peak = peak_mb(timed.stderr)
 
         database = duckdb.connect()
         database.execute(f"SET threads = {THREADS}")
-        counts = """count(*), sum(CASE WHEN status = 1 THEN 1 ELSE 0 END), sum(CASE WHEN status = 2 THEN 1 ELSE 0 END),
-            sum(CASE WHEN status <> 2 THEN guess ELSE 0 END)"""
         trials = f"read_parquet('{folder}/trials/*/*/*.parquet', hive_partitioning = false)"
-        ask = lambda keys: seconds(
-            lambda: database.execute(f"SELECT {keys}, {counts} FROM {trials} GROUP BY {keys}").fetchall()
-        )
-        by, five = ask("model, base_task"), ask("model, template, sampler, base_task, params")
+        ask = lambda question: seconds(lambda: database.execute(question.format(trials=trials)).fetchall())
+        peers = {name: ask(question) for name, question in QUESTIONS.items()}
 
     print(f"{TRIALS:,} trials of {MODELS} models on {TASKS} tasks, {size / 1e6:.0f} MB of Parquet, {THREADS} threads,")
-    print(f"DuckDB {duckdb.__version__}, load {os.getloadavg()[0]:.1f}; `analyze scores` needs {peak:.0f} MB\n")
-    print(f"{'what':32} {'ours':>9} {'DuckDB':>9} {'DuckDB/ours':>12}")
-    for name, peer in [
-        ("aggregate by model and task", by),
-        ("aggregate by all five", five),
-        ("sql by model and task", by),
-        ("sql by all five", five),
-    ]:
-        print(f"{name:32} {shown(ours[name]):>9} {shown(peer):>9} {peer / ours[name]:>11.2f}x")
+    print(f"DuckDB {duckdb.__version__}, load {os.getloadavg()[0]:.1f}; all of it in {query_peak:.0f} MB, `analyze scores` in {scores_peak:.0f} MB\n")
+    print(f"{'what':34} {'ours':>9} {'DuckDB':>9} {'DuckDB/ours':>12}")
+    names = list(QUESTIONS)
+    rows = [("aggregate by model and task", names[0], None), ("aggregate by all five", names[1], None)]
+    rows += [(f"sql: {name}", name, QUESTIONS[name].format(trials="trials")) for name in names]
+    for what, peer, question in rows:
+        mine = ours[question or what]
+        print(f"{what:34} {shown(mine):>9} {shown(peers[peer]):>9} {peers[peer] / mine:>11.2f}x")
     for name in ["open", "analyze scores, cold"]:
-        print(f"{name:32} {shown(ours[name]):>9}")
+        print(f"{name:34} {shown(ours[name]):>9}")
 
 
 main(*sys.argv[1:])

@@ -4,7 +4,7 @@ The server is a process of its own on loopback. A row covers a whole command, fr
 that of the client (user and system). Ours has every response synced to the disk before it counts, and the peers write
 theirs to a file once they have them (inspect's log, lm-eval's `--log_samples`). Nobody scores: `run` does not either.
 
-PEER_COUNT and OWN_COUNT set the tests at each of the suite's 1,067 points, 2 and 94 unless told otherwise.
+Rows show the quickest of RUNS (3) runs. PEER_COUNT and OWN_COUNT set the tests at each of the suite's 1,067 points, 2 and 94 unless told otherwise.
 """
 
 import json
@@ -22,6 +22,7 @@ MODEL = "sim-p0.85"
 MAX_TOKENS = 2048
 PEER_COUNT = int(os.environ.get("PEER_COUNT", "2"))
 OWN_COUNT = int(os.environ.get("OWN_COUNT", "94"))
+RUNS = int(os.environ.get("RUNS", "3"))
 # What issue 4 asks for.
 WANTED_RATE, WANTED_RATIO, WANTED_CPU_MS, WANTED_START_MS, WANTED_CACHED_S = 20_000, 50, 0.1, 100, 3
 
@@ -169,6 +170,12 @@ def measure(server, what, command, folder, samples=None):
     }
 
 
+def least(server, what, command_for, folder, samples=None):
+    """The quickest of several runs, each in a folder of its own: whatever else the machine does only adds to them."""
+    runs = (folder.with_name(f"{folder.name}-{run}") for run in range(RUNS))
+    return min((measure(server, what, command_for(run), run, samples) for run in runs), key=lambda row: row["seconds"])
+
+
 def questions(binary, study, dataset):
     """What we asked, for the others to ask: the prompts as they stand in our cache."""
     exported = subprocess.run(
@@ -192,10 +199,11 @@ def main(binary):
     try:
         load = os.getloadavg()[0]
         small, large, dataset = root / "small", root / "large", root / "questions.jsonl"
-        same = measure(server, "reasonscape", ours(binary, small, server.base_url, PEER_COUNT), small)
-        questions(binary, small, dataset)
-        many = measure(server, "reasonscape", ours(binary, large, server.base_url, OWN_COUNT), large)
-        cached = measure(server, "cached", ours(binary, large, server.base_url, OWN_COUNT), large, 0)
+        our = lambda count: lambda folder: ours(binary, folder, server.base_url, count)
+        same = least(server, "reasonscape", our(PEER_COUNT), small)
+        questions(binary, root / "small-0", dataset)
+        many = least(server, "reasonscape", our(OWN_COUNT), large)
+        cached = measure(server, "cached", our(OWN_COUNT)(root / "large-0"), root / "large-0", 0)
         peers = {"inspect-ai": inspect_ai, "lm-eval": lm_eval}
         rows = {"reasonscape": same, "reasonscape, more": many}
         starts = {"reasonscape": min(
@@ -204,10 +212,9 @@ def main(binary):
         )}
         for name, command in peers.items():
             folder = root / name
-            rows[name] = measure(
-                server, name, command(folder, server.base_url, dataset, same["samples"]), folder, same["samples"]
-            )
-            starts[name] = first_request_ms(lambda url: command(folder, url, dataset, same["samples"]), folder)
+            ask = lambda url, folder, command=command: command(folder, url, dataset, same["samples"])
+            rows[name] = least(server, name, lambda folder: ask(server.base_url, folder), folder, same["samples"])
+            starts[name] = first_request_ms(lambda url: ask(url, root / f"{name}-0"), root / f"{name}-0")
     finally:
         server.stop()
 
@@ -227,10 +234,10 @@ def main(binary):
         ],
     )
     best = max(rate(rows[name]) for name in peers)
-    least = min(rows[name]["cpu_s"] / rows[name]["samples"] for name in peers)
+    cheapest = min(rows[name]["cpu_s"] / rows[name]["samples"] for name in peers)
     for name, row in (("the same samples", same), ("more of them", many)):
         cpu = row["cpu_s"] / row["samples"]
-        print(f"\n{name}, beside the better peer: {rate(row) / best:.0f}x its samples a second, 1/{least / cpu:.0f} of its CPU", end="")
+        print(f"\n{name}, beside the better peer: {rate(row) / best:.0f}x its samples a second, 1/{cheapest / cpu:.0f} of its CPU", end="")
     print(f"\n\nwanted: {WANTED_RATIO}x, {WANTED_RATE:,} samples/s, {WANTED_CPU_MS} ms of CPU a sample, first request in {WANTED_START_MS} ms")
     print(f"all {many['samples']:,} cached: {cached['seconds']:.2f} s, of {WANTED_CACHED_S} s wanted")
 

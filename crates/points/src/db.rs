@@ -3,6 +3,7 @@
 mod answer;
 mod load;
 mod paired;
+mod scan;
 mod tables;
 
 use std::cmp::Ordering;

@@ -113,8 +113,19 @@ impl PointsError {
 
 impl From<DataFusionError> for PointsError {
     fn from(error: DataFusionError) -> Self {
-        Self::Query(error.strip_backtrace())
+        let said = error.strip_backtrace();
+        match missing_table(&said) {
+            Some(table) => {
+                Self::Query(format!("there is no table `{table}`; there are trials, points and evals"))
+            }
+            None => Self::Query(said),
+        }
     }
+}
+
+/// The table that the engine did not find, without the names of its own that it puts before.
+fn missing_table(said: &str) -> Option<&str> {
+    said.split_once("table 'datafusion.public.")?.1.strip_suffix("' not found")
 }
 
 impl From<ArrowError> for PointsError {

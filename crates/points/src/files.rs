@@ -8,6 +8,7 @@ use datafusion::arrow::datatypes::Schema;
 use datafusion::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+use datafusion::parquet::file::metadata::ParquetMetaData;
 use serde::de::DeserializeOwned;
 
 use crate::error::plain;
@@ -117,6 +118,11 @@ fn check_columns(found: &Schema, kind: Kind) -> Result<(), String> {
 }
 
 impl FileInfo {
+    /// What the end of the file says of its columns.
+    pub(crate) fn footer(&self) -> &ParquetMetaData {
+        self.metadata.metadata()
+    }
+
     /// All rows, with the columns of the schema in their order.
     pub(crate) fn read(&self, kind: Kind) -> Result<Vec<RecordBatch>, PointsError> {
         let damaged = |problem: String| PointsError::Damaged { path: self.path.clone(), problem };

@@ -1,7 +1,7 @@
 //! Opening a study: which files are there, which of their counters can be trusted, and what is counted anew.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::compute::concat_batches;
@@ -59,7 +59,7 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
         return Err(PointsError::Empty { study: study.to_owned() });
     }
     let evals = evaluations(trials.iter().chain(&points));
-    let files: Vec<PathBuf> = trials.iter().map(|file| file.path.clone()).collect();
+    let files = trials.clone();
 
     let mut units: BTreeMap<(EvalKey, String), Unit> = BTreeMap::new();
     for file in trials {
@@ -92,7 +92,7 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
         remarks.push(format!("{duplicates} trials are stored more than once and count once"));
     }
     let points = concat_batches(&schema::POINTS, &rows)?;
-    let tables = Tables { files, points, evals: &evals, has_duplicates: duplicates > 0 };
+    let tables = Tables { trials: files, points, evals: &evals, has_duplicates: duplicates > 0 };
     let (points, session) = tables.register().await?;
     Ok(PointsDb { study: study.to_owned(), evals, remarks, points, session })
 }

@@ -3,6 +3,7 @@
 mod broken;
 mod interrupt;
 mod kills;
+mod order;
 mod secrets;
 mod terminal;
 
@@ -47,13 +48,19 @@ impl World {
 
     /// Faults as `--faults` takes them, and the key that the server demands.
     fn with(faults: &str, api_key: Option<&str>) -> Self {
+        Self::of(SimulateOptions {
+            faults: if faults.is_empty() { Faults::default() } else { faults.parse().unwrap() },
+            api_key: api_key.map(str::to_owned),
+            ..SimulateOptions::default()
+        })
+    }
+
+    fn of(options: SimulateOptions) -> Self {
         let server = SimulatedServer::start(SimulateOptions {
             suites: vec![Suite::parse(SUITE).unwrap()],
             count: Some(256),
-            faults: if faults.is_empty() { Faults::default() } else { faults.parse().unwrap() },
-            api_key: api_key.map(str::to_owned),
             threads: 1,
-            ..SimulateOptions::default()
+            ..options
         })
         .unwrap();
         let folder = TempDir::new().unwrap();

@@ -1,0 +1,141 @@
+//! The table of trials: files whose footers were read when the study was opened, so that a question lists and reads
+//! nothing but the columns that it needs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
+use datafusion::catalog::Session;
+use datafusion::common::{DataFusionError, Statistics, ToDFSchema};
+use datafusion::datasource::file_format::FileFormat;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{ListingTableUrl, PartitionedFile};
+use datafusion::datasource::object_store::ObjectStoreUrl;
+use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::{TableProvider, TableType};
+use datafusion::logical_expr::utils::conjunction;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::physical_plan::ExecutionPlan;
+use url::Url;
+
+use crate::files::FileInfo;
+use crate::{PointsError, schema};
+
+/// Trials in files.
+#[derive(Debug)]
+pub(super) struct TrialsTable {
+    schema: SchemaRef,
+    files: Vec<TrialsFile>,
+}
+
+#[derive(Debug)]
+struct TrialsFile {
+    path: PathBuf,
+    /// As the engine finds it.
+    url: ListingTableUrl,
+    length: u64,
+    modified: SystemTime,
+    /// The least and greatest value of its columns: a column that has one value, as the model has, is not read at all.
+    statistics: Arc<Statistics>,
+}
+
+impl TrialsTable {
+    pub(super) fn new(files: &[FileInfo]) -> Result<Self, PointsError> {
+        let schema = in_memory();
+        let files = files
+            .iter()
+            .map(|file| {
+                let path = std::path::absolute(&file.path).map_err(PointsError::io("find", &file.path))?;
+                // As a path it would be a pattern, in which `[` and `*` of a folder's name mean something.
+                let url = Url::from_file_path(&path).expect("an absolute path has an address");
+                let (length, modified) = found(&path)?;
+                Ok(TrialsFile {
+                    url: ListingTableUrl::try_new(url, None)?,
+                    path,
+                    length,
+                    modified,
+                    statistics: Arc::new(DFParquetMetadata::statistics_from_parquet_metadata(
+                        file.footer(),
+                        &schema,
+                    )?),
+                })
+            })
+            .collect::<Result<Vec<_>, PointsError>>()?;
+        Ok(Self { schema, files })
+    }
+}
+
+/// The columns as they are in memory: texts that are handed on without being copied.
+fn in_memory() -> SchemaRef {
+    let fields = schema::TRIALS.fields().iter().map(|field| match field.data_type() {
+        DataType::Utf8 => field.as_ref().clone().with_data_type(DataType::Utf8View),
+        _ => field.as_ref().clone(),
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// The length of a file, and when it was written.
+fn found(path: &Path) -> Result<(u64, SystemTime), PointsError> {
+    let metadata = std::fs::metadata(path).map_err(PointsError::io("read", path))?;
+    Ok((metadata.len(), metadata.modified().map_err(PointsError::io("read", path))?))
+}
+
+impl TrialsFile {
+    /// The file as it is now: another program may have replaced it since the study was opened.
+    fn now(&self) -> Result<PartitionedFile, PointsError> {
+        let (length, modified) = found(&self.path)?;
+        let mut file = PartitionedFile::new(String::new(), length);
+        file.object_meta.location = self.url.prefix().clone();
+        file.object_meta.last_modified = modified.into();
+        if (length, modified) == (self.length, self.modified) {
+            file = file.with_statistics(Arc::clone(&self.statistics));
+        }
+        Ok(file)
+    }
+}
+
+#[async_trait]
+impl TableProvider for TrialsTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> datafusion::common::Result<Vec<TableProviderFilterPushDown>> {
+        // The reader may decide that it is quicker to let a row through.
+        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
+        let mut source = ParquetSource::new(Arc::clone(&self.schema));
+        if let Some(filter) = conjunction(filters.to_vec()) {
+            let columns = Arc::clone(&self.schema).to_dfschema()?;
+            source = source.with_predicate(state.create_physical_expr(filter, &columns)?);
+        }
+        let files = self.files.iter().map(TrialsFile::now).collect::<Result<Vec<_>, PointsError>>();
+        let files = FileGroup::new(files.map_err(|error| DataFusionError::External(Box::new(error)))?);
+        let scan = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
+            .with_file_groups(files.split_files(state.config().target_partitions()))
+            .with_projection_indices(projection.cloned())?
+            // Rows that do not pass are taken out later, so that a scan with a filter cannot stop early.
+            .with_limit(limit.filter(|_| filters.is_empty()))
+            .build();
+        let parquet = ParquetFormat::default().with_options(state.table_options().parquet.clone());
+        parquet.create_physical_plan(state, scan).await
+    }
+}
