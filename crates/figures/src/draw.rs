@@ -129,8 +129,8 @@ fn wrap_up(figure: &Figure, height: f64, body: &str) -> String {
     );
     let _ = writeln!(svg, "<title>{}</title>", escape(&figure.title));
     let _ = writeln!(svg, "<desc>{}</desc>", escape(&describe(figure)));
-    if body.contains("url(#hatch-") {
-        svg.push_str(&hatches());
+    if body.contains("url(#") {
+        svg.push_str(&definitions());
     }
     let _ = writeln!(svg, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>");
     svg.push_str(body);
@@ -138,14 +138,14 @@ fn wrap_up(figure: &Figure, height: f64, body: &str) -> String {
     svg
 }
 
-/// White lines over coloured areas, one pattern a look, and grey ones over missing cells. They are the same in every
-/// picture, so it does no harm if several on a page name them alike.
-fn hatches() -> String {
+/// White lines over coloured areas, one pattern a look, grey ones over missing cells, and the scales of colours. They are
+/// the same in every picture, so it does no harm if several on a page name them alike.
+fn definitions() -> String {
     let lines = [
         "M-1 1L1 -1M0 6L6 0M5 7L7 5",
-        "M3 0L3 6",
         "M-1 5L1 7M0 0L6 6M5 -1L7 1",
         "M0 3L6 3",
+        "M3 0L3 6",
         "M0 0L6 6M0 6L6 0",
         "M3 0L3 6M0 3L6 3",
         "M2 3L4 3",
@@ -161,6 +161,7 @@ fn hatches() -> String {
         defs.push_str(&pattern(&(index + 1).to_string(), data, "#ffffff"));
     }
     defs.push_str(&pattern("missing", lines[0], "#b0b0b0"));
+    defs.push_str(&heat::gradients());
     defs.push_str("</defs>\n");
     defs
 }
@@ -192,7 +193,6 @@ fn draw_sample(canvas: &mut Canvas, figure: &Figure, sample: &Sample<'_>, x: f64
                     canvas,
                     Area { x: x + 4.0, y: y - 6.0, width: SAMPLE - 8.0, height: 12.0 },
                     *look,
-                    "",
                 );
             }
             if layers().any(|layer| matches!(layer, Layer::Line { .. })) {
@@ -215,8 +215,10 @@ fn draw_panel(canvas: &mut Canvas, panel: &ReadyPanel<'_>, plot: &Plot, looks: &
     if !is_heat {
         grid(canvas, &stage, plot);
     }
+    draw_rules(canvas, &stage, plot, rules);
     // Half a marker may stand out of the frame.
     canvas.within(area.grown(series::RADIUS + 1.0), |canvas| {
+        series::bands(canvas, &stage);
         for (index, layer) in panel.layers.iter().enumerate() {
             match layer {
                 Layer::Line { .. } | Layer::Dots { .. } | Layer::Bars { .. } | Layer::Boxes { .. } => {
@@ -233,7 +235,6 @@ fn draw_panel(canvas: &mut Canvas, panel: &ReadyPanel<'_>, plot: &Plot, looks: &
             }
         }
     });
-    draw_rules(canvas, &stage, plot, rules);
     if !is_heat {
         canvas.line((area.x, area.y), (area.x, area.bottom()), &Paint::stroke(AXIS, 1.0));
         canvas.line((area.x, area.bottom()), (area.right(), area.bottom()), &Paint::stroke(AXIS, 1.0));
@@ -253,6 +254,9 @@ fn grid(canvas: &mut Canvas, stage: &Stage<'_, '_>, plot: &Plot) {
             let x = stage.across(tick.share);
             canvas.line((x, area.y), (x, area.bottom()), &Paint::stroke(GRID, 1.0));
         }
+    }
+    if stage.panel.layers.iter().any(|layer| matches!(layer, Layer::Tree(_))) {
+        return;
     }
     for tick in &plot.y_ticks {
         let y = stage.down(tick.share);

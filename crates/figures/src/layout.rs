@@ -131,7 +131,7 @@ fn plot_height(panel: &ReadyPanel<'_>, columns: usize) -> f64 {
     let bars = widest_slice(|layer| matches!(layer, Layer::Bars { .. } | Layer::Boxes { .. }));
     let dots = widest_slice(|layer| matches!(layer, Layer::Dots { .. }));
     let has_cells = panel.heat().is_some_and(|heat| heat.columns.len() * columns <= 9);
-    let row = if has_cells { 36.0 } else { (14.0 * bars as f64).max(9.0 * dots as f64).max(20.0) };
+    let row = if has_cells { 36.0 } else { (14.0 * bars as f64).max(13.0 * dots as f64).max(20.0) };
     (row * names.len() as f64).max(40.0)
 }
 
@@ -164,10 +164,10 @@ fn below(axis: &ReadyAxis, plot_width: f64) -> (Vec<Tick>, Turn, f64) {
         };
         // Where names are closer than lines of text, every so-manieth is written.
         let stride = if turn == Turn::Upright { (13.0 / slot.max(0.1)).ceil().max(1.0) as usize } else { 1 };
-        return (ticks.into_iter().step_by(stride).collect(), turn, 130.0);
+        return (ticks.into_iter().step_by(stride).collect(), turn, 150.0);
     }
     // As many ticks as have room for their words.
-    let about = (plot_width / 70.0) as usize;
+    let about = (plot_width / 42.0) as usize;
     let fits = |ticks: &[Tick]| {
         ticks.windows(2).all(|pair| {
             let gap = (pair[1].share - pair[0].share).abs() * plot_width;

@@ -113,7 +113,7 @@ fn unit_of(largest: f64) -> (f64, &'static str) {
 }
 
 /// With so many decimals, and never as a zero below zero.
-fn plain(number: f64, decimals: usize) -> String {
+pub(crate) fn plain(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$}");
     let is_zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
     let text = if is_zero { text.trim_start_matches('-').to_owned() } else { text };

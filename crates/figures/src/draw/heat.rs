@@ -4,7 +4,7 @@ use crate::canvas::{Anchor, Area, Canvas, Paint, Words};
 use crate::layout::{LINE, WORDS, key_lines};
 use crate::look::{FAINT, INK};
 use crate::model::{Bounds, Cell, Heat, Palette};
-use crate::number::{drawable, interval, shown, shown_with};
+use crate::number::{drawable, interval, is_far, plain, shown, shown_with};
 use crate::panel::ReadyPanel;
 use crate::text::{shorten, width};
 
@@ -49,9 +49,14 @@ pub(crate) fn cell(heat: &Heat, row: usize, column: usize) -> Option<(&Cell, f64
 /// The interval as it is written below a number.
 pub(crate) fn written(cell: &Cell, percent: bool) -> Option<String> {
     let Bounds { low, high } = interval(cell.interval)?;
-    let end = |number: f64| {
-        let text = shown(number, percent);
-        text.trim_end_matches('%').to_owned()
+    // With as many decimals as the number above it, if it is one.
+    let digits = cell.text.trim_end_matches('%');
+    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let is_number = digits.replace('−', "-").parse::<f64>().is_ok();
+    let end = |number: f64| match (is_number && !is_far(number), percent) {
+        (true, true) => plain(number * 100.0, decimals),
+        (true, false) => plain(number, decimals),
+        (false, _) => shown(number, percent).trim_end_matches('%').to_owned(),
     };
     Some(format!("{} to {}", end(low), end(high)))
 }
@@ -142,8 +147,30 @@ fn inside(canvas: &mut Canvas, heat: &Heat, cell: &Cell, place: Area, room: Room
         let edge = 2.0f64.min(place.width / 8.0);
         let across = |number| place.x + edge + share(ends, number) * (place.width - 2.0 * edge);
         let y = if room == Room::Line { middle.1 } else { place.bottom() - 4.0 };
-        canvas.line((across(bounds.low), y), (across(bounds.high), y), &Paint::stroke(ink, 1.4));
+        // A hair across the cell is the scale on which the interval lies.
+        canvas.line((across(ends.low), y), (across(ends.high), y), &Paint::stroke(ink, 0.6).opacity(0.4));
+        canvas.line((across(bounds.low), y), (across(bounds.high), y), &Paint::stroke(ink, 2.0));
     }
+}
+
+fn gradient_name(palette: Palette) -> &'static str {
+    match palette {
+        Palette::Sequential => "scale-sequential",
+        Palette::Diverging => "scale-diverging",
+    }
+}
+
+/// The colours of both palettes from end to end.
+pub(super) fn gradients() -> String {
+    let gradient = |palette: Palette| {
+        let stop = |step: u32| {
+            let share = f64::from(step) / 4.0;
+            format!("<stop offset=\"{share}\" stop-color=\"{}\"/>", palette.at(share).hex())
+        };
+        let stops: String = (0..=4).map(stop).collect();
+        format!("<linearGradient id=\"{}\">{stops}</linearGradient>", gradient_name(palette))
+    };
+    gradient(Palette::Sequential) + &gradient(Palette::Diverging)
 }
 
 /// The scale of colours below the panel, and what it stands for.
@@ -154,14 +181,8 @@ pub(super) fn key(canvas: &mut Canvas, heat: &Heat, area: Area) {
     canvas.text(Words::new(&low, area.x, baseline));
     let left = area.x + width(&low, WORDS) + 6.0;
     let length = KEY.min(area.width * 0.4);
-    let steps = 40;
-    for step in 0..steps {
-        let color = heat.palette.at((f64::from(step) + 0.5) / f64::from(steps)).hex();
-        let part = length / f64::from(steps);
-        // Each reaches below the next, so that no seam shows.
-        let bar = Area { x: left + f64::from(step) * part, y: area.y + 1.0, width: part + 0.5, height: 11.0 };
-        canvas.rectangle(bar, &Paint::fill(&color), "");
-    }
+    let bar = Area { x: left, y: area.y + 1.0, width: length, height: 11.0 };
+    canvas.rectangle(bar, &Paint::fill(&format!("url(#{})", gradient_name(heat.palette))), "");
     canvas.text(Words::new(&high, left + length + 6.0, baseline));
     let mut right = left + length + 6.0 + width(&high, WORDS) + 14.0;
     let count = heat.rows.len() * heat.columns.len();

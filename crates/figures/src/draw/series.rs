@@ -34,11 +34,12 @@ pub(super) fn draw(canvas: &mut Canvas, stage: &Stage<'_, '_>, index: usize, lay
 }
 
 /// A coloured area with the hatch of its look.
-pub(super) fn fill(canvas: &mut Canvas, area: Area, look: Look, title: &str) {
-    canvas.rectangle(area, &Paint { stroke: "#ffffff", width: 0.5, ..Paint::fill(look.color) }, title);
+pub(super) fn fill(canvas: &mut Canvas, area: Area, look: Look) {
+    canvas.rectangle(area, &Paint::fill(look.color), "");
     if look.hatch > 0 {
-        canvas.rectangle(area, &Paint::fill(&format!("url(#hatch-{})", look.hatch)), title);
+        canvas.rectangle(area, &Paint::fill(&format!("url(#hatch-{})", look.hatch)), "");
     }
+    canvas.rectangle(area, &Paint::stroke(look.color, 1.0), "");
 }
 
 /// A point of a line with the ends of its band, in pixels.
@@ -47,7 +48,7 @@ struct Spot {
     band: Option<(f64, f64)>,
 }
 
-fn line(canvas: &mut Canvas, stage: &Stage<'_, '_>, look: Look, points: &[Point], step: bool, markers: bool) {
+fn spots(stage: &Stage<'_, '_>, points: &[Point]) -> Vec<Option<Spot>> {
     let spot = |point: &Point| {
         let at = (stage.x(point.x)?, stage.y(point.y)?);
         let band = interval(point.interval).filter(|_| !stage.panel.sideways).map(|Bounds { low, high }| {
@@ -56,19 +57,33 @@ fn line(canvas: &mut Canvas, stage: &Stage<'_, '_>, look: Look, points: &[Point]
         });
         Some(Spot { at, band })
     };
-    let spots: Vec<Option<Spot>> = points.iter().map(spot).collect();
-    // A number that is missing leaves a gap in the line.
-    let runs: Vec<&[Option<Spot>]> = spots.split(Option::is_none).filter(|run| !run.is_empty()).collect();
-    for run in &runs {
-        let run: Vec<&Spot> = run.iter().flatten().collect();
-        if !look.is_grey {
-            for part in run.split(|spot| spot.band.is_none()).filter(|part| !part.is_empty()) {
-                band(canvas, part, look, step);
-            }
+    points.iter().map(spot).collect()
+}
+
+/// The bands of all lines, below every line.
+pub(super) fn bands(canvas: &mut Canvas, stage: &Stage<'_, '_>) {
+    let lines = || stage.panel.layers.iter().filter(|layer| matches!(layer, Layer::Line { .. }));
+    // Many bands over one another would hide which is which.
+    let opacity = if lines().count() <= 3 { 0.16 } else { 0.09 };
+    for layer in lines() {
+        let Layer::Line { name, points, step } = layer else { continue };
+        let look = stage.looks.of(name);
+        if look.is_grey {
+            continue;
+        }
+        let spots = spots(stage, points);
+        for run in spots.split(|spot| spot.as_ref().is_none_or(|spot| spot.band.is_none())) {
+            let run: Vec<&Spot> = run.iter().flatten().collect();
+            band(canvas, &run, look, *step, opacity);
         }
     }
+}
+
+fn line(canvas: &mut Canvas, stage: &Stage<'_, '_>, look: Look, points: &[Point], step: bool, markers: bool) {
+    let spots = spots(stage, points);
     let width = if look.is_grey { 1.0 } else { STROKE };
-    for run in &runs {
+    // A number that is missing leaves a gap in the line.
+    for run in spots.split(Option::is_none) {
         let places: Vec<(f64, f64)> = run.iter().flatten().map(|spot| spot.at).collect();
         if places.len() > 1 {
             canvas.path(&path(&stepped(&places, step)), &Paint::dashed(look.color, width, look.dash));
@@ -79,21 +94,21 @@ fn line(canvas: &mut Canvas, stage: &Stage<'_, '_>, look: Look, points: &[Point]
     }
 }
 
-fn band(canvas: &mut Canvas, part: &[&Spot], look: Look, step: bool) {
+fn band(canvas: &mut Canvas, part: &[&Spot], look: Look, step: bool, opacity: f64) {
     let edge = |end: fn((f64, f64)) -> f64| -> Vec<(f64, f64)> {
         let places: Vec<_> = part.iter().filter_map(|spot| Some((spot.at.0, end(spot.band?)))).collect();
         stepped(&places, step)
     };
     let (mut lower, upper) = (edge(|band| band.0), edge(|band| band.1));
-    if part.len() == 1 {
-        if let (Some(from), Some(to)) = (lower.first(), upper.first()) {
-            canvas.line(*from, *to, &Paint::stroke(look.color, 1.2));
-        }
+    if let ([from], [to]) = (lower.as_slice(), upper.as_slice()) {
+        canvas.line(*from, *to, &Paint::stroke(look.color, 1.2));
+    }
+    if part.len() < 2 {
         return;
     }
     lower.reverse();
     let outline = path(upper.iter().chain(&lower)) + "Z";
-    canvas.path(&outline, &Paint::fill(look.color).opacity(0.16));
+    canvas.path(&outline, &Paint::fill(look.color).opacity(opacity));
     for edge in [&upper, &lower] {
         canvas.path(&path(edge), &Paint::stroke(look.color, 0.6).opacity(0.55));
     }
@@ -128,7 +143,7 @@ fn slice(stage: &Stage<'_, '_>, index: usize, at: f64) -> Option<(f64, f64)> {
     };
     let used = pixels * 0.76;
     let slice = panel.place(index);
-    Some((place(at)? + slice.offset * used, (slice.width * used).clamp(1.0, 60.0)))
+    Some((place(at)? + slice.offset * used, (slice.width * used).clamp(1.0, 60.0) - 1.0))
 }
 
 /// From a place on the axis of names and one on the axis of numbers to a point of the picture.
@@ -207,7 +222,7 @@ fn bars(canvas: &mut Canvas, stage: &Stage<'_, '_>, index: usize, name: &str, po
         let Some((along, width)) = slice(stage, index, at) else { continue };
         let area = rectangle(sideways, along, width, value_at(stage, 0.0), value_at(stage, number));
         canvas.titled(&hint(stage, name, point), |canvas| {
-            fill(canvas, area, look, "");
+            fill(canvas, area, look);
             if let Some(Bounds { low, high }) = interval(point.interval) {
                 let ends = (value_at(stage, low), value_at(stage, high));
                 // A light edge keeps the whisker visible on its bar.
