@@ -4,7 +4,8 @@ mod heat;
 mod series;
 mod tree;
 
-pub(crate) use tree::brackets;
+pub(crate) use heat::{cell, ends, share, written};
+pub(crate) use tree::{Bracket, brackets};
 
 use std::fmt::Write as _;
 

@@ -103,7 +103,7 @@ fn legend(names: &[String]) -> Vec<Entry> {
 }
 
 /// How many panels stand side by side.
-fn columns(figure: &Figure) -> usize {
+pub(crate) fn columns(figure: &Figure) -> usize {
     let count = figure.panels.len();
     let automatic = match count {
         0 | 1 => 1,

@@ -30,6 +30,7 @@ mod number;
 mod output;
 mod page;
 mod panel;
+mod plotly;
 mod png;
 mod text;
 
@@ -37,3 +38,4 @@ pub use model::{
     Axis, Bounds, Cell, Direction, Figure, Heat, Layer, Merge, Palette, Panel, Point, Scale, Summary, Tree,
 };
 pub use output::{FigureError, Kind, PNG_SCALE};
+pub use page::plotly_script;

@@ -156,13 +156,6 @@ impl Axis {
         self.range = None;
         self
     }
-
-    pub(crate) fn names(&self) -> Option<&[String]> {
-        match &self.scale {
-            Scale::Categories(names) => Some(names),
-            Scale::Linear | Scale::Log => None,
-        }
-    }
 }
 
 /// A number in its place, with its interval if one is known.
