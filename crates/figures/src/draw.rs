@@ -319,7 +319,7 @@ fn x_words(canvas: &mut Canvas, plot: &Plot) -> f64 {
                 canvas.text(Words { turn: -45.0, x: x + 4.0, y: top + 6.0, ..words.anchor(Anchor::End) });
             }
             Turn::Upright => {
-                canvas.text(Words { turn: -90.0, x: x + 4.0, y: top, ..words.anchor(Anchor::End) })
+                canvas.text(Words { turn: -90.0, x: x + 4.0, y: top, ..words.anchor(Anchor::End) });
             }
         }
     }

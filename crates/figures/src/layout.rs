@@ -175,7 +175,8 @@ fn below(axis: &ReadyAxis, plot_width: f64) -> (Vec<Tick>, Turn, f64) {
         })
     };
     let tries = (1..=about.clamp(3, 9)).rev().map(|about| axis.ticks(about));
-    let ticks = tries.clone().find(|ticks| fits(ticks)).or_else(|| tries.last()).unwrap_or_default();
+    let ticks =
+        tries.clone().find(|ticks| fits(ticks)).or_else(|| tries.clone().next_back()).unwrap_or_default();
     let ticks = if fits(&ticks) { ticks } else { ticks.into_iter().take(1).collect() };
     (ticks, Turn::Level, plot_width)
 }

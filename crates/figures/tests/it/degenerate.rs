@@ -120,7 +120,7 @@ fn nasty_numbers_make_sound_pictures() {
     let mut draw = Draw(7);
     for round in 0..300 {
         let mut figure = Figure { columns: draw.below(7), ..Figure::new(format!("round {round}")) };
-        for _ in 0..draw.below(3) + 1 {
+        for _ in 0..=draw.below(3) {
             let mut panel = Panel::new("panel", draw.axis(), draw.axis());
             for _ in 0..draw.below(4) {
                 panel = panel.layer(draw.layer());

@@ -19,7 +19,7 @@ fn texts(svg: &str) -> (Vec<(String, Rect)>, usvg::Size) {
         Arc::new(fonts)
     });
     let options = usvg::Options { fontdb: Arc::clone(fonts), ..usvg::Options::default() };
-    let tree = usvg::Tree::from_str(svg, &options).unwrap();
+    let tree = usvg::Tree::from_str(svg, &options).expect("resvg reads it");
     let mut found = Vec::new();
     collect(tree.root(), &mut found);
     (found, tree.size())

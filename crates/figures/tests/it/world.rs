@@ -166,12 +166,12 @@ pub(crate) fn assert_sound(svg: &str) {
             assert!(is_word || !has_number, "{}=\"{value}\"", attribute.name());
         }
         if let Some(width) = node.attribute("width") {
-            assert!(width.parse::<f64>().unwrap() >= 0.0, "width {width}");
+            assert!(width.parse::<f64>().is_ok_and(|width| width >= 0.0), "width {width}");
         }
     }
 }
 
 /// resvg can make a drawing of it.
 pub(crate) fn assert_drawable(svg: &str) {
-    usvg::Tree::from_str(svg, &usvg::Options::default()).unwrap();
+    usvg::Tree::from_str(svg, &usvg::Options::default()).expect("resvg reads it");
 }
