@@ -259,6 +259,12 @@ impl Builder<'_> {
             // Shapes take numbers as they are, annotations their logarithms.
             let line = json!({"color": INK, "width": 1, "dash": "5px,3px"});
             let word = json!({"text": escaped(rule.label), "showarrow": false, "font": {"size": 12}});
+            // Near an edge the words go inwards, so that they stay on the page.
+            let side = match axis.share(rule.at) {
+                Some(share) if share > 0.85 => "right",
+                Some(share) if share < 0.1 => "left",
+                _ => "center",
+            };
             let (shape, mut annotation) = if is_vertical {
                 let level = placed_rules
                     .iter()
@@ -267,7 +273,7 @@ impl Builder<'_> {
                 (
                     json!({"xref": x, "yref": format!("{y} domain"), "x0": rule.at, "x1": rule.at, "y0": 0, "y1": 1}),
                     json!({"xref": x, "yref": format!("{y} domain"), "x": at, "y": 1, "yanchor": "bottom",
-                           "yshift": level as f64 * RULE}),
+                           "xanchor": side, "yshift": level as f64 * RULE}),
                 )
             } else {
                 (
