@@ -22,7 +22,7 @@ use serde::Serialize;
 pub use self::answer::Answer;
 pub use self::paired::PairedTask;
 
-use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError};
+use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError, Provenance};
 
 /// The trials and counters of a study, open for questions.
 ///
@@ -31,6 +31,7 @@ use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError};
 pub struct PointsDb {
     study: PathBuf,
     evals: Vec<EvalInfo>,
+    sources: Vec<Source>,
     remarks: Vec<String>,
     /// Adds up points on one thread, so that the same question gives the same bits.
     points: SessionContext,
@@ -45,6 +46,17 @@ impl std::fmt::Debug for PointsDb {
             .field("evals", &self.evals)
             .finish_non_exhaustive()
     }
+}
+
+/// Where the numbers of an evaluation on a task come from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// The evaluation.
+    pub eval_id: String,
+    /// The task.
+    pub task: String,
+    /// Versions, seed, hashes and dates.
+    pub provenance: Provenance,
 }
 
 /// How estimates are made.
@@ -163,6 +175,11 @@ impl PointsDb {
     /// The evaluations, by model, template and sampler.
     pub fn evals(&self) -> &[EvalInfo] {
         &self.evals
+    }
+
+    /// Where the numbers come from, by evaluation and task.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
     }
 
     /// What was found odd and put right when the files were opened.

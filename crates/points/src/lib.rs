@@ -20,7 +20,7 @@ mod trial;
 mod write;
 
 pub use counts::{Counts, Mean};
-pub use db::{Answer, Estimator, Group, PairedTask, PointEstimate, PointsDb, Value};
+pub use db::{Answer, Estimator, Group, PairedTask, PointEstimate, PointsDb, Source, Value};
 pub use error::PointsError;
 pub use evaluate::{Evaluated, EvaluatedUnit, Options, Progress, evaluate};
 pub use filter::{Column, Filter};

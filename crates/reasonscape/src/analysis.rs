@@ -22,7 +22,7 @@ pub(crate) use self::counted::Asked;
 pub(crate) use self::inventory::{
     EvalSummary, PointSummary, TaskSummary, evals, points, tasks, telling_coordinates,
 };
-pub(crate) use self::leaderboard::{Leaderboard, ScoreRow, leaderboard};
+pub(crate) use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard};
 pub(crate) use self::modes::{ModesRow, modes};
 pub(crate) use self::pairwise::{Pairwise, pairwise};
 

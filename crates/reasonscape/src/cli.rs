@@ -8,6 +8,7 @@ mod generate;
 mod init;
 mod key;
 mod plan;
+mod report;
 mod run;
 mod score;
 mod simulate;
@@ -80,6 +81,7 @@ enum Command {
     Init(init::Init),
     Key(key::Key),
     Plan(plan::Plan),
+    Report(report::ReportCommand),
     Run(run::Run),
     Score(score::Score),
     Simulate(simulate::Simulate),
@@ -119,6 +121,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Init(init) => init.run(global),
         Command::Key(key) => key.run(global),
         Command::Plan(plan) => plan.run(global),
+        Command::Report(report) => report.run(global),
         Command::Run(run) => run.run(global),
         Command::Score(score) => score.run(global),
         Command::Simulate(simulate) => simulate.run(global),

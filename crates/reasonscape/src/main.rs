@@ -9,6 +9,7 @@ mod cli;
 mod failure;
 mod logging;
 mod output;
+mod report;
 
 use std::process::ExitCode;
 

@@ -86,8 +86,18 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// The names of the columns.
+    pub(crate) fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The rows as people read them.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = Vec<String>> {
+        self.rows.iter().map(|row| row.iter().map(Cell::for_people).collect())
+    }
+
     /// Whether the column holds numbers, which are read from the right.
-    fn is_numeric(&self, column: usize) -> bool {
+    pub(crate) fn is_numeric(&self, column: usize) -> bool {
         self.rows.iter().all(|row| row[column].is_number())
     }
 

@@ -8,8 +8,8 @@ use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::Int64Type;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::PointsDb;
 use super::tables::{Recount, Tables, recount};
+use super::{PointsDb, Source};
 use crate::files::{FileInfo, discover, inspect};
 use crate::schema;
 use crate::write::Kind;
@@ -59,6 +59,7 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
         return Err(PointsError::Empty { study: study.to_owned() });
     }
     let evals = evaluations(trials.iter().chain(&points));
+    let sources = sources(trials.iter().chain(&points));
     let files = trials.clone();
 
     let mut units: BTreeMap<(EvalKey, String), Unit> = BTreeMap::new();
@@ -94,7 +95,7 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
     let points = concat_batches(&schema::POINTS, &rows)?;
     let tables = Tables { trials: files, points, evals: &evals, has_duplicates: duplicates > 0 };
     let (points, session) = tables.register().await?;
-    Ok(PointsDb { study: study.to_owned(), evals, remarks, points, session })
+    Ok(PointsDb { study: study.to_owned(), evals, sources, remarks, points, session })
 }
 
 async fn count_anew(unit: &Unit) -> Result<Recount, PointsError> {
@@ -137,4 +138,20 @@ fn evaluations<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<EvalInfo> {
         }
     }
     latest.into_values().map(|file| file.eval.clone()).collect()
+}
+
+/// Where the numbers of each evaluation on each task come from, once however many files say it.
+fn sources<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<Source> {
+    let mut found: BTreeMap<(&str, &str), &FileInfo> = BTreeMap::new();
+    for file in files {
+        found.entry((&file.eval.eval_id, &file.task)).or_insert(file);
+    }
+    found
+        .into_values()
+        .map(|file| Source {
+            eval_id: file.eval.eval_id.clone(),
+            task: file.task.clone(),
+            provenance: file.provenance.clone(),
+        })
+        .collect()
 }

@@ -1,5 +1,6 @@
 //! `reasonscape analyze` on a study whose counters are known.
 
+mod report;
 mod small;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,209 @@
+//! A study on one page: what was found, how sure that is, how it was measured, and where the numbers come from.
+//!
+//! # Promises
+//! The page needs nothing but itself: no network, no fonts, no files beside it. Findings are made of significant results
+//! only. Every picture has the numbers that it shows in a table or beside it.
+
+mod figures;
+mod findings;
+mod html;
+mod markdown;
+mod methods;
+mod provenance;
+
+use reasonscape_figures::Figure;
+use reasonscape_points::PointsDb;
+use reasonscape_stats::Mode;
+use reasonscape_stats::pairwise::Method;
+
+use crate::analysis::{Asked, Leaderboard, leaderboard, pairwise};
+use crate::failure::Failure;
+use crate::output::{Cell, Table};
+
+pub(crate) use self::html::html;
+pub(crate) use self::markdown::markdown;
+
+/// A report, before it is written in one form or another.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// What the study is called.
+    pub(crate) title: String,
+    /// One line below it: how much was measured, and when.
+    pub(crate) summary: String,
+    pub(crate) sections: Vec<Section>,
+}
+
+/// A part with a heading.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// For links to it.
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// What stands in a part.
+#[derive(Debug)]
+pub(crate) enum Block {
+    Text(String),
+    List(Vec<String>),
+    Table(Table),
+    Figure(Box<Figure>),
+}
+
+impl Block {
+    fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+/// Gathers all that a report says of a study, or of the part of it that is meant.
+pub(crate) async fn report(db: &PointsDb, asked: &Asked, title: &str, mode: Mode) -> Result<Report, Failure> {
+    let board = leaderboard(db, asked, mode).await?;
+    if board.rows.is_empty() {
+        return Err(Failure::input(
+            "no evaluation has a trial yet, so there is nothing to report; `reasonscape run` asks for them",
+        ));
+    }
+    let mut sections = vec![
+        Section {
+            id: "findings",
+            title: "Findings",
+            blocks: findings::findings(db, asked, &board, mode).await?,
+        },
+        Section { id: "leaderboard", title: "Leaderboard", blocks: standing(&board) },
+        Section {
+            id: "tasks",
+            title: "Task by task",
+            blocks: vec![
+                Block::text(
+                    "Accuracy on each task, with its 95 % interval; the darker, the more a model fails.",
+                ),
+                Block::Figure(Box::new(figures::by_task(&board))),
+                Block::Table(by_task(&board)),
+            ],
+        },
+    ];
+    if board.rows.len() > 1 {
+        let games = pairwise(db, asked, mode, Method::Exact).await?;
+        sections.push(Section {
+            id: "pairwise",
+            title: "Head to head",
+            blocks: vec![
+                Block::text(
+                    "How often the model of the row would come out ahead of the model of the column, were a task \
+                     drawn at random and each accuracy drawn from what the data support. A half is a draw.",
+                ),
+                Block::Figure(Box::new(figures::head_to_head(&games))),
+                Block::Table(ratings(&games)),
+            ],
+        });
+    }
+    sections.push(Section { id: "methods", title: "How it was measured", blocks: methods::methods(mode) });
+    let sources = db.sources();
+    sections.push(Section {
+        id: "provenance",
+        title: "Where the numbers come from",
+        blocks: provenance::provenance(sources, &board),
+    });
+    let trials: u64 = board.rows.iter().flat_map(|row| row.tasks.values()).map(|task| task.n).sum();
+    let summary = format!(
+        "{} on {}, {trials} trials{}",
+        counted(board.rows.len(), "evaluation"),
+        counted(board.tasks.len(), "task"),
+        provenance::when(sources),
+    );
+    Ok(Report { title: title.to_owned(), summary, sections })
+}
+
+fn counted(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+/// The leaderboard as a picture and as a table, with what has to be said beside it.
+fn standing(board: &Leaderboard) -> Vec<Block> {
+    let mut table = Table::new(&[
+        "rank",
+        "name",
+        "ReasonScore",
+        "band",
+        "truncated",
+        "mean tokens",
+        "score per 1k tokens",
+        "trials",
+    ]);
+    for row in &board.rows {
+        let mark = if row.complete { "" } else { "*" };
+        table.push(vec![
+            Cell::Shown(row.place()),
+            Cell::text(&row.label),
+            Cell::Shown(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
+            Cell::text(row.band),
+            Cell::Shown(format!("{:.1} %", 100.0 * row.truncation_rate)),
+            Cell::optional(row.tokens_mean, 0),
+            Cell::optional(row.score_per_1k_tokens, 0),
+            Cell::Number(row.tasks.values().map(|task| task.n).sum::<u64>() as f64, 0),
+        ]);
+    }
+    let mut blocks = vec![Block::Figure(Box::new(figures::scores(board))), Block::Table(table)];
+    let mut remarks = Vec::new();
+    if board.rows.iter().any(crate::analysis::ScoreRow::is_tied) {
+        remarks
+            .push("= is a tie: the intervals overlap, and the place may be any of those named.".to_owned());
+    }
+    for row in &board.rows {
+        if let Some(lacks) = row.lacks() {
+            remarks.push(format!("* {} lacks {lacks}; it is scored on what it has.", row.label));
+        }
+    }
+    for label in &board.unscored {
+        remarks.push(format!("{label} has no trial yet and no score."));
+    }
+    for (task, evals) in &board.near_chance {
+        remarks.push(format!(
+            "On {task}, {} near chance, where these intervals are too narrow; the K modes give bounds that hold.",
+            match evals.len() {
+                1 => format!("{} is", evals[0]),
+                several => format!("{several} evaluations are"),
+            }
+        ));
+    }
+    if !remarks.is_empty() {
+        blocks.push(Block::List(remarks));
+    }
+    blocks
+}
+
+/// The numbers of the picture.
+fn by_task(board: &Leaderboard) -> Table {
+    let columns: Vec<&str> =
+        ["task"].into_iter().chain(board.rows.iter().map(|row| row.label.as_str())).collect();
+    let mut table = Table::new(&columns);
+    for task in &board.tasks {
+        let mut cells = vec![Cell::text(task)];
+        cells.extend(board.rows.iter().map(|row| match row.tasks.get(task) {
+            Some(task) => {
+                let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
+                Cell::Shown(format!("{center:.2} ± {margin:.2}"))
+            }
+            None => Cell::Missing,
+        }));
+        table.push(cells);
+    }
+    table
+}
+
+fn ratings(games: &crate::analysis::Pairwise) -> Table {
+    let mut table = Table::new(&["name", "Elo", "from", "to", "expected wins", "opponents"]);
+    for player in &games.evals {
+        table.push(vec![
+            Cell::text(&player.label),
+            Cell::Number(player.elo, 0),
+            Cell::optional(player.elo_low, 0),
+            Cell::optional(player.elo_high, 0),
+            Cell::Number(player.expected_wins, 2),
+            Cell::Number(player.opponents as f64, 0),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,81 @@
+//! The pictures of a report.
+
+use reasonscape_figures::{Axis, Bounds, Cell, Figure, Heat, Layer, Palette, Panel, Point};
+
+use crate::analysis::{Leaderboard, Pairwise};
+
+/// ReasonScores with their intervals, the best at the top.
+pub(super) fn scores(board: &Leaderboard) -> Figure {
+    let names = board.rows.iter().map(|row| row.label.as_str());
+    let points = board
+        .rows
+        .iter()
+        .enumerate()
+        .map(|(place, row)| {
+            Point::between(row.score.center, place as f64, row.score.ci_low, row.score.ci_high)
+        })
+        .collect();
+    Figure::new("ReasonScore")
+        .subtitle("with 95 % intervals; where they overlap, the order is not settled")
+        .panel(
+            Panel::new("", Axis::linear("ReasonScore"), Axis::categories("", names))
+                .layer(Layer::dots("", points)),
+        )
+}
+
+/// Accuracy by model and task.
+pub(super) fn by_task(board: &Leaderboard) -> Figure {
+    let cells = board
+        .rows
+        .iter()
+        .flat_map(|row| {
+            board.tasks.iter().map(|task| match row.tasks.get(task) {
+                Some(task) => Cell {
+                    value: Some(f64::midpoint(task.low, task.high)),
+                    interval: Some(Bounds::new(task.low, task.high)),
+                    text: format!("{:.0}", 50.0 * (task.low + task.high)),
+                },
+                None => Cell::default(),
+            })
+        })
+        .collect();
+    let heat = Heat {
+        rows: board.rows.iter().map(|row| row.label.clone()).collect(),
+        columns: board.tasks.clone(),
+        cells,
+        palette: Palette::Sequential,
+        range: Some(Bounds::new(0.0, 1.0)),
+        label: "accuracy".to_owned(),
+        percent: true,
+    };
+    Figure::new("Accuracy by model and task")
+        .subtitle(format!("middle of the 95 % interval by {}, and the interval", board.mode))
+        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heat(heat)))
+}
+
+/// Who would come out ahead of whom.
+pub(super) fn head_to_head(games: &Pairwise) -> Figure {
+    let names: Vec<String> = games.evals.iter().map(|player| player.label.clone()).collect();
+    let cells = games
+        .win_rates
+        .iter()
+        .flatten()
+        .map(|rate| Cell {
+            value: *rate,
+            interval: None,
+            text: rate.map(|rate| format!("{:.0}", 100.0 * rate)).unwrap_or_default(),
+        })
+        .collect();
+    let heat = Heat {
+        rows: names.clone(),
+        columns: names,
+        cells,
+        palette: Palette::Sequential,
+        range: Some(Bounds::new(0.0, 1.0)),
+        label: "wins of the row".to_owned(),
+        percent: true,
+    };
+    Figure::new("Win rates")
+        .subtitle("row against column, averaged over tasks; exact")
+        .panel(Panel::new("", Axis::linear("against"), Axis::linear("")).layer(Layer::Heat(heat)))
+}

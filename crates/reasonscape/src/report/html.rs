@@ -1,0 +1,110 @@
+//! A report as one page that needs nothing else.
+
+use std::fmt::Write as _;
+
+use reasonscape_figures::plotly_script;
+
+use super::{Block, Report, Section};
+use crate::output::Table;
+
+/// What the page may load: nothing but what is in it.
+const POLICY: &str =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+
+const STYLE: &str = "\
+:root{color-scheme:light}\
+body{margin:2rem auto;max-width:72rem;padding:0 1rem;color:#222;background:#fff;\
+font:16px/1.5 system-ui,Helvetica,Arial,sans-serif}\
+h1{margin:0;font-size:1.8rem}h2{margin:2.5rem 0 .5rem;font-size:1.3rem;border-bottom:1px solid #ddd}\
+.summary,figcaption p,.notes{color:#555;margin:.2rem 0}\
+nav{margin:1rem 0}nav a{margin-right:1rem;white-space:nowrap}a{color:#0072b2}\
+figure{margin:1rem 0}.wide{overflow-x:auto}\
+table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}\
+th,td{padding:.25rem .6rem;border-bottom:1px solid #e5e5e5;text-align:left;white-space:nowrap}\
+th{border-bottom:2px solid #999}td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}\
+.still{display:none}\
+@media print{body{margin:0;max-width:none;font-size:10pt}nav,.live{display:none}.still{display:block}\
+.still svg{max-width:100%;height:auto}h2,figure{break-inside:avoid}table{font-size:8pt}}";
+
+/// The whole page.
+pub(crate) fn html(report: &Report) -> String {
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<style>{STYLE}</style>\n<script>{}</script>\n</head>\n<body>\n\
+         <header><h1>{title}</h1>\n<p class=\"summary\">{}</p></header>\n<nav>",
+        plotly_script(),
+        escape(&report.summary),
+        title = escape(&report.title),
+    );
+    for Section { id, title, .. } in &report.sections {
+        let _ = write!(page, "<a href=\"#{id}\">{}</a>", escape(title));
+    }
+    page.push_str("</nav>\n<main>\n");
+    let mut figures = 0;
+    for section in &report.sections {
+        let _ = writeln!(page, "<section id=\"{}\">\n<h2>{}</h2>", section.id, escape(section.title));
+        for block in &section.blocks {
+            match block {
+                Block::Text(text) => {
+                    let _ = writeln!(page, "<p>{}</p>", escape(text));
+                }
+                Block::List(items) => {
+                    page.push_str("<ul>\n");
+                    for item in items {
+                        let _ = writeln!(page, "<li>{}</li>", escape(item));
+                    }
+                    page.push_str("</ul>\n");
+                }
+                Block::Table(rows) => table(&mut page, rows),
+                Block::Figure(figure) => {
+                    figures += 1;
+                    // On paper nothing can be looked at closer, and the drawing for print is the better one.
+                    let _ = writeln!(
+                        page,
+                        "<div class=\"live\">{}</div>\n<div class=\"still\" aria-hidden=\"true\">{}</div>",
+                        figure.fragment(&format!("figure-{figures}")),
+                        figure.svg()
+                    );
+                }
+            }
+        }
+        page.push_str("</section>\n");
+    }
+    page.push_str("</main>\n</body>\n</html>\n");
+    page
+}
+
+fn table(page: &mut String, table: &Table) {
+    let class = |column| if table.is_numeric(column) { " class=\"number\"" } else { "" };
+    page.push_str("<div class=\"wide\"><table>\n<thead><tr>");
+    for (place, name) in table.columns().iter().enumerate() {
+        let _ = write!(page, "<th scope=\"col\"{}>{}</th>", class(place), escape(name));
+    }
+    page.push_str("</tr></thead>\n<tbody>\n");
+    for row in table.shown() {
+        page.push_str("<tr>");
+        for (place, cell) in row.iter().enumerate() {
+            let _ = write!(page, "<td{}>{}</td>", class(place), escape(cell));
+        }
+        page.push_str("</tr>\n");
+    }
+    page.push_str("</tbody></table></div>\n");
+}
+
+/// Text that can stand in an element or in an attribute.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

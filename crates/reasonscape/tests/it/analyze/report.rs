@@ -1,0 +1,80 @@
+//! `reasonscape report`: a page that needs nothing else, and claims only what is significant.
+
+use std::fs;
+use std::path::Path;
+
+use super::small::{STRONG, Skill, Small, TWIN, WEAK};
+use crate::world::{reasonscape, refuses};
+
+/// Writes a report and gives its text.
+fn written(small: &Small, name: &str, arguments: &[&str]) -> String {
+    let path = Path::new(small.path()).join(name);
+    let run = reasonscape(&[&["report", small.path(), "-o", path.to_str().unwrap()], arguments].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.is_empty() && run.stderr.contains("the report is in"), "{run:?}");
+    fs::read_to_string(path).unwrap()
+}
+
+/// The part of a text under a heading.
+fn part<'a>(text: &'a str, heading: &str) -> &'a str {
+    text.split("\n## ").find(|part| part.starts_with(heading)).unwrap_or_else(|| panic!("no {heading}"))
+}
+
+#[test]
+fn the_text_is_as_it_was() {
+    let small = Small::new();
+    let text = written(&small, "report.md", &["--title", "Small"]);
+    insta::assert_snapshot!(text);
+    // Every picture that it shows is there.
+    let pictures: Vec<&str> = text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
+    assert_eq!(pictures.len(), 3);
+    for picture in pictures {
+        assert!(
+            fs::read_to_string(Path::new(small.path()).join(picture)).unwrap().starts_with("<svg"),
+            "{picture}"
+        );
+    }
+}
+
+#[test]
+fn only_what_is_significant_is_claimed() {
+    let small = Small::of(&[STRONG, TWIN, WEAK]);
+    let text = written(&small, "report.md", &[]);
+    let findings = part(&text, "Findings");
+    assert!(findings.contains("strong and twin share the first place"), "{findings}");
+    assert!(!findings.contains("strong is better than twin"), "{findings}");
+    assert!(!findings.contains("twin is better than strong"), "{findings}");
+    assert!(findings.contains(" is better than weak by "), "{findings}");
+    assert!(findings.contains("Of 2 pairs of neighbours, 1 cannot be told apart"), "{findings}");
+    // 66 of 600 trials: 8.7 to 13.8 % by Wilson.
+    assert!(findings.contains("weak is cut off by its token limit in 9 to 14 %"), "{findings}");
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_names_stay_text() {
+    let hostile = Skill { name: "</script><b>&\"'", ..STRONG };
+    let small = Small::of(&[hostile, WEAK]);
+    let page = written(&small, "report.html", &[]);
+    assert!(page.len() < 10_000_000, "{} bytes", page.len());
+    assert!(page.contains("default-src 'none'"));
+    // Apart from plotly's own text, the page refers to nothing.
+    let (_, body) = page.split_once("</head>").unwrap();
+    for reference in ["src=", "<link", "@import", "href=\"http"] {
+        assert!(!body.contains(reference), "{reference}");
+    }
+    assert!(!body.contains("<b>"), "a name became an element");
+    assert!(body.contains("&lt;/script&gt;&lt;b&gt;&amp;&quot;&#39;"));
+    for heading in ["Findings", "Leaderboard", "Task by task", "Head to head", "How it was measured"] {
+        assert!(body.contains(&format!("<h2>{heading}</h2>")), "{heading}");
+    }
+}
+
+#[test]
+fn one_evaluation_is_enough_and_other_endings_are_refused() {
+    let small = Small::of(&[WEAK]);
+    let text = written(&small, "one.md", &[]);
+    assert!(part(&text, "Findings").contains("weak has a ReasonScore of "), "{text}");
+    assert!(!text.contains("## Head to head"));
+    let run = reasonscape(&["report", small.path(), "-o", "report.pdf"]);
+    refuses(&run, &["`report.pdf`", ".html or .md"]);
+}
