@@ -7,10 +7,13 @@
 mod chance;
 mod compare;
 mod counted;
+mod frontier;
 mod inventory;
+mod landscape;
 mod leaderboard;
 mod modes;
 mod pairwise;
+mod view;
 
 use reasonscape_stats::Interval;
 use reasonscape_stats::score::ReasonScore;
@@ -19,12 +22,14 @@ use serde::Serialize;
 pub(crate) use self::chance::honest_near_chance;
 pub(crate) use self::compare::{Comparison, compare, word};
 pub(crate) use self::counted::Asked;
+pub(crate) use self::frontier::{FrontierRow, frontier_figure, frontiers};
 pub(crate) use self::inventory::{
     EvalSummary, PointSummary, TaskSummary, evals, points, tasks, telling_coordinates,
 };
 pub(crate) use self::leaderboard::{Leaderboard, ScoreRow, leaderboard};
 pub(crate) use self::modes::{ModesRow, modes};
 pub(crate) use self::pairwise::{Pairwise, pairwise};
+pub(crate) use self::view::{Along, View, ViewCell, Views, projection_figure, surface_figure, views};
 
 /// An interval as programs read it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

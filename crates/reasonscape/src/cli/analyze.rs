@@ -2,12 +2,14 @@
 
 mod compare;
 mod evals;
+mod frontier;
 mod modes;
 mod pairwise;
-#[expect(dead_code, reason = "the first analysis that has a picture takes this line away")]
 mod plot;
 mod points;
+mod projection;
 mod scores;
+mod surface;
 mod tasks;
 
 use std::path::PathBuf;
@@ -21,7 +23,7 @@ use crate::analysis::{Asked, Bounds};
 use crate::failure::Failure;
 use crate::output::{Cell, Table};
 
-/// Say what a study shows: what is there, who leads, who beats whom
+/// Say what a study shows: what is there, who leads, who beats whom, where and how models break
 ///
 /// Reads the counters that `evaluate` wrote; nothing is sent. Start with `scores`.
 #[derive(Debug, clap::Args)]
@@ -43,6 +45,9 @@ enum Question {
     Pairwise(pairwise::Pairwise),
     Compare(compare::Compare),
     Modes(modes::Modes),
+    Projection(projection::Projection),
+    Surface(surface::Surface),
+    Frontier(frontier::Frontier),
 }
 
 impl AnalyzeCommand {
@@ -56,6 +61,9 @@ impl AnalyzeCommand {
                 Question::Pairwise(pairwise) => pairwise.run(global).await,
                 Question::Compare(compare) => compare.run(global).await,
                 Question::Modes(modes) => modes.run(global).await,
+                Question::Projection(projection) => projection.run(global).await,
+                Question::Surface(surface) => surface.run(global).await,
+                Question::Frontier(frontier) => frontier.run(global).await,
             }
         })
     }

@@ -1,5 +1,7 @@
 //! `reasonscape analyze` on a study whose counters are known.
 
+mod landscape;
+mod planted;
 mod small;
 
 use std::collections::BTreeMap;
