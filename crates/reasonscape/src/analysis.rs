@@ -5,6 +5,7 @@
 //! counters by way of `reasonscape-stats`.
 
 mod chance;
+mod cluster;
 mod compare;
 mod counted;
 mod frontier;
@@ -13,6 +14,7 @@ mod landscape;
 mod leaderboard;
 mod modes;
 mod pairwise;
+mod spectrum;
 mod view;
 
 use reasonscape_stats::Interval;
@@ -20,6 +22,7 @@ use reasonscape_stats::score::ReasonScore;
 use serde::Serialize;
 
 pub(crate) use self::chance::honest_near_chance;
+pub(crate) use self::cluster::{Kinship, Member, cluster_figure, kinship};
 pub(crate) use self::compare::{Comparison, compare, word};
 pub(crate) use self::counted::Asked;
 pub(crate) use self::frontier::{FrontierRow, frontier_figure, frontiers};
@@ -29,6 +32,9 @@ pub(crate) use self::inventory::{
 pub(crate) use self::leaderboard::{Leaderboard, ScoreRow, leaderboard};
 pub(crate) use self::modes::{ModesRow, modes};
 pub(crate) use self::pairwise::{Pairwise, pairwise};
+pub(crate) use self::spectrum::{
+    PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure,
+};
 pub(crate) use self::view::{Along, View, ViewCell, Views, projection_figure, surface_figure, views};
 
 /// An interval as programs read it.

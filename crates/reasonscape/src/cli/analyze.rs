@@ -1,5 +1,6 @@
 //! `reasonscape analyze`: what a study shows.
 
+mod cluster;
 mod compare;
 mod evals;
 mod frontier;
@@ -9,6 +10,7 @@ mod plot;
 mod points;
 mod projection;
 mod scores;
+mod spectrum;
 mod surface;
 mod tasks;
 
@@ -48,6 +50,8 @@ enum Question {
     Projection(projection::Projection),
     Surface(surface::Surface),
     Frontier(frontier::Frontier),
+    Cluster(cluster::Cluster),
+    Spectrum(spectrum::Spectrum),
 }
 
 impl AnalyzeCommand {
@@ -64,6 +68,8 @@ impl AnalyzeCommand {
                 Question::Projection(projection) => projection.run(global).await,
                 Question::Surface(surface) => surface.run(global).await,
                 Question::Frontier(frontier) => frontier.run(global).await,
+                Question::Cluster(cluster) => cluster.run(global).await,
+                Question::Spectrum(spectrum) => spectrum.run(global).await,
             }
         })
     }

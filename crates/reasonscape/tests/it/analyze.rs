@@ -1,5 +1,6 @@
 //! `reasonscape analyze` on a study whose counters are known.
 
+mod kin;
 mod landscape;
 mod planted;
 mod small;
