@@ -5,26 +5,37 @@
 //! counters by way of `reasonscape-stats`.
 
 mod chance;
+mod cluster;
 mod compare;
 mod counted;
+mod frontier;
 mod inventory;
+mod landscape;
 mod leaderboard;
 mod modes;
 mod pairwise;
+mod spectrum;
+mod view;
 
 use reasonscape_stats::Interval;
 use reasonscape_stats::score::ReasonScore;
 use serde::Serialize;
 
 pub(crate) use self::chance::honest_near_chance;
+pub(crate) use self::cluster::{Kinship, Member, cluster_figure, kinship};
 pub(crate) use self::compare::{Comparison, compare, word};
 pub(crate) use self::counted::Asked;
+pub(crate) use self::frontier::{FrontierRow, frontier_figure, frontiers};
 pub(crate) use self::inventory::{
     EvalSummary, PointSummary, TaskSummary, evals, points, tasks, telling_coordinates,
 };
 pub(crate) use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard};
 pub(crate) use self::modes::{ModesRow, modes};
 pub(crate) use self::pairwise::{Pairwise, pairwise};
+pub(crate) use self::spectrum::{
+    PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure,
+};
+pub(crate) use self::view::{Along, View, ViewCell, Views, projection_figure, surface_figure, views};
 
 /// An interval as programs read it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

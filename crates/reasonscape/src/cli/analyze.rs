@@ -1,11 +1,17 @@
 //! `reasonscape analyze`: what a study shows.
 
+mod cluster;
 mod compare;
 mod evals;
+mod frontier;
 mod modes;
 mod pairwise;
+mod plot;
 mod points;
+mod projection;
 mod scores;
+mod spectrum;
+mod surface;
 mod tasks;
 
 use std::path::PathBuf;
@@ -19,7 +25,7 @@ use crate::analysis::{Asked, Bounds};
 use crate::failure::Failure;
 use crate::output::{Cell, Table};
 
-/// Say what a study shows: what is there, who leads, who beats whom
+/// Say what a study shows: what is there, who leads, who beats whom, where and how models break
 ///
 /// Reads the counters that `evaluate` wrote; nothing is sent. Start with `scores`.
 #[derive(Debug, clap::Args)]
@@ -41,6 +47,11 @@ enum Question {
     Pairwise(pairwise::Pairwise),
     Compare(compare::Compare),
     Modes(modes::Modes),
+    Projection(projection::Projection),
+    Surface(surface::Surface),
+    Frontier(frontier::Frontier),
+    Cluster(cluster::Cluster),
+    Spectrum(spectrum::Spectrum),
 }
 
 impl AnalyzeCommand {
@@ -54,6 +65,11 @@ impl AnalyzeCommand {
                 Question::Pairwise(pairwise) => pairwise.run(global).await,
                 Question::Compare(compare) => compare.run(global).await,
                 Question::Modes(modes) => modes.run(global).await,
+                Question::Projection(projection) => projection.run(global).await,
+                Question::Surface(surface) => surface.run(global).await,
+                Question::Frontier(frontier) => frontier.run(global).await,
+                Question::Cluster(cluster) => cluster.run(global).await,
+                Question::Spectrum(spectrum) => spectrum.run(global).await,
             }
         })
     }

@@ -1,5 +1,8 @@
 //! `reasonscape analyze` on a study whose counters are known.
 
+mod kin;
+mod landscape;
+mod planted;
 mod report;
 mod small;
 

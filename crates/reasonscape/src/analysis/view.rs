@@ -1,0 +1,197 @@
+//! Accuracy along one parameter (a projection) or over two (a surface), everything else pooled.
+
+mod figure;
+
+use std::collections::BTreeMap;
+
+use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError, Value};
+use serde::Serialize;
+
+use super::Bounds;
+use super::chance::honest_near_chance;
+use super::counted::Asked;
+use super::landscape::{Landscape, Place, TaskLandscape};
+
+pub(crate) use self::figure::{projection_figure, surface_figure};
+
+/// One task along the chosen parameters.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct View {
+    pub(crate) task: String,
+    /// One parameter or two, the horizontal one first.
+    pub(crate) axes: Vec<ViewAxis>,
+    /// Other parameters that vary and are pooled.
+    pub(crate) pooled: Vec<String>,
+    /// Those of them that change along the axes too, so that what is seen may be theirs.
+    pub(crate) mixed: Vec<String>,
+    /// What was found, by evaluation and place.
+    pub(crate) cells: Vec<ViewCell>,
+    pub(crate) mode: &'static str,
+}
+
+/// A parameter along which one looks.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ViewAxis {
+    pub(crate) parameter: String,
+    pub(crate) values: Vec<Value>,
+    #[serde(skip)]
+    pub(crate) is_numeric: bool,
+}
+
+/// One evaluation at one place.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ViewCell {
+    #[serde(flatten)]
+    pub(crate) eval: EvalInfo,
+    #[serde(skip)]
+    pub(crate) label: String,
+    /// The values of the parameters.
+    pub(crate) at: BTreeMap<String, Value>,
+    /// Where these stand among the values of the axes.
+    #[serde(skip)]
+    pub(crate) places: Vec<usize>,
+    /// Points that are pooled here.
+    pub(crate) points: u64,
+    pub(crate) n: u64,
+    pub(crate) n_e: u64,
+    pub(crate) n_u: u64,
+    pub(crate) n_t: u64,
+    pub(crate) g: f64,
+    pub(crate) estimate: Bounds,
+    /// Whether chance is so near that the interval is too narrow.
+    #[serde(skip)]
+    pub(crate) is_near_chance: bool,
+}
+
+impl View {
+    /// A place as a person reads it: `length=16 max_depth=2`.
+    pub(crate) fn place(&self, places: &[usize]) -> String {
+        let one = |(axis, place): (&ViewAxis, &usize)| format!("{}={}", axis.parameter, axis.values[*place]);
+        self.axes.iter().zip(places).map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The cells of each evaluation, in the order of their places.
+    pub(crate) fn by_eval(&self) -> Vec<&[ViewCell]> {
+        self.cells.chunk_by(|a, b| a.eval.eval_id == b.eval.eval_id).collect()
+    }
+}
+
+/// Along which parameters one wants to look; those that vary most, where none is named.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Along<'a> {
+    pub(crate) x: Option<&'a str>,
+    pub(crate) y: Option<&'a str>,
+    /// Whether two parameters are wanted.
+    pub(crate) is_surface: bool,
+}
+
+/// The views of the tasks that have such parameters, and the tasks that have not.
+#[derive(Debug, Clone)]
+pub(crate) struct Views {
+    pub(crate) views: Vec<View>,
+    /// Tasks without a view, and why.
+    pub(crate) without: Vec<(String, String)>,
+}
+
+/// Looks at each task along one parameter or over two.
+pub(crate) async fn views(
+    db: &PointsDb,
+    asked: &Asked,
+    along: Along<'_>,
+    estimator: Estimator,
+) -> Result<Views, PointsError> {
+    let landscape = Landscape::gather(db, asked).await?;
+    for name in [along.x, along.y].into_iter().flatten() {
+        landscape.check(name)?;
+    }
+    if along.is_surface && along.x.is_some() && along.x == along.y {
+        let name = along.x.unwrap_or_default();
+        return Err(PointsError::Question(format!(
+            "both parameters are `{name}`; a surface takes two, and `reasonscape analyze projection --x {name}` shows one"
+        )));
+    }
+    let mut found = Views { views: Vec::new(), without: Vec::new() };
+    for task in &landscape.tasks {
+        match axes(task, along) {
+            Ok(axes) => found.views.push(view(&landscape, task, &axes, estimator)?),
+            Err(reason) => found.without.push((task.task.clone(), reason)),
+        }
+    }
+    if found.views.is_empty() {
+        let reasons = found.without.iter().map(|(task, reason)| format!("{task} {reason}"));
+        return Err(PointsError::Question(format!(
+            "there is nothing to look along: {}; name others or widen the filter",
+            reasons.collect::<Vec<_>>().join(", ")
+        )));
+    }
+    Ok(found)
+}
+
+/// The places of the parameters to look along, or why there are none.
+fn axes(task: &TaskLandscape, along: Along<'_>) -> Result<Vec<usize>, String> {
+    let wanted = |name: &str| task.place_of(name).ok_or_else(|| format!("has no parameter `{name}`"));
+    let varies = |place: &usize| task.parameters[*place].values.len() > 1;
+    let mut chosen = [along.x.map(wanted).transpose()?, along.y.map(wanted).transpose()?];
+    let needed = if along.is_surface { 2 } else { 1 };
+    for slot in 0..needed {
+        if chosen[slot].is_none() {
+            let free =
+                (0..task.parameters.len()).filter(varies).find(|place| !chosen.contains(&Some(*place)));
+            chosen[slot] = Some(free.ok_or_else(|| match (needed, slot) {
+                (1, _) => "has no parameter that varies".to_owned(),
+                _ => "has no two parameters that vary".to_owned(),
+            })?);
+        }
+    }
+    Ok(chosen.into_iter().take(needed).flatten().collect())
+}
+
+fn view(
+    landscape: &Landscape,
+    task: &TaskLandscape,
+    axes: &[usize],
+    estimator: Estimator,
+) -> Result<View, PointsError> {
+    let names =
+        |places: Vec<usize>| places.into_iter().map(|place| task.parameters[place].name.clone()).collect();
+    let cell = |((eval, places), place): ((usize, Vec<usize>), Place)| {
+        let eval = &landscape.evals[eval];
+        let at = axes.iter().zip(&places).map(|(axis, place)| {
+            (task.parameters[*axis].name.clone(), task.parameters[*axis].values[*place].clone())
+        });
+        let counts = place.counts;
+        Ok(ViewCell {
+            eval: eval.info.clone(),
+            label: eval.label.clone(),
+            at: at.collect(),
+            points: place.points,
+            n: counts.n,
+            n_e: counts.n_e,
+            n_u: counts.n_u(),
+            n_t: counts.n_t,
+            g: counts.g,
+            estimate: estimator.estimate(&counts)?.into(),
+            is_near_chance: honest_near_chance(estimator.mode, &counts.counters()?, estimator.confidence)
+                .is_some(),
+            places,
+        })
+    };
+    Ok(View {
+        task: task.task.clone(),
+        axes: axes
+            .iter()
+            .map(|axis| {
+                let spread = &task.parameters[*axis];
+                ViewAxis {
+                    parameter: spread.name.clone(),
+                    values: spread.values.clone(),
+                    is_numeric: spread.is_numeric(),
+                }
+            })
+            .collect(),
+        pooled: names(task.pooled(axes)),
+        mixed: names(task.mixed(axes)),
+        cells: task.along(axes).into_iter().map(cell).collect::<Result<_, PointsError>>()?,
+        mode: estimator.mode.name(),
+    })
+}

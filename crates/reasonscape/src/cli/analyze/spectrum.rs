@@ -1,0 +1,176 @@
+//! `reasonscape analyze spectrum`: whether two populations of tests are of one kind.
+
+use std::path::PathBuf;
+
+use reasonscape_points::PointsDb;
+use reasonscape_runner::Study;
+
+use super::plot::Plot;
+use super::{cells, count, named, several};
+use crate::analysis::{
+    Asked, PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure,
+};
+use crate::cli::Global;
+use crate::cli::study::study_folder;
+use crate::failure::Failure;
+use crate::output::{Cell, Format, Table, print};
+
+/// Compare two populations of prompts by their power spectra
+///
+/// Population A are the tests of the points that `--filter` means, B those that `--against` means: two points, two
+/// manifolds, two tasks. Without `--against` B are the same points under another seed, which shows whether a generator
+/// makes the same kind of test again. Prompts are made anew from their coordinates; no response is read.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  reasonscape analyze spectrum my-study --filter base_task=arithmetic\n  \
+    reasonscape analyze spectrum my-study --filter manifold=short --against manifold=long --plot spectrum.svg"
+)]
+pub(super) struct Spectrum {
+    /// Folder of the study, or its study.toml.
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+    /// Points of A, as `base_task=sort` or `params.length=8..32`; may be repeated.
+    #[arg(long = "filter", value_name = "COLUMN=VALUE")]
+    filters: Vec<String>,
+    /// Points of B; those of A unless given. May be repeated.
+    #[arg(long, value_name = "COLUMN=VALUE")]
+    against: Vec<String>,
+    /// Global seed of A; that of the study unless given.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    seed: Option<i64>,
+    /// Global seed of B; that of A, or the next one where B are the points of A.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    against_seed: Option<i64>,
+    /// What a prompt is a series of.
+    #[arg(long, value_enum, default_value_t)]
+    series: Series,
+    /// Tests of each point.
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    count: u32,
+    /// Cells of the spectrum, from the slowest rhythm to the fastest.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    bins: u32,
+    /// How often the prompts are dealt out anew to tell a distance from chance.
+    #[arg(long, value_name = "N", default_value_t = 999, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    permutations: u32,
+    #[command(flatten)]
+    plot: Plot,
+}
+
+impl Spectrum {
+    pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
+        self.plot.check()?;
+        let db = PointsDb::open(&study_folder(&self.study)?).await?;
+        for remark in db.remarks() {
+            global.note(remark);
+        }
+        let asked = Asked::parse(&self.filters)?;
+        let against = if self.against.is_empty() { asked.clone() } else { Asked::parse(&self.against)? };
+        let of_study = Study::load(db.study()).ok().map(|study| study.seed);
+        let seed = self.seed.or(of_study).unwrap_or(0);
+        let other = self
+            .against_seed
+            .unwrap_or_else(|| if self.against.is_empty() { seed.wrapping_add(1) } else { seed });
+        let sampling = Sampling {
+            series: self.series,
+            count: self.count as usize,
+            bins: self.bins as usize,
+            permutations: self.permutations as usize,
+        };
+        let (a, b) = (Source { asked: &asked, seed }, Source { asked: &against, seed: other });
+        let found = spectra(&db, a, b, sampling).await?;
+        let table = if global.format == Format::Csv { for_programs(&found) } else { for_people(&found) };
+        print(global.format, &table, &found)?;
+        say_beside(&found, global);
+        if self.seed.or(of_study).is_none() {
+            global.note(
+                "the study has no study.toml that can be read, so seed 0 was taken; `--seed` gives another",
+            );
+        }
+        self.plot.draw(global, || spectrum_figure(&found))
+    }
+}
+
+/// What was found, in words.
+fn say_beside(found: &Spectra, global: Global) {
+    let population = |name: &str, one: &PopulationSummary| {
+        format!(
+            "{name}: {} of {} of {}, seed {}",
+            several(one.prompts as u64, "prompt"),
+            several(one.points as u64, "point"),
+            one.tasks.join(", "),
+            one.seed
+        )
+    };
+    global.caption(format_args!("{}; {}", population("A", &found.a), population("B", &found.b)));
+    let numbers = format!(
+        "{:.2} dB apart, and chance alone exceeds {:.2} dB in 5 % of cases (p = {:.3})",
+        found.distance_db, found.chance_db, found.p
+    );
+    global.caption(match found.verdict {
+        "different" => format!("the two are of different kinds: {numbers}"),
+        "cannot tell" => format!("cannot tell, there are too few prompts: {numbers}; `--count` takes more"),
+        _ => format!("no difference is seen: {numbers}"),
+    });
+    for (name, one) in [("A", &found.a), ("B", &found.b)] {
+        if one.too_short > 0 {
+            global.note(format_args!(
+                "{} of {name} too short to have a rhythm and left out",
+                several(one.too_short as u64, "prompt")
+            ));
+        }
+    }
+}
+
+/// How much louder A is than B; nothing where one of them is silent.
+fn louder(a: f64, b: f64) -> Option<f64> {
+    (a > 0.0 && b > 0.0).then(|| 10.0 * (a / b).log10())
+}
+
+fn for_people(found: &Spectra) -> Table {
+    let each = format!("{}s a cycle", found.series.step());
+    let mut table = Table::new(&[
+        "cycles",
+        each.as_str(),
+        "A mean",
+        "A middle 80 %",
+        "B mean",
+        "B middle 80 %",
+        "A over B dB",
+    ]);
+    for (cell, frequency) in found.frequencies.iter().enumerate() {
+        let spread =
+            |one: &PopulationSummary| Cell::Shown(format!("{:.3} to {:.3}", one.low[cell], one.high[cell]));
+        table.push(vec![
+            Cell::Number(*frequency, 3),
+            Cell::Number(1.0 / frequency, 1),
+            Cell::Number(found.a.mean[cell], 3),
+            spread(&found.a),
+            Cell::Number(found.b.mean[cell], 3),
+            spread(&found.b),
+            Cell::optional(louder(found.a.mean[cell], found.b.mean[cell]), 2),
+        ]);
+    }
+    table
+}
+
+fn for_programs(found: &Spectra) -> Table {
+    let row = |(cell, frequency): (usize, &f64)| {
+        let number = |number: f64| Cell::Number(number, 6);
+        cells([
+            ("frequency", number(*frequency)),
+            ("a_mean", number(found.a.mean[cell])),
+            ("a_low", number(found.a.low[cell])),
+            ("a_high", number(found.a.high[cell])),
+            ("b_mean", number(found.b.mean[cell])),
+            ("b_low", number(found.b.low[cell])),
+            ("b_high", number(found.b.high[cell])),
+            ("a_prompts", count(found.a.prompts as u64)),
+            ("b_prompts", count(found.b.prompts as u64)),
+            ("distance_db", number(found.distance_db)),
+            ("chance_db", number(found.chance_db)),
+            ("p", number(found.p)),
+        ])
+    };
+    named(found.frequencies.iter().enumerate().map(row).collect())
+}

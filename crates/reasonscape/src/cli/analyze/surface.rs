@@ -1,0 +1,162 @@
+//! `reasonscape analyze surface`: accuracy over two parameters.
+
+use reasonscape_points::{Estimator, Value};
+use reasonscape_stats::{Event, Mode};
+
+use super::plot::Plot;
+use super::{Selected, Sure, bounds_cells, cells, count, eval_cells, named, share};
+use crate::analysis::{Along, View, ViewCell, Views, surface_figure, views};
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::output::{Cell, Format, Table, print};
+
+/// Show accuracy over two parameters, everything else pooled
+///
+/// For each evaluation and task: the share of correct answers at each pair of values. The estimator is `C_P` unless
+/// told otherwise.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  reasonscape analyze surface my-study --filter base_task=arithmetic\n  \
+    reasonscape analyze surface my-study --x length --y max_depth --plot surface.html")]
+pub(super) struct Surface {
+    #[command(flatten)]
+    selected: Selected,
+    #[command(flatten)]
+    sure: Sure,
+    /// Horizontal parameter; of each task the one that varies most unless given.
+    #[arg(long, value_name = "PARAMETER")]
+    x: Option<String>,
+    /// Vertical parameter; of each task the one that varies most of the others unless given.
+    #[arg(long, value_name = "PARAMETER")]
+    y: Option<String>,
+    #[command(flatten)]
+    plot: Plot,
+}
+
+impl Surface {
+    pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
+        self.plot.check()?;
+        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
+        let (db, asked) = self.selected.open(global).await?;
+        let along = Along { x: self.x.as_deref(), y: self.y.as_deref(), is_surface: true };
+        let found = views(&db, &asked, along, estimator).await?;
+        let table =
+            if global.format == Format::Csv { for_programs(&found.views) } else { for_people(&found.views) };
+        print(global.format, &table, &found.views)?;
+        say_beside(&found, estimator, global);
+        let findings: Vec<String> = found
+            .views
+            .iter()
+            .flat_map(|view| view.by_eval().into_iter().filter_map(|cells| finding(view, cells)))
+            .collect();
+        for finding in findings.iter().take(MOST_FINDINGS) {
+            global.caption(finding);
+        }
+        if findings.len() > MOST_FINDINGS {
+            global.caption(format_args!(
+                "{} more evaluations and tasks are not described; a filter chooses",
+                findings.len() - MOST_FINDINGS
+            ));
+        }
+        self.plot.draw(global, || surface_figure(&found.views, self.sure.confidence))
+    }
+}
+
+/// Longer lists of sentences are not read.
+const MOST_FINDINGS: usize = 8;
+
+/// From where to where an evaluation goes on a task, as far as its intervals tell.
+fn finding(view: &View, cells: &[ViewCell]) -> Option<String> {
+    let known = || cells.iter().filter(|cell| cell.estimate.point.is_some());
+    let best = known().max_by(|a, b| a.estimate.low.total_cmp(&b.estimate.low))?;
+    let worst = known().min_by(|a, b| a.estimate.high.total_cmp(&b.estimate.high))?;
+    let said = |cell: &ViewCell| {
+        format!("{:.2} ± {:.2} at {}", cell.estimate.center, cell.estimate.margin, view.place(&cell.places))
+    };
+    Some(if best.estimate.low > worst.estimate.high {
+        format!("{} on {}: from {} to {}", best.label, view.task, said(best), said(worst))
+    } else {
+        format!("{} on {}: cannot tell any two places apart", best.label, view.task)
+    })
+}
+
+/// What a reader of the numbers has to know.
+pub(super) fn say_beside(found: &Views, estimator: Estimator, global: Global) {
+    global.caption(format_args!("`correct` is by {}", estimator.mode));
+    for view in &found.views {
+        if !view.mixed.is_empty() {
+            let axes: Vec<&str> = view.axes.iter().map(|axis| axis.parameter.as_str()).collect();
+            global.note(format_args!(
+                "on {}, {} changes along with {}: what is seen may come of either; `--filter` holds one still",
+                view.task,
+                view.mixed.join(", "),
+                axes.join(" and ")
+            ));
+        } else if !view.pooled.is_empty() {
+            global.caption(format_args!("{} is pooled over {}", view.task, view.pooled.join(", ")));
+        }
+    }
+    for (task, reason) in &found.without {
+        global.note(format_args!("{task} {reason} and is not shown"));
+    }
+    if found.views.iter().flat_map(|view| &view.cells).any(|cell| cell.is_near_chance) {
+        let calibrated = Mode { event: Event::Calibrated, ..estimator.mode };
+        global.note(format_args!(
+            "near chance the C intervals are too narrow; `--mode {calibrated}` gives bounds that hold"
+        ));
+    }
+    let empty = found.views.iter().flat_map(|view| &view.cells).filter(|cell| cell.n == 0).count();
+    if empty > 0 {
+        global.note(format_args!("{empty} of these have no trial yet; `reasonscape run` asks for them"));
+    }
+}
+
+pub(super) fn for_people(views: &[View]) -> Table {
+    let mut table = Table::new(&["eval", "task", "at", "correct", "n", "truncated", "points", "low", "high"]);
+    for view in views {
+        for cell in &view.cells {
+            let known = |number| if cell.n > 0 { Cell::Number(number, 3) } else { Cell::Missing };
+            table.push(vec![
+                Cell::text(&cell.label),
+                Cell::text(&view.task),
+                Cell::text(view.place(&cell.places)),
+                share(&cell.estimate),
+                count(cell.n),
+                count(cell.n_t),
+                count(cell.points),
+                known(cell.estimate.low),
+                known(cell.estimate.high),
+            ]);
+        }
+    }
+    table
+}
+
+pub(super) fn for_programs(views: &[View]) -> Table {
+    let value = |value: &Value| match value {
+        Value::Number(number) => Cell::Number(*number, 4),
+        other => Cell::text(other.to_string()),
+    };
+    let mut rows = Vec::new();
+    for view in views {
+        for cell in &view.cells {
+            let mut row = eval_cells(&cell.eval);
+            row.push(("task".to_owned(), Cell::text(&view.task)));
+            for (name, (axis, place)) in ["x", "y"].into_iter().zip(view.axes.iter().zip(&cell.places)) {
+                row.push((format!("{name}_parameter"), Cell::text(&axis.parameter)));
+                row.push((name.to_owned(), value(&axis.values[*place])));
+            }
+            row.extend(cells([
+                ("points", count(cell.points)),
+                ("n", count(cell.n)),
+                ("n_e", count(cell.n_e)),
+                ("n_u", count(cell.n_u)),
+                ("n_t", count(cell.n_t)),
+                ("g", Cell::Number(cell.g, 2)),
+                ("mode", Cell::text(view.mode)),
+            ]));
+            row.extend(bounds_cells(&cell.estimate));
+            rows.push(row);
+        }
+    }
+    named(rows)
+}
