@@ -7,6 +7,7 @@
 mod figures;
 mod findings;
 mod html;
+mod landscapes;
 mod markdown;
 mod methods;
 mod provenance;
@@ -99,6 +100,7 @@ pub(crate) async fn report(db: &PointsDb, asked: &Asked, title: &str, mode: Mode
             ],
         });
     }
+    sections.extend(landscapes::landscapes(db, asked, mode).await?);
     sections.push(Section { id: "methods", title: "How it was measured", blocks: methods::methods(mode) });
     let sources = db.sources();
     sections.push(Section {
