@@ -4,8 +4,10 @@ mod answer;
 mod load;
 mod paired;
 mod tables;
+mod trials;
 
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
@@ -30,6 +32,10 @@ use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError};
 pub struct PointsDb {
     study: PathBuf,
     evals: Vec<EvalInfo>,
+    /// Evaluations of which nobody wrote down why answers ended.
+    truncation_unknown: BTreeSet<String>,
+    /// Evaluations that were imported, each with the log that it comes from.
+    imported: BTreeMap<String, String>,
     remarks: Vec<String>,
     /// Adds up points on one thread, so that the same question gives the same bits.
     points: SessionContext,
@@ -162,6 +168,17 @@ impl PointsDb {
     /// The evaluations, by model, template and sampler.
     pub fn evals(&self) -> &[EvalInfo] {
         &self.evals
+    }
+
+    /// The ids of evaluations of which it is not known which answers were cut off. Their truncated counts are zero
+    /// because nobody counted; whoever shows them says so.
+    pub fn truncation_unknown(&self) -> &BTreeSet<String> {
+        &self.truncation_unknown
+    }
+
+    /// The ids of evaluations that were imported from the log of another tool, with the name of a log of each.
+    pub fn imported(&self) -> &BTreeMap<String, String> {
+        &self.imported
     }
 
     /// What was found odd and put right when the files were opened.

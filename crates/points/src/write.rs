@@ -75,7 +75,7 @@ pub struct UnitWriter {
     rows: TrialRows,
     points: Vec<(PointTrials, Counts)>,
     /// Where in `points` a point is, and its trials by index and repeat.
-    seen: HashMap<String, (usize, HashSet<(u32, u32)>)>,
+    seen: HashMap<String, (usize, HashSet<(u64, u32)>)>,
     study: PathBuf,
 }
 
@@ -258,7 +258,7 @@ fn properties(kind: Kind, eval: &EvalInfo, task: &str, pair: &str) -> WriterProp
 #[derive(Debug, Default)]
 struct TrialRows {
     texts: [StringBuilder; 6],
-    index: Int32Builder,
+    index: Int64Builder,
     repeat: Int32Builder,
     status: Int32Builder,
     guess: Float64Builder,
@@ -281,7 +281,7 @@ impl TrialRows {
         for (column, value) in self.texts.iter_mut().zip(identity) {
             column.append_value(value);
         }
-        self.index.append_value(trial.index as i32);
+        self.index.append_value(trial.index as i64);
         self.repeat.append_value(trial.repeat as i32);
         self.status.append_value(i32::from(trial.status.code()));
         self.guess.append_value(trial.guess);
@@ -310,7 +310,8 @@ impl TrialRows {
         for column in &mut self.texts {
             columns.push(Arc::new(column.finish()));
         }
-        for column in [&mut self.index, &mut self.repeat, &mut self.status] {
+        columns.push(Arc::new(self.index.finish()));
+        for column in [&mut self.repeat, &mut self.status] {
             columns.push(Arc::new(column.finish()));
         }
         columns.push(Arc::new(self.guess.finish()));

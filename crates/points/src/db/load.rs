@@ -13,7 +13,7 @@ use super::tables::{Recount, Tables, recount};
 use crate::files::{FileInfo, discover, inspect};
 use crate::schema;
 use crate::write::Kind;
-use crate::{EvalInfo, PointsError};
+use crate::{EvalInfo, PointsError, Truncation};
 
 /// What one evaluation has on one task: a pair of files, unless somebody copied some.
 #[derive(Default)]
@@ -59,6 +59,15 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
         return Err(PointsError::Empty { study: study.to_owned() });
     }
     let evals = evaluations(trials.iter().chain(&points));
+    let said = || trials.iter().chain(&points).map(|file| (&file.eval.eval_id, &file.provenance));
+    let truncation_unknown = said()
+        .filter(|(_, provenance)| provenance.truncation == Truncation::Unknown)
+        .map(|(eval_id, _)| eval_id.clone())
+        .collect();
+    let imported = said()
+        .filter(|(_, provenance)| !provenance.source.is_empty())
+        .map(|(eval_id, provenance)| (eval_id.clone(), provenance.source.clone()))
+        .collect();
     let files: Vec<PathBuf> = trials.iter().map(|file| file.path.clone()).collect();
 
     let mut units: BTreeMap<(EvalKey, String), Unit> = BTreeMap::new();
@@ -94,7 +103,7 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
     let points = concat_batches(&schema::POINTS, &rows)?;
     let tables = Tables { files, points, evals: &evals, has_duplicates: duplicates > 0 };
     let (points, session) = tables.register().await?;
-    Ok(PointsDb { study: study.to_owned(), evals, remarks, points, session })
+    Ok(PointsDb { study: study.to_owned(), evals, truncation_unknown, imported, remarks, points, session })
 }
 
 async fn count_anew(unit: &Unit) -> Result<Recount, PointsError> {

@@ -147,7 +147,7 @@ fn places() -> Vec<Place> {
     places
 }
 
-fn random_trial(index: u32, draws: &mut Draws) -> Trial {
+fn random_trial(index: u64, draws: &mut Draws) -> Trial {
     let bits = draws.next();
     let status =
         [Status::Correct, Status::Correct, Status::Incorrect, Status::Truncated][(bits & 3) as usize];
@@ -178,7 +178,7 @@ fn write_large(study: &Path, places: &[Place]) -> HashMap<(String, &'static str,
                 // A few were never answered.
                 let mut tally = Tally { points: 1, planned: place.n + place.length % 3, ..Tally::default() };
                 let trials: Vec<Trial> =
-                    (0..place.n).map(|index| random_trial(index as u32, &mut draws)).collect();
+                    (0..place.n).map(|index| random_trial(index as u64, &mut draws)).collect();
                 for trial in &trials {
                     tally.see(trial);
                 }

@@ -15,7 +15,7 @@ use reasonscape_stats::{Confidence, Mode};
 
 use super::Global;
 use super::study::study_folder;
-use crate::analysis::{Asked, Bounds};
+use crate::analysis::{Asked, Bounds, truncation_note};
 use crate::failure::Failure;
 use crate::output::{Cell, Table};
 
@@ -84,6 +84,9 @@ impl Selected {
         let db = PointsDb::open(&study_folder(&self.study)?).await?;
         for remark in db.remarks() {
             global.note(remark);
+        }
+        if let Some(note) = truncation_note(&db) {
+            global.note(note);
         }
         Ok((db, asked))
     }
@@ -155,9 +158,13 @@ fn share(bounds: &Bounds) -> Cell {
     }
 }
 
-/// A rate in percent, for people.
-fn percent(rate: Option<f64>) -> Cell {
-    rate.map_or(Cell::Missing, |rate| Cell::Shown(format!("{:.1} %", 100.0 * rate)))
+/// A rate in percent, for people; `?` where nobody wrote down which answers were cut off.
+fn truncated(rate: Option<f64>, is_known: bool) -> Cell {
+    match rate {
+        _ if !is_known => Cell::Shown("?".to_owned()),
+        Some(rate) => Cell::Shown(format!("{:.1} %", 100.0 * rate)),
+        None => Cell::Missing,
+    }
 }
 
 fn count(number: u64) -> Cell {

@@ -3,7 +3,7 @@
 use reasonscape_points::Estimator;
 use reasonscape_stats::Mode;
 
-use super::{Selected, bounds_cells, cells, count, eval_cells, named, percent, several, share};
+use super::{Selected, bounds_cells, cells, count, eval_cells, named, several, share, truncated};
 use crate::analysis::{EvalSummary, evals};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -68,7 +68,7 @@ fn for_people(rows: &[EvalSummary]) -> Table {
             count(row.trials),
             count(row.missing),
             share(&row.correct),
-            percent(row.truncation_rate),
+            truncated(row.truncation_rate, row.truncation_known),
             Cell::optional(row.tokens_mean, 0),
             Cell::text(&row.eval.model),
             Cell::text(&row.eval.template),

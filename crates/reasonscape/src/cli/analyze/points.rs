@@ -60,7 +60,7 @@ fn for_people(rows: &[PointSummary]) -> Table {
             share(&row.estimate),
             count(row.n),
             count(row.n_e),
-            count(row.n_t),
+            if row.truncation_known { count(row.n_t) } else { Cell::Shown("?".to_owned()) },
             Cell::Number(row.g, 1),
             count(row.missing),
             known(row.estimate.low),
