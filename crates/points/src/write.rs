@@ -237,6 +237,10 @@ fn properties(kind: Kind, eval: &EvalInfo, task: &str, pair: &str) -> WriterProp
         .set_created_by(concat!("reasonscape ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_max_row_group_row_count(Some(ROW_GROUP))
+        // An index of pages gains little in files of one group, and has no checksum: where one of its bits is flipped,
+        // the library that reads it subtracts without looking.
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(vec![
             says(key::FORMAT, schema::FORMAT.to_string()),
             says(key::KIND, kind.name().to_owned()),

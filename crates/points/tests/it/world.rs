@@ -76,7 +76,7 @@ pub(crate) fn provenance(evaluated_ms: i64) -> Provenance {
 /// A trial like any other, but for how it ended.
 pub(crate) fn trial(index: u64, status: Status, guess: f64) -> Trial {
     let mut key = [0; 32];
-    key[..8].copy_from_slice(&index.to_be_bytes());
+    key[..4].copy_from_slice(&(index as u32).to_be_bytes());
     Trial {
         index,
         repeat: 0,
