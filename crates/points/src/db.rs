@@ -34,8 +34,8 @@ pub struct PointsDb {
     evals: Vec<EvalInfo>,
     /// Evaluations of which nobody wrote down why answers ended.
     truncation_unknown: BTreeSet<String>,
-    /// Evaluations that were imported, each with the log that it comes from.
-    imported: BTreeMap<String, String>,
+    /// Evaluations that were imported, with the log that each of their tasks comes from.
+    imported: BTreeMap<String, BTreeMap<String, String>>,
     remarks: Vec<String>,
     /// Adds up points on one thread, so that the same question gives the same bits.
     points: SessionContext,
@@ -176,8 +176,9 @@ impl PointsDb {
         &self.truncation_unknown
     }
 
-    /// The ids of evaluations that were imported from the log of another tool, with the name of a log of each.
-    pub fn imported(&self) -> &BTreeMap<String, String> {
+    /// The ids of evaluations that were imported from logs of other tools, with the log of each of their tasks, as in
+    /// `inspect: add.eval`.
+    pub fn imported(&self) -> &BTreeMap<String, BTreeMap<String, String>> {
         &self.imported
     }
 

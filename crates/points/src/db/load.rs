@@ -1,6 +1,6 @@
 //! Opening a study: which files are there, which of their counters can be trusted, and what is counted anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use datafusion::arrow::array::{AsArray, RecordBatch};
@@ -59,15 +59,16 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
         return Err(PointsError::Empty { study: study.to_owned() });
     }
     let evals = evaluations(trials.iter().chain(&points));
-    let said = || trials.iter().chain(&points).map(|file| (&file.eval.eval_id, &file.provenance));
-    let truncation_unknown = said()
-        .filter(|(_, provenance)| provenance.truncation == Truncation::Unknown)
-        .map(|(eval_id, _)| eval_id.clone())
-        .collect();
-    let imported = said()
-        .filter(|(_, provenance)| !provenance.source.is_empty())
-        .map(|(eval_id, provenance)| (eval_id.clone(), provenance.source.clone()))
-        .collect();
+    let mut truncation_unknown = BTreeSet::new();
+    let mut imported: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for FileInfo { eval, task, provenance, .. } in trials.iter().chain(&points) {
+        if provenance.truncation == Truncation::Unknown {
+            truncation_unknown.insert(eval.eval_id.clone());
+        }
+        if !provenance.source.is_empty() {
+            imported.entry(eval.eval_id.clone()).or_default().insert(task.clone(), provenance.source.clone());
+        }
+    }
     let files: Vec<PathBuf> = trials.iter().map(|file| file.path.clone()).collect();
 
     let mut units: BTreeMap<(EvalKey, String), Unit> = BTreeMap::new();

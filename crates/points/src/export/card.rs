@@ -30,7 +30,8 @@ pub(super) fn card(db: &PointsDb, units: &[Unit<'_>], exported: &Exported, field
         let Counts { n, n_e, n_t, .. } = unit.counts;
         let is_unknown = db.truncation_unknown().contains(&eval.eval_id);
         let truncated = if is_unknown { "?".to_owned() } else { n_t.to_string() };
-        let from = db.imported().get(&eval.eval_id).map_or("evaluated by reasonscape", String::as_str);
+        let from = db.imported().get(&eval.eval_id).and_then(|tasks| tasks.get(&unit.task));
+        let from = from.map_or("evaluated by reasonscape", String::as_str);
         let cells = [&eval.model, &eval.template, &eval.sampler, &unit.task].map(|cell| escaped(cell));
         line(&format!("| {} | {n} | {n_e} | {truncated} | {} |", cells.join(" | "), escaped(from)));
     }

@@ -134,18 +134,24 @@ fn batch(schema: &SchemaRef, records: &[Record]) -> Result<RecordBatch, PointsEr
         match field.data_type() {
             DataType::Float64 => {
                 let mut column = Float64Builder::new();
-                records.iter().for_each(|record| column.append_option(record.column(name).as_f64()));
+                for record in records {
+                    column.append_option(record.column(name).as_f64());
+                }
                 Arc::new(column.finish())
             }
             DataType::Int64 => {
                 let mut column = Int64Builder::new();
-                records.iter().for_each(|record| column.append_option(record.column(name).as_i64()));
+                for record in records {
+                    column.append_option(record.column(name).as_i64());
+                }
                 Arc::new(column.finish())
             }
             DataType::List(_) => messages(records),
             _ => {
                 let mut column = StringBuilder::new();
-                records.iter().for_each(|record| column.append_option(text(record, name)));
+                for record in records {
+                    column.append_option(text(record, name));
+                }
                 Arc::new(column.finish())
             }
         }

@@ -57,12 +57,12 @@ impl InspectLogs {
     pub fn open(paths: &[PathBuf], options: &ImportOptions) -> Result<Self, PointsError> {
         let mut remarks = Vec::new();
         let mut logs = Vec::new();
-        for path in find(paths, |name| name.ends_with(".eval"))? {
+        for path in find(paths, |name| has_extension(name, "eval"))? {
             logs.extend(Log::open(path, options, &mut remarks)?);
         }
         // A folder of `.json` logs is rarer, and other tools write `.json` too: those that are no log are passed over.
         if logs.is_empty() && remarks.is_empty() {
-            for path in find(paths, |name| name.ends_with(".json"))? {
+            for path in find(paths, |name| has_extension(name, "json"))? {
                 if paths.contains(&path) || split::is_log(&path) {
                     logs.extend(Log::open(path, options, &mut remarks)?);
                 }
@@ -181,7 +181,7 @@ impl Log {
             let mut spare = Vec::new();
             let sample = parse(&self.path, name, text, &mut spare)?;
             let wrong = |problem: String| PointsError::log(&self.path, format!("sample `{name}`: {problem}"));
-            match sample.said(&chosen, &self.header.model).map_err(wrong)? {
+            match sample.said(&chosen, &self.header.model) {
                 Ok(said) => source.answered(said, scales).map_err(wrong),
                 Err(reason) => Ok(Outcome::Skipped(reason)),
             }
@@ -230,6 +230,10 @@ impl Log {
             unfinished: self.header.is_unfinished(),
         }
     }
+}
+
+fn has_extension(name: &str, wanted: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
 }
 
 fn parse<'a>(

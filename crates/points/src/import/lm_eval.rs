@@ -116,7 +116,7 @@ impl LmEvalLogs {
     /// # Errors
     /// A [`PointsError`] that names the file and the line that cannot be read.
     pub fn import(&self, study: &Path, cache: &Cache, progress: &Progress) -> Result<Imported, PointsError> {
-        let expected = self.logs.iter().map(|log| log.expected_lines()).sum();
+        let expected = self.logs.iter().map(Log::expected_lines).sum();
         progress.total.store(expected, Ordering::Relaxed);
         let destination = Destination { study, cache, progress };
         let mut imported = Imported::default();

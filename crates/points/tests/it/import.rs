@@ -240,7 +240,7 @@ fn inspect_accuracies_are_its_own() {
         }
         let db = open(study.path());
         assert!(db.truncation_unknown().is_empty());
-        let from = &db.imported()[&unit.eval.eval_id];
+        let from = &db.imported()[&unit.eval.eval_id][&unit.task];
         assert_eq!(*from, format!("inspect: {file}"));
     }
 }

@@ -171,6 +171,31 @@ fn count(number: u64) -> Cell {
     Cell::Number(number as f64, 0)
 }
 
+/// Says how many trials are missing, and what is to be done. What a log of another tool lacks, no run can ask for.
+fn note_missing<'a>(
+    db: &PointsDb,
+    rows: impl Iterator<Item = (&'a String, u64)>,
+    more: &str,
+    global: Global,
+) {
+    let (mut here, mut elsewhere) = (0, 0);
+    for (eval_id, missing) in rows {
+        *if db.imported().contains_key(eval_id) { &mut elsewhere } else { &mut here } += missing;
+    }
+    if here > 0 {
+        global.note(format_args!(
+            "{} missing{more}; `reasonscape run` asks for what is missing",
+            several(here, "trial")
+        ));
+    }
+    if elsewhere > 0 {
+        global.note(format_args!(
+            "{} missing in imported logs: without a score, or never reached",
+            several(elsewhere, "trial")
+        ));
+    }
+}
+
 /// A number in words of one syllable: `3 trials`, `1 trial`.
 fn several(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }

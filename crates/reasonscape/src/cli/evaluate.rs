@@ -1,7 +1,7 @@
 //! `reasonscape evaluate`: from responses to trials and counters.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -218,6 +218,7 @@ impl From<PointsError> for Failure {
         match error {
             PointsError::Cache(error) => error.into(),
             PointsError::Study(error) => error.into(),
+            PointsError::Io { source, .. } if source.kind() == ErrorKind::BrokenPipe => source.into(),
             error if error.is_input() => Self::Input(error.into()),
             error => Self::Broken(error.into()),
         }

@@ -1,5 +1,6 @@
 //! `reasonscape import`: logs of other tools become trials of a study.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -141,7 +142,7 @@ impl Common {
         };
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let is_new = !folder.exists();
-        let imported = self.pour_into(folder, global, import);
+        let imported = pour_into(folder, global, import);
         if is_new && !matches!(imported, Ok(Imported { stopped: false, .. })) {
             // It was made a moment ago and holds nothing but what could not be finished.
             let _ = fs::remove_dir_all(folder);
@@ -160,30 +161,30 @@ impl Common {
         global.note(format_args!("`reasonscape analyze evals {}` shows them", folder.display()));
         Ok(())
     }
+}
 
-    fn pour_into(
-        &self,
-        folder: &Path,
-        global: Global,
-        import: impl FnOnce(&Path, &Cache, &Progress) -> Result<Imported, PointsError>,
-    ) -> Result<Imported, Failure> {
-        fs::create_dir_all(folder)
-            .with_context(|| format!("failed to make the folder `{}`", folder.display()))
-            .map_err(Failure::Input)?;
-        let cache = Cache::open(cache_path(folder))?;
-        let progress = Arc::new(Progress::default());
-        let seen = Arc::clone(&progress);
-        ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
-            .map_err(|error| Failure::Broken(error.into()))?;
-        let imported = watch(&IMPORT, &progress, global, || Ok(import(folder, &cache, &progress)?))?;
-        let file = folder.join(Study::FILE);
-        if !file.exists() {
-            fs::write(&file, STUDY)
-                .with_context(|| format!("failed to write `{}`", file.display()))
-                .map_err(Failure::Broken)?;
-        }
-        Ok(imported)
+/// Makes the study if it is not there, and imports into it.
+fn pour_into(
+    folder: &Path,
+    global: Global,
+    import: impl FnOnce(&Path, &Cache, &Progress) -> Result<Imported, PointsError>,
+) -> Result<Imported, Failure> {
+    fs::create_dir_all(folder)
+        .with_context(|| format!("failed to make the folder `{}`", folder.display()))
+        .map_err(Failure::Input)?;
+    let cache = Cache::open(cache_path(folder))?;
+    let progress = Arc::new(Progress::default());
+    let seen = Arc::clone(&progress);
+    ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
+        .map_err(|error| Failure::Broken(error.into()))?;
+    let imported = watch(&IMPORT, &progress, global, || Ok(import(folder, &cache, &progress)?))?;
+    let file = folder.join(Study::FILE);
+    if !file.exists() {
+        fs::write(&file, STUDY)
+            .with_context(|| format!("failed to write `{}`", file.display()))
+            .map_err(Failure::Broken)?;
     }
+    Ok(imported)
 }
 
 const IMPORT: Watched = Watched { doing: "import", things: "samples" };
@@ -231,6 +232,14 @@ fn report(imported: &Imported, global: Global) -> Result<(), Failure> {
     print(global.format, &table, imported)?;
     global
         .caption("`accuracy` and `mean score` are of the trials imported, `log says` is the log's own mean");
+    let unknown: Vec<&str> =
+        imported.units.iter().filter(|unit| !unit.truncation_known).map(|unit| unit.task.as_str()).collect();
+    if !unknown.is_empty() {
+        global.note(format_args!(
+            "these logs do not say which answers were cut off; truncation is unknown on {}",
+            BTreeSet::from_iter(unknown).into_iter().collect::<Vec<_>>().join(", ")
+        ));
+    }
     for unit in &imported.units {
         for remark in remarks(unit) {
             global.note(format_args!("{} on {}: {remark}", unit.eval.name, unit.task));
@@ -243,35 +252,36 @@ fn report(imported: &Imported, global: Global) -> Result<(), Failure> {
 fn remarks(unit: &ImportedUnit) -> Vec<String> {
     let mut remarks = Vec::new();
     if unit.unfinished {
-        remarks.push(format!("the log was never finished; {} trials are missing", unit.counts.missing()));
-    }
-    if !unit.truncation_known {
-        remarks.push("the log does not say which answers were cut off; truncation is unknown".to_owned());
+        remarks
+            .push(format!("the log was never finished; {} missing", several(unit.counts.missing(), "trial")));
     }
     if unit.partial > 0 {
         remarks.push(format!(
-            "{} scores are neither 0 nor 1; a trial is right or wrong, and they count by `--threshold`, not by their \
-             share",
-            unit.partial
+            "{} neither 0 nor 1; a trial is right or wrong, and a score counts by `--threshold`, not by its share",
+            are(unit.partial, "score", "is", "are")
         ));
     }
     if unit.truncated_correct > 0 {
         remarks.push(format!(
-            "{} answers were cut off and yet scored as correct; they count as truncated",
-            unit.truncated_correct
+            "{} cut off and yet scored as correct; a cut-off answer counts as truncated",
+            are(unit.truncated_correct, "answer", "was", "were")
         ));
     }
-    let skipped = unit.skipped.iter().map(|(reason, count)| {
-        format!("{count} with {reason}")
-            .replace("with ended", "that ended")
-            .replace("with given", "that were given")
-    });
-    let skipped: Vec<String> = skipped.collect();
-    if !skipped.is_empty() {
-        remarks.push(format!("skipped {}", skipped.join(", ")));
+    for (reason, count) in &unit.skipped {
+        remarks.push(format!("{} skipped: {reason}", are(*count, "sample", "was", "were")));
     }
     if unit.counts.n == 0 {
         remarks.push("no sample became a trial".to_owned());
     }
     remarks
+}
+
+/// `1 score is`, `2 scores are`.
+fn are(count: u64, thing: &str, one: &str, many: &str) -> String {
+    format!("{} {}", several(count, thing), if count == 1 { one } else { many })
+}
+
+/// `1 trial`, `2 trials`.
+fn several(count: u64, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }

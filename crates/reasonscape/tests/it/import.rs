@@ -87,7 +87,7 @@ fn an_import_says_what_it_took_and_what_the_log_says() {
     let gaps = &units[0];
     assert_eq!(gaps["task"], "small_gaps");
     assert!(gaps["partial"].as_u64().unwrap() > 0 && gaps["skipped"]["no score"].as_u64().unwrap() > 0);
-    for words in ["truncation is unknown", "neither 0 nor 1", "with no score", "analyze evals"] {
+    for words in ["truncation is unknown", "neither 0 nor 1", "skipped: no score", "analyze evals"] {
         assert!(run.stderr.contains(words), "`{words}` is not in: {}", run.stderr);
     }
     assert!(fs::read_to_string(world.study().join("study.toml")).unwrap().contains("imported"));
@@ -213,7 +213,11 @@ fn trials_are_exported_with_what_was_said() {
     let text = fs::read_to_string(&path).unwrap();
     let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     assert_eq!(first["messages"][0]["content"], "What is 4 + 20? End with the number.");
-    assert!(first["reply"].as_str().unwrap().contains("4"), "{first}");
+    assert!(
+        first["reply"].as_str().unwrap().contains("4 + 20 makes")
+            || first["reply"].as_str().unwrap().contains("4 and 20 make"),
+        "{first}"
+    );
     assert!(first["params"].is_object() && first["finish"] == "unknown");
 
     let all = world.ask(&["export"], &["--quiet"]);

@@ -207,19 +207,12 @@ impl Sample<'_> {
         names
     }
 
-    /// What the sample says, or why it is no trial; a sample that makes no sense is an error.
-    pub(super) fn said(
-        &self,
-        chosen: &Chosen<'_>,
-        model: &str,
-    ) -> Result<Result<Said<'_>, &'static str>, String> {
+    /// What the sample says, or why it is no trial.
+    pub(super) fn said(&self, chosen: &Chosen<'_>, model: &str) -> Result<Said<'_>, &'static str> {
         let Some((scored, part)) = self.scored(chosen) else {
-            return Ok(Err(if self.error.is_some() { skip::ERROR } else { skip::NO_SCORE }));
+            return Err(if self.error.is_some() { skip::ERROR } else { skip::NO_SCORE });
         };
-        let score = match number(&scored.value, part) {
-            Ok(score) => score,
-            Err(reason) => return Ok(Err(reason)),
-        };
+        let score = number(&scored.value, part)?;
         let id = self.id.get();
         let text: Option<String> = serde_json::from_str(id).ok();
         let document = text.as_deref().map_or(DocumentId::Number(id), DocumentId::Text);
@@ -244,7 +237,7 @@ impl Sample<'_> {
             0 | 1 => 0.0,
             choices => 1.0 / choices as f64,
         };
-        Ok(Ok(Said {
+        Ok(Said {
             index: document_index(document),
             repeat: self.epoch.saturating_sub(1),
             doc_id,
@@ -275,7 +268,7 @@ impl Sample<'_> {
             messages: self.prompt(),
             reasoning: reasoning.filter(|text| !text.is_empty()),
             replies: vec![reply],
-        }))
+        })
     }
 
     fn scored<'n>(&self, chosen: &Chosen<'n>) -> Option<(&Score, Option<&'n str>)> {
@@ -388,7 +381,7 @@ mod tests {
             "stop_reason": "length"}]}}"#;
         let sample: Sample<'_> = serde_json::from_str(text).unwrap();
         assert_eq!(sample.scorers(), ["score"]);
-        let said = sample.said(&Chosen::of("score"), "m").unwrap().unwrap();
+        let said = sample.said(&Chosen::of("score"), "m").unwrap();
         assert_eq!((said.index, said.repeat, said.score, said.is_truncated), (7, 1, 1.0, true));
         assert_eq!(
             (said.reasoning, said.replies.as_slice(), said.target.as_str()),

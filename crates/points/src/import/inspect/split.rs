@@ -24,6 +24,9 @@ pub(super) fn is_log(path: &Path) -> bool {
         && start.contains("\"eval\"")
 }
 
+/// A sample with a name to call it by.
+type Named = (String, Vec<u8>);
+
 /// A log of which the samples are cut out.
 pub(super) struct Split {
     path: PathBuf,
@@ -70,7 +73,7 @@ impl Split {
     }
 
     /// The next samples, with names to call them by, until they are so many bytes.
-    pub(super) fn next(&mut self, bytes: usize) -> Result<Option<Vec<(String, Vec<u8>)>>, PointsError> {
+    pub(super) fn next(&mut self, bytes: usize) -> Result<Option<Vec<Named>>, PointsError> {
         let mut batch = Vec::new();
         let mut taken = 0;
         while self.is_inside && taken < bytes {
