@@ -103,7 +103,7 @@ fn make(folder: &Path, models: usize, tasks: usize, trials: usize) -> Result<(),
                         let luck = random();
                         let tokens = 80 + luck % 3000;
                         Trial {
-                            index: index as u32,
+                            index: index as u64,
                             repeat: 0,
                             status: match luck % 100 {
                                 0..10 => Status::Truncated,

@@ -5,8 +5,10 @@ mod load;
 mod paired;
 mod scan;
 mod tables;
+mod trials;
 
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
@@ -32,6 +34,10 @@ pub struct PointsDb {
     study: PathBuf,
     evals: Vec<EvalInfo>,
     sources: Vec<Source>,
+    /// Evaluations of which nobody wrote down why answers ended.
+    truncation_unknown: BTreeSet<String>,
+    /// Evaluations that were imported, with the log that each of their tasks comes from.
+    imported: BTreeMap<String, BTreeMap<String, String>>,
     remarks: Vec<String>,
     /// Adds up points on one thread, so that the same question gives the same bits.
     points: SessionContext,
@@ -180,6 +186,18 @@ impl PointsDb {
     /// Where the numbers come from, by evaluation and task.
     pub fn sources(&self) -> &[Source] {
         &self.sources
+    }
+
+    /// The ids of evaluations of which it is not known which answers were cut off. Their truncated counts are zero
+    /// because nobody counted; whoever shows them says so.
+    pub fn truncation_unknown(&self) -> &BTreeSet<String> {
+        &self.truncation_unknown
+    }
+
+    /// The ids of evaluations that were imported from logs of other tools, with the log of each of their tasks, as in
+    /// `inspect: add.eval`.
+    pub fn imported(&self) -> &BTreeMap<String, BTreeMap<String, String>> {
+        &self.imported
     }
 
     /// What was found odd and put right when the files were opened.

@@ -82,6 +82,14 @@ pub enum PointsError {
         /// What the writer said.
         problem: String,
     },
+    /// A log of another tool that cannot be imported.
+    #[error("`{}`: {problem}", path.display())]
+    Log {
+        /// The log.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
     /// A question that makes no sense.
     #[error("{0}")]
     Question(String),
@@ -103,6 +111,10 @@ impl PointsError {
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
+    }
+
+    pub(crate) fn log(path: &Path, problem: impl Into<String>) -> Self {
+        Self::Log { path: path.to_owned(), problem: problem.into() }
     }
 
     /// Whether what was given is at fault, rather than the machine.

@@ -1,7 +1,7 @@
 //! From responses to trials: finds the answer to every test of a study in the cache, judges it, and writes files.
 
 mod unchanged;
-mod weigh;
+pub(crate) mod weigh;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use self::unchanged::Unchanged;
 use self::weigh::Scales;
-use crate::{Counts, EvalInfo, PointTrials, PointsError, Provenance, Trial, UnitWriter};
+use crate::{Counts, EvalInfo, PointTrials, PointsError, Provenance, Trial, Truncation, UnitWriter};
 
 /// Changes when what is written for a trial changes for another reason than its judgement.
 const VERSION: u32 = 1;
@@ -317,6 +317,8 @@ impl Judge<'_> {
             evaluated_ms: now.as_millis() as i64,
             inputs: job.inputs.clone(),
             mark: self.mark,
+            source: String::new(),
+            truncation: Truncation::Known,
         }
     }
 
@@ -368,7 +370,7 @@ impl Judge<'_> {
                 let (status, found) = judge(point.task, &test.test, &reply, completion.is_truncated());
                 let weighed = found.reasoning.as_deref().unwrap_or(&completion.content);
                 judged.point.trials.push(Trial {
-                    index: test.index as u32,
+                    index: test.index as u64,
                     repeat,
                     status,
                     guess: test.test.guess(),
@@ -436,7 +438,7 @@ impl Workers<'_> {
     }
 }
 
-fn characters(text: &str) -> u64 {
+pub(crate) fn characters(text: &str) -> u64 {
     text.chars().count() as u64
 }
 

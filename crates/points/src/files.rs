@@ -4,7 +4,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::Schema;
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
@@ -73,18 +74,18 @@ pub(crate) fn inspect(path: &Path, kind: Kind) -> Result<FileInfo, PointsError> 
             .ok_or_else(|| foreign(format!("it does not say its `{key}`")))
     };
     let format = value(key::FORMAT)?;
-    match format.parse() {
-        Ok(OLDEST..=FORMAT) => {}
+    let format = match format.parse() {
+        Ok(found @ OLDEST..=FORMAT) => found,
         Ok(found) if found > FORMAT => {
             return Err(PointsError::Newer { path: path.to_owned(), found, known: FORMAT });
         }
         Ok(found) => return Err(PointsError::Older { path: path.to_owned(), found, oldest: OLDEST }),
         Err(_) => return Err(foreign(format!("`{format}` is no format"))),
-    }
+    };
     if value(key::KIND)? != kind.name() {
         return Err(foreign(format!("it holds {}, not {}", value(key::KIND)?, kind.name())));
     }
-    check_columns(metadata.schema(), kind).map_err(foreign)?;
+    check_columns(metadata.schema(), kind, format).map_err(foreign)?;
     Ok(FileInfo {
         path: path.to_owned(),
         eval: parse(value(key::EVAL)?).map_err(foreign)?,
@@ -100,12 +101,14 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| format!("what it says of itself cannot be read: {error}"))
 }
 
-fn check_columns(found: &Schema, kind: Kind) -> Result<(), String> {
+fn check_columns(found: &Schema, kind: Kind, format: u32) -> Result<(), String> {
     for wanted in kind.schema().fields() {
         let column = found
             .field_with_name(wanted.name())
             .map_err(|_| format!("it has no column `{}`", wanted.name()))?;
-        if !column.data_type().equals_datatype(wanted.data_type()) {
+        // In format 1 an index had 32 bits; whoever reads it gets 64.
+        let is_old_index = format == 1 && wanted.name() == "index" && *column.data_type() == DataType::Int32;
+        if !is_old_index && !column.data_type().equals_datatype(wanted.data_type()) {
             return Err(format!(
                 "its column `{}` holds {}, not {}",
                 wanted.name(),
@@ -138,9 +141,13 @@ impl FileInfo {
                     .fields()
                     .iter()
                     .map(|field| {
-                        batch.column_by_name(field.name()).cloned().expect("its columns were checked")
+                        let column = batch.column_by_name(field.name()).expect("its columns were checked");
+                        if column.data_type() == field.data_type() {
+                            return Ok(std::sync::Arc::clone(column));
+                        }
+                        cast(column, field.data_type()).map_err(|error| damaged(error.to_string()))
                     })
-                    .collect();
+                    .collect::<Result<Vec<_>, PointsError>>()?;
                 RecordBatch::try_new(std::sync::Arc::clone(kind.schema()), columns)
                     .map_err(|error| damaged(error.to_string()))
             })

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
 /// The latest format that this program reads and writes.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Keys under which the files say what they are.
 pub(crate) mod key {
@@ -92,7 +92,8 @@ fn field(name: &str) -> Field {
         "manifolds" | "groups" => {
             (DataType::List(Arc::new(Field::new("item", DataType::Utf8, false))), false)
         }
-        "status" | "index" | "repeat" => (DataType::Int32, false),
+        // `index` is of 64 bits since format 2: a document of another tool is known by a hash of its id.
+        "status" | "repeat" => (DataType::Int32, false),
         "guess" | "g" => (DataType::Float64, false),
         "prompt_tokens" | "completion_tokens" | "reasoning_tokens" => (DataType::Int64, true),
         "answer" => (DataType::Utf8, true),

@@ -40,6 +40,23 @@ pub struct Provenance {
     pub inputs: String,
     /// How far the cache had come.
     pub mark: Mark,
+    /// The log that the trials were imported from; empty if they were evaluated here.
+    #[serde(default)]
+    pub source: String,
+    /// Whether it is known which answers were cut off. Files from before imports all know.
+    #[serde(default)]
+    pub truncation: Truncation,
+}
+
+/// Whether it is known which answers were cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Truncation {
+    /// Every answer came with the reason why it ended.
+    #[default]
+    Known,
+    /// Nobody wrote down why answers ended: one that was cut off counts as incorrect, or even as correct.
+    Unknown,
 }
 
 /// A point and what was asked there.
@@ -58,8 +75,8 @@ pub struct PointTrials {
 /// One prompt sent once, and what became of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
-    /// Place of the test in the stream of its point.
-    pub index: u32,
+    /// Place of the test in the stream of its point; in an imported trial, what tells its document from others.
+    pub index: u64,
     /// Which repeat of the same request.
     pub repeat: u32,
     /// How it ended.

@@ -75,7 +75,7 @@ pub struct UnitWriter {
     rows: TrialRows,
     points: Vec<(PointTrials, Counts)>,
     /// Where in `points` a point is, and its trials by index and repeat.
-    seen: HashMap<String, (usize, HashSet<(u32, u32)>)>,
+    seen: HashMap<String, (usize, HashSet<(u64, u32)>)>,
     study: PathBuf,
 }
 
@@ -237,6 +237,10 @@ fn properties(kind: Kind, eval: &EvalInfo, task: &str, pair: &str) -> WriterProp
         .set_created_by(concat!("reasonscape ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_max_row_group_row_count(Some(ROW_GROUP))
+        // An index of pages gains little in files of one group, and has no checksum: where one of its bits is flipped,
+        // the library that reads it subtracts without looking.
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(vec![
             says(key::FORMAT, schema::FORMAT.to_string()),
             says(key::KIND, kind.name().to_owned()),
@@ -258,7 +262,7 @@ fn properties(kind: Kind, eval: &EvalInfo, task: &str, pair: &str) -> WriterProp
 #[derive(Debug, Default)]
 struct TrialRows {
     texts: [StringBuilder; 6],
-    index: Int32Builder,
+    index: Int64Builder,
     repeat: Int32Builder,
     status: Int32Builder,
     guess: Float64Builder,
@@ -281,7 +285,7 @@ impl TrialRows {
         for (column, value) in self.texts.iter_mut().zip(identity) {
             column.append_value(value);
         }
-        self.index.append_value(trial.index as i32);
+        self.index.append_value(trial.index as i64);
         self.repeat.append_value(trial.repeat as i32);
         self.status.append_value(i32::from(trial.status.code()));
         self.guess.append_value(trial.guess);
@@ -310,7 +314,8 @@ impl TrialRows {
         for column in &mut self.texts {
             columns.push(Arc::new(column.finish()));
         }
-        for column in [&mut self.index, &mut self.repeat, &mut self.status] {
+        columns.push(Arc::new(self.index.finish()));
+        for column in [&mut self.repeat, &mut self.status] {
             columns.push(Arc::new(column.finish()));
         }
         columns.push(Arc::new(self.guess.finish()));

@@ -24,7 +24,7 @@ use serde::Serialize;
 pub(crate) use self::chance::honest_near_chance;
 pub(crate) use self::cluster::{Kinship, Member, cluster_figure, kinship};
 pub(crate) use self::compare::{Comparison, compare, word};
-pub(crate) use self::counted::Asked;
+pub(crate) use self::counted::{Asked, truncation_note};
 pub(crate) use self::frontier::{Frontier, FrontierRow, frontier_figure, frontiers};
 pub(crate) use self::inventory::{
     EvalSummary, PointSummary, TaskSummary, evals, points, tasks, telling_coordinates,

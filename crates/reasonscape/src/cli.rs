@@ -4,7 +4,9 @@ mod analyze;
 mod cache;
 mod estimate;
 mod evaluate;
+mod export;
 mod generate;
+mod import;
 mod init;
 mod key;
 mod plan;
@@ -77,7 +79,9 @@ enum Command {
     Cache(cache::CacheCommand),
     Estimate(estimate::Estimate),
     Evaluate(evaluate::Evaluate),
+    Export(export::Export),
     Generate(generate::Generate),
+    Import(import::ImportCommand),
     Init(init::Init),
     Key(key::Key),
     Plan(plan::Plan),
@@ -117,7 +121,9 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Cache(cache) => cache.run(global),
         Command::Estimate(estimate) => estimate.run(global),
         Command::Evaluate(evaluate) => evaluate.run(global),
+        Command::Export(export) => export.run(global),
         Command::Generate(generate) => generate.run(),
+        Command::Import(import) => import.run(global),
         Command::Init(init) => init.run(global),
         Command::Key(key) => key.run(global),
         Command::Plan(plan) => plan.run(global),

@@ -17,7 +17,7 @@ use reasonscape_points::PointsDb;
 use reasonscape_stats::Mode;
 use reasonscape_stats::pairwise::Method;
 
-use crate::analysis::{Asked, Leaderboard, leaderboard, pairwise};
+use crate::analysis::{Asked, Leaderboard, leaderboard, pairwise, truncation_note};
 use crate::failure::Failure;
 use crate::output::{Cell, Table};
 
@@ -72,7 +72,7 @@ pub(crate) async fn report(db: &PointsDb, asked: &Asked, title: &str, mode: Mode
             title: "Findings",
             blocks: findings::findings(db, asked, &board, mode).await?,
         },
-        Section { id: "leaderboard", title: "Leaderboard", blocks: standing(&board) },
+        Section { id: "leaderboard", title: "Leaderboard", blocks: standing(&board, truncation_note(db)) },
         Section {
             id: "tasks",
             title: "Task by task",
@@ -123,7 +123,7 @@ fn counted(number: usize, thing: &str) -> String {
 }
 
 /// The leaderboard as a picture and as a table, with what has to be said beside it.
-fn standing(board: &Leaderboard) -> Vec<Block> {
+fn standing(board: &Leaderboard, truncation: Option<String>) -> Vec<Block> {
     let mut table = Table::new(&[
         "rank",
         "name",
@@ -141,14 +141,16 @@ fn standing(board: &Leaderboard) -> Vec<Block> {
             Cell::text(&row.label),
             Cell::Shown(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
             Cell::text(row.band),
-            Cell::Shown(format!("{:.1} %", 100.0 * row.truncation_rate)),
+            Cell::Shown(
+                row.truncation_rate.map_or_else(|| "?".to_owned(), |rate| format!("{:.1} %", 100.0 * rate)),
+            ),
             Cell::optional(row.tokens_mean, 0),
             Cell::optional(row.score_per_1k_tokens, 0),
             Cell::Number(row.tasks.values().map(|task| task.n).sum::<u64>() as f64, 0),
         ]);
     }
     let mut blocks = vec![Block::Figure(Box::new(figures::scores(board))), Block::Table(table)];
-    let mut remarks = Vec::new();
+    let mut remarks: Vec<String> = truncation.into_iter().collect();
     if board.rows.iter().any(crate::analysis::ScoreRow::is_tied) {
         remarks
             .push("= is a tie: the intervals overlap, and the place may be any of those named.".to_owned());

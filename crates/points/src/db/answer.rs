@@ -20,7 +20,7 @@ use crate::error::plain;
 
 /// The answer to a question in SQL, as it comes.
 pub struct Answer {
-    stream: SendableRecordBatchStream,
+    pub(super) stream: SendableRecordBatchStream,
 }
 
 impl std::fmt::Debug for Answer {

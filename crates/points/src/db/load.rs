@@ -1,6 +1,6 @@
 //! Opening a study: which files are there, which of their counters can be trusted, and what is counted anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use datafusion::arrow::array::{AsArray, RecordBatch};
@@ -13,7 +13,7 @@ use super::{PointsDb, Source};
 use crate::files::{FileInfo, discover, inspect};
 use crate::schema;
 use crate::write::Kind;
-use crate::{EvalInfo, PointsError};
+use crate::{EvalInfo, PointsError, Truncation};
 
 /// What one evaluation has on one task: a pair of files, unless somebody copied some.
 #[derive(Default)]
@@ -61,6 +61,16 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
     let evals = evaluations(trials.iter().chain(&points));
     let sources = sources(trials.iter().chain(&points));
     let files = trials.clone();
+    let mut truncation_unknown = BTreeSet::new();
+    let mut imported: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for FileInfo { eval, task, provenance, .. } in trials.iter().chain(&points) {
+        if provenance.truncation == Truncation::Unknown {
+            truncation_unknown.insert(eval.eval_id.clone());
+        }
+        if !provenance.source.is_empty() {
+            imported.entry(eval.eval_id.clone()).or_default().insert(task.clone(), provenance.source.clone());
+        }
+    }
 
     let mut units: BTreeMap<(EvalKey, String), Unit> = BTreeMap::new();
     for file in trials {
@@ -95,7 +105,16 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
     let points = concat_batches(&schema::POINTS, &rows)?;
     let tables = Tables { trials: files, points, evals: &evals, has_duplicates: duplicates > 0 };
     let (points, session) = tables.register().await?;
-    Ok(PointsDb { study: study.to_owned(), evals, sources, remarks, points, session })
+    Ok(PointsDb {
+        study: study.to_owned(),
+        evals,
+        sources,
+        truncation_unknown,
+        imported,
+        remarks,
+        points,
+        session,
+    })
 }
 
 async fn count_anew(unit: &Unit) -> Result<Recount, PointsError> {

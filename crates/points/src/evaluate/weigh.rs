@@ -7,7 +7,7 @@ const ENVELOPE: u64 = 18;
 
 /// Compresses to nowhere. Setting zlib up costs more than compressing a short text, so it is kept.
 #[derive(Debug)]
-pub(super) struct Scales {
+pub(crate) struct Scales {
     compress: Compress,
     room: Vec<u8>,
 }
@@ -20,7 +20,7 @@ impl Default for Scales {
 
 impl Scales {
     /// Bytes of the text after gzip at level 9.
-    pub(super) fn gzip_size(&mut self, text: &[u8]) -> u64 {
+    pub(crate) fn gzip_size(&mut self, text: &[u8]) -> u64 {
         self.compress.reset();
         loop {
             let read = self.compress.total_in() as usize;

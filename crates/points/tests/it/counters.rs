@@ -147,7 +147,7 @@ fn places() -> Vec<Place> {
     places
 }
 
-fn random_trial(index: u32, draws: &mut Draws) -> Trial {
+fn random_trial(index: u64, draws: &mut Draws) -> Trial {
     let bits = draws.next();
     let status =
         [Status::Correct, Status::Correct, Status::Incorrect, Status::Truncated][(bits & 3) as usize];
@@ -177,8 +177,7 @@ fn write_large(study: &Path, places: &[Place]) -> HashMap<(String, &'static str,
             for place in places {
                 // A few were never answered.
                 let mut tally = Tally { points: 1, planned: place.n + place.length % 3, ..Tally::default() };
-                let trials: Vec<Trial> =
-                    (0..place.n).map(|index| random_trial(index as u32, &mut draws)).collect();
+                let trials: Vec<Trial> = (0..place.n).map(|index| random_trial(index, &mut draws)).collect();
                 for trial in &trials {
                     tally.see(trial);
                 }

@@ -5,8 +5,10 @@
 mod counters;
 mod coverage;
 mod evaluate;
+mod export;
 mod files;
 mod filter;
+mod import;
 mod paired;
 mod queries;
 mod world;

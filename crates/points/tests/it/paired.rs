@@ -39,7 +39,7 @@ fn a_difference_of_three_points_is_found_with_the_promised_power_and_no_other() 
     let mut units = Vec::new();
     for number in 0..STUDIES {
         let mut all = [Vec::new(), Vec::new(), Vec::new()];
-        for index in 0..n as u32 {
+        for index in 0..n as u64 {
             let draw = draws.below(1000);
             // Half the rest is known to both, half to neither.
             let (a, b) = match draw {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use reasonscape_core::Status;
 use reasonscape_points::{
-    Answer, Counts, EvalInfo, PointTrials, PointsDb, PointsError, Provenance, Trial, UnitWriter,
+    Answer, Counts, EvalInfo, PointTrials, PointsDb, PointsError, Provenance, Trial, Truncation, UnitWriter,
 };
 use reasonscape_runner::EvalId;
 use reasonscape_runner::cache::CacheKey;
@@ -68,23 +68,25 @@ pub(crate) fn provenance(evaluated_ms: i64) -> Provenance {
         evaluated_ms,
         inputs: "test".to_owned(),
         mark: serde_json::from_str(r#"{"last": 0, "received_ms": 0, "entries": 0}"#).unwrap(),
+        source: String::new(),
+        truncation: Truncation::Known,
     }
 }
 
 /// A trial like any other, but for how it ended.
-pub(crate) fn trial(index: u32, status: Status, guess: f64) -> Trial {
+pub(crate) fn trial(index: u64, status: Status, guess: f64) -> Trial {
     let mut key = [0; 32];
-    key[..4].copy_from_slice(&index.to_be_bytes());
+    key[..4].copy_from_slice(&(index as u32).to_be_bytes());
     Trial {
         index,
         repeat: 0,
         status,
         guess,
         prompt_tokens: Some(100),
-        completion_tokens: Some(20 + u64::from(index)),
+        completion_tokens: Some(20 + index),
         reasoning_tokens: None,
         latency_ms: 50,
-        received_ms: 1_700_000_000_000 + i64::from(index),
+        received_ms: 1_700_000_000_000 + index as i64,
         reasoning_chars: 0,
         answer_chars: 17,
         compressed_size: 40,

@@ -20,7 +20,7 @@ impl Asked {
     }
 
     /// Says what there is, to whoever asked for something that is not there.
-    pub(super) async fn nothing(&self, db: &PointsDb) -> PointsError {
+    pub(crate) async fn nothing(&self, db: &PointsDb) -> PointsError {
         let mut there = Vec::new();
         for item in &self.items {
             let name = item.split('=').next().unwrap_or_default().trim();
@@ -150,6 +150,35 @@ impl CountedEval {
         };
         self.tasks.iter().map(missing).sum()
     }
+}
+
+/// Whether all of these evaluations say which answers were cut off. Logs of other tools may not, and then a rate of
+/// zero would be an invention.
+pub(super) fn truncation_is_known<'a>(db: &PointsDb, evals: impl IntoIterator<Item = &'a String>) -> bool {
+    !evals.into_iter().any(|eval_id| db.truncation_unknown().contains(eval_id))
+}
+
+/// For serde, which says nothing of what is as usual.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(super) fn is_known(known: &bool) -> bool {
+    *known
+}
+
+/// What has to be said beside every number of evaluations whose logs do not say which answers were cut off.
+pub(crate) fn truncation_note(db: &PointsDb) -> Option<String> {
+    let unknown: Vec<String> = db
+        .evals()
+        .iter()
+        .filter(|eval| db.truncation_unknown().contains(&eval.eval_id))
+        .map(|eval| label(db.evals(), eval))
+        .collect();
+    (!unknown.is_empty()).then(|| {
+        format!(
+            "nobody wrote down which answers of {} were cut off: `?` in the tables, and such an answer counts as its \
+             log scored it",
+            unknown.join(", ")
+        )
+    })
 }
 
 /// What a table calls an evaluation: its name, with its id where two have the same.

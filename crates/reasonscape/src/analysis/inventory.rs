@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::Bounds;
-use super::counted::{Asked, Counted, label};
+use super::counted::{Asked, Counted, is_known, label, truncation_is_known};
 
 /// An evaluation and how much of it there is.
 #[derive(Debug, Clone, Serialize)]
@@ -25,7 +25,10 @@ pub(crate) struct EvalSummary {
     pub(crate) missing: u64,
     /// Points of its tasks that other evaluations have.
     pub(crate) missing_points: u64,
+    /// Nothing where nobody wrote down which answers were cut off.
     pub(crate) truncation_rate: Option<f64>,
+    #[serde(skip_serializing_if = "is_known")]
+    pub(crate) truncation_known: bool,
     /// Tokens of a completion.
     pub(crate) tokens_mean: Option<f64>,
     /// The share of correct answers, all tasks together.
@@ -45,6 +48,7 @@ pub(crate) async fn evals(
         .into_iter()
         .map(|eval| {
             let total = eval.total();
+            let truncation_known = truncation_is_known(db, [&eval.info.eval_id]);
             Ok(EvalSummary {
                 tasks: eval.with_trials().count() as u64,
                 missing_tasks: eval.without_trials(&counted.suite),
@@ -52,7 +56,8 @@ pub(crate) async fn evals(
                 trials: total.n,
                 missing: total.missing(),
                 missing_points: eval.missing_points(&counted.suite),
-                truncation_rate: truncation_rate(&total),
+                truncation_rate: truncation_rate(&total).filter(|_| truncation_known),
+                truncation_known,
                 tokens_mean: total.completion_tokens.value(),
                 correct: estimator.estimate(&total)?.into(),
                 mode: estimator.mode.name(),
@@ -78,7 +83,10 @@ pub(crate) struct TaskSummary {
     pub(crate) n_t: u64,
     pub(crate) g: f64,
     pub(crate) missing: u64,
+    /// Nothing where nobody wrote down which answers were cut off.
     pub(crate) truncation_rate: Option<f64>,
+    #[serde(skip_serializing_if = "is_known")]
+    pub(crate) truncation_known: bool,
     pub(crate) tokens_mean: Option<f64>,
     /// The share of correct answers, all evaluations together.
     pub(crate) correct: Bounds,
@@ -110,6 +118,8 @@ pub(crate) async fn tasks(
                 }
                 total += counts;
             }
+            let answered = counted.evals.iter().filter(|eval| eval.tasks.contains_key(task));
+            let truncation_known = truncation_is_known(db, answered.map(|eval| &eval.info.eval_id));
             Ok(TaskSummary {
                 task: task.clone(),
                 evals: (counted.evals.len() - missing_evals.len()) as u64,
@@ -121,7 +131,8 @@ pub(crate) async fn tasks(
                 n_t: total.n_t,
                 g: total.g,
                 missing: total.missing(),
-                truncation_rate: truncation_rate(&total),
+                truncation_rate: truncation_rate(&total).filter(|_| truncation_known),
+                truncation_known,
                 tokens_mean: total.completion_tokens.value(),
                 correct: estimator.estimate(&total)?.into(),
                 mode: estimator.mode.name(),
@@ -149,6 +160,8 @@ pub(crate) struct PointSummary {
     pub(crate) n_t: u64,
     pub(crate) g: f64,
     pub(crate) missing: u64,
+    #[serde(skip_serializing_if = "is_known")]
+    pub(crate) truncation_known: bool,
     pub(crate) estimate: Bounds,
     pub(crate) mode: &'static str,
 }
@@ -205,6 +218,7 @@ pub(crate) async fn points(
         .into_iter()
         .map(|point| PointSummary {
             label: labels.get(point.eval_id.as_str()).unwrap_or(&point.eval_id).clone(),
+            truncation_known: truncation_is_known(db, [&point.eval_id]),
             eval_id: point.eval_id,
             model: point.model,
             template: point.template,

@@ -7,7 +7,7 @@ use reasonscape_stats::score::{Band, Bootstrap, TaskBounds, ranks, reason_scores
 use reasonscape_stats::{Confidence, Mode};
 use serde::Serialize;
 
-use super::counted::{Asked, Counted, CountedEval};
+use super::counted::{Asked, Counted, CountedEval, is_known, truncation_is_known};
 use super::inventory::truncation_rate;
 use super::{Score, honest_near_chance};
 
@@ -44,7 +44,10 @@ pub(crate) struct ScoreRow {
     pub(crate) tasks: BTreeMap<String, TaskScore>,
     /// Tokens of a completion.
     pub(crate) tokens_mean: Option<f64>,
-    pub(crate) truncation_rate: f64,
+    /// Nothing where nobody wrote down which answers were cut off.
+    pub(crate) truncation_rate: Option<f64>,
+    #[serde(skip_serializing_if = "is_known")]
+    pub(crate) truncation_known: bool,
     pub(crate) score_per_1k_tokens: Option<f64>,
     /// Trials that were planned and not answered.
     pub(crate) missing: u64,
@@ -123,6 +126,7 @@ pub(crate) async fn leaderboard(
         .zip(scores.iter().zip(ranks(&scores)))
         .map(|((eval, tasks), (score, rank))| {
             let total = eval.total();
+            let truncation_known = truncation_is_known(db, [&eval.info.eval_id]);
             let (missing, missing_points) = (total.missing(), eval.missing_points(&counted.suite));
             let missing_tasks = eval.without_trials(&counted.suite);
             let tokens_mean = total.completion_tokens.value();
@@ -137,7 +141,8 @@ pub(crate) async fn leaderboard(
                 band: Band::of(score.center()).name(),
                 tasks,
                 tokens_mean,
-                truncation_rate: truncation_rate(&total).unwrap_or(0.0),
+                truncation_rate: truncation_rate(&total).filter(|_| truncation_known),
+                truncation_known,
                 score_per_1k_tokens: tokens_mean
                     .filter(|tokens| *tokens > 0.0)
                     .map(|tokens| score.center() / (tokens / 1000.0)),

@@ -21,7 +21,7 @@ use reasonscape_stats::{Confidence, Mode};
 
 use super::Global;
 use super::study::study_folder;
-use crate::analysis::{Asked, Bounds};
+use crate::analysis::{Asked, Bounds, truncation_note};
 use crate::failure::Failure;
 use crate::output::{Cell, Table};
 
@@ -101,6 +101,9 @@ impl Selected {
         for remark in db.remarks() {
             global.note(remark);
         }
+        if let Some(note) = truncation_note(&db) {
+            global.note(note);
+        }
         Ok((db, asked))
     }
 }
@@ -171,13 +174,42 @@ fn share(bounds: &Bounds) -> Cell {
     }
 }
 
-/// A rate in percent, for people.
-fn percent(rate: Option<f64>) -> Cell {
-    rate.map_or(Cell::Missing, |rate| Cell::Shown(format!("{:.1} %", 100.0 * rate)))
+/// A rate in percent, for people; `?` where nobody wrote down which answers were cut off.
+fn truncated(rate: Option<f64>, is_known: bool) -> Cell {
+    match rate {
+        _ if !is_known => Cell::Shown("?".to_owned()),
+        Some(rate) => Cell::Shown(format!("{:.1} %", 100.0 * rate)),
+        None => Cell::Missing,
+    }
 }
 
 fn count(number: u64) -> Cell {
     Cell::Number(number as f64, 0)
+}
+
+/// Says how many trials are missing, and what is to be done. What a log of another tool lacks, no run can ask for.
+fn note_missing<'a>(
+    db: &PointsDb,
+    rows: impl Iterator<Item = (&'a String, u64)>,
+    more: &str,
+    global: Global,
+) {
+    let (mut here, mut elsewhere) = (0, 0);
+    for (eval_id, missing) in rows {
+        *if db.imported().contains_key(eval_id) { &mut elsewhere } else { &mut here } += missing;
+    }
+    if here > 0 {
+        global.note(format_args!(
+            "{} missing{more}; `reasonscape run` asks for what is missing",
+            several(here, "trial")
+        ));
+    }
+    if elsewhere > 0 {
+        global.note(format_args!(
+            "{} missing in imported logs: without a score, or never reached",
+            several(elsewhere, "trial")
+        ));
+    }
 }
 
 /// A number in words of one syllable: `3 trials`, `1 trial`.

@@ -1,10 +1,11 @@
 //! `reasonscape evaluate`: from responses to trials and counters.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -66,20 +67,42 @@ pub(super) fn with_progress(
             study.folder.display()
         )));
     };
+    watch(&EVALUATE, progress, global, || Ok(evaluate(study, &cache, options, progress)?))
+}
+
+/// What is done, to what, for whoever watches.
+pub(super) struct Watched {
+    pub(super) doing: &'static str,
+    pub(super) things: &'static str,
+}
+
+const EVALUATE: Watched = Watched { doing: "evaluate", things: "trials" };
+
+/// Works on this thread while another shows how far it is.
+pub(super) fn watch<T>(
+    watched: &Watched,
+    progress: &Progress,
+    global: Global,
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let (done, waiting) = std::sync::mpsc::channel::<()>();
     std::thread::scope(|scope| {
-        let working = scope.spawn(|| evaluate(study, &cache, options, progress));
-        let mut shown = Shown::new(global.quiet);
-        while !working.is_finished() {
-            std::thread::sleep(Duration::from_millis(20));
-            shown.show(progress);
-        }
-        shown.end();
-        working.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(Failure::from)
+        scope.spawn(move || {
+            let mut shown = Shown::new(watched, global.quiet);
+            while waiting.recv_timeout(Duration::from_millis(20)) == Err(RecvTimeoutError::Timeout) {
+                shown.show(progress);
+            }
+            shown.end();
+        });
+        // Dropped when the work is over, be it by a panic.
+        let _done = done;
+        work()
     })
 }
 
 /// A bar, or a line now and then where there is no terminal.
-struct Shown {
+struct Shown<'w> {
+    watched: &'w Watched,
     bar: ProgressBar,
     started: Instant,
     last_line: Instant,
@@ -90,10 +113,11 @@ struct Shown {
 const SHORT: Duration = Duration::from_secs(1);
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-impl Shown {
-    fn new(quiet: bool) -> Self {
+impl<'w> Shown<'w> {
+    fn new(watched: &'w Watched, quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        let style = ProgressStyle::with_template("evaluate {bar:24} {pos}/{len} {wide_msg}")
+        let template = format!("{} {{bar:24}} {{pos}}/{{len}} {{wide_msg}}", watched.doing);
+        let style = ProgressStyle::with_template(&template)
             .expect("the template is well formed")
             .progress_chars("━╸ ");
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden()).with_style(style);
@@ -101,7 +125,7 @@ impl Shown {
             bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
         }
         let now = Instant::now();
-        Self { bar, started: now, last_line: now, lines: !quiet && !terminal }
+        Self { watched, bar, started: now, last_line: now, lines: !quiet && !terminal }
     }
 
     fn show(&mut self, progress: &Progress) {
@@ -112,14 +136,15 @@ impl Shown {
         let (done, total) = (progress.done.load(Relaxed), progress.total.load(Relaxed));
         let megabytes = progress.bytes.load(Relaxed) as f64 / 1e6 / elapsed.as_secs_f64();
         let rate = done as f64 / elapsed.as_secs_f64();
-        let message = format!("{rate:.0} trials/s, {megabytes:.0} MB/s");
+        let Watched { doing, things } = self.watched;
+        let message = format!("{rate:.0} {things}/s, {megabytes:.0} MB/s");
         self.bar.set_length(total);
         self.bar.set_position(done);
         self.bar.set_message(message.clone());
         if self.lines && self.last_line.elapsed() >= BETWEEN_LINES {
             self.last_line = Instant::now();
             // A log that cannot be written is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "evaluate: {done}/{total} trials, {message}");
+            let _ = writeln!(std::io::stderr(), "{doing}: {done}/{total} {things}, {message}");
         }
     }
 
@@ -193,6 +218,7 @@ impl From<PointsError> for Failure {
         match error {
             PointsError::Cache(error) => error.into(),
             PointsError::Study(error) => error.into(),
+            PointsError::Io { source, .. } if source.kind() == ErrorKind::BrokenPipe => source.into(),
             error if error.is_input() => Self::Input(error.into()),
             error => Self::Broken(error.into()),
         }

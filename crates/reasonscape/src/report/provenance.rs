@@ -44,7 +44,7 @@ pub(super) fn provenance(sources: &[Source], board: &Leaderboard) -> Vec<Block> 
             Cell::text(&row.eval.sampler),
             Cell::text(row.eval.groups.join(" ")),
             sum(|task| task.n),
-            sum(|task| task.n_t),
+            if row.truncation_known { sum(|task| task.n_t) } else { Cell::Shown("?".to_owned()) },
         ]);
     }
     vec![Block::List(facts), Block::Table(table)]

@@ -6,6 +6,7 @@ mod analyze;
 mod cache;
 mod estimate;
 mod generate;
+mod import;
 mod init;
 mod key;
 mod run;

@@ -71,6 +71,23 @@ impl Reader {
         }))
     }
 
+    /// The whole entry of this identity, what was asked included, for whoever shows it.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read or the entry is damaged.
+    pub fn entry(&self, id: &EntryId) -> Result<Option<Entry>, CacheError> {
+        const SQL: &str =
+            "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
+            FROM entries WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
+        let said = CacheError::at(&self.path);
+        let mut statement = self.connection.prepare_cached(SQL).map_err(said)?;
+        let found = statement
+            .query_row(params![id.key.0, id.namespace, id.repeat], |row| Ok(Record::of(row)?.entry()))
+            .optional()
+            .map_err(said)?;
+        found.transpose().map_err(|problem| self.damaged(id, problem))
+    }
+
     /// How many entries there are.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use reasonscape_points::Estimator;
 use reasonscape_stats::Mode;
 
-use super::{Selected, bounds_cells, cells, count, eval_cells, named, percent, several, share};
+use super::{Selected, bounds_cells, cells, count, eval_cells, named, note_missing, share, truncated};
 use crate::analysis::{EvalSummary, evals};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -28,13 +28,7 @@ impl Evals {
         for row in rows.iter().filter(|row| !row.missing_tasks.is_empty()) {
             global.note(format_args!("{} has no trial of {}", row.eval.name, row.missing_tasks.join(", ")));
         }
-        let missing: u64 = rows.iter().map(|row| row.missing).sum();
-        if missing > 0 {
-            global.note(format_args!(
-                "{} missing; `reasonscape run` asks for what is missing",
-                several(missing, "trial")
-            ));
-        }
+        note_missing(&db, rows.iter().map(|row| (&row.eval.eval_id, row.missing)), "", global);
         Ok(())
     }
 }
@@ -68,7 +62,7 @@ fn for_people(rows: &[EvalSummary]) -> Table {
             count(row.trials),
             count(row.missing),
             share(&row.correct),
-            percent(row.truncation_rate),
+            truncated(row.truncation_rate, row.truncation_known),
             Cell::optional(row.tokens_mean, 0),
             Cell::text(&row.eval.model),
             Cell::text(&row.eval.template),

@@ -2,7 +2,7 @@
 
 use reasonscape_stats::Mode;
 
-use super::{Selected, Sure, bounds_cells, cells, count, named, several, share};
+use super::{Selected, Sure, bounds_cells, cells, count, named, note_missing, several, share};
 use crate::analysis::{PointSummary, points, telling_coordinates};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -34,14 +34,8 @@ impl Points {
             estimator.mode
         ));
         let empty = rows.iter().filter(|row| row.n == 0).count() as u64;
-        let missing: u64 = rows.iter().map(|row| row.missing).sum();
-        if missing > 0 {
-            global.note(format_args!(
-                "{} missing, {} without any; `reasonscape run` asks for what is missing",
-                several(missing, "trial"),
-                several(empty, "point")
-            ));
-        }
+        let without_any = format!(", {} without any", several(empty, "point"));
+        note_missing(&db, rows.iter().map(|row| (&row.eval_id, row.missing)), &without_any, global);
         Ok(())
     }
 }
@@ -60,7 +54,7 @@ fn for_people(rows: &[PointSummary]) -> Table {
             share(&row.estimate),
             count(row.n),
             count(row.n_e),
-            count(row.n_t),
+            if row.truncation_known { count(row.n_t) } else { Cell::Shown("?".to_owned()) },
             Cell::Number(row.g, 1),
             count(row.missing),
             known(row.estimate.low),

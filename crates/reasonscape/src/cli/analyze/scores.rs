@@ -2,7 +2,7 @@
 
 use reasonscape_stats::{Event, Mode};
 
-use super::{Selected, cells, count, eval_cells, named, percent, some};
+use super::{Selected, cells, count, eval_cells, named, some, truncated};
 use crate::analysis::{Leaderboard, ScoreRow, leaderboard};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -93,7 +93,7 @@ fn for_people(board: &Leaderboard) -> Table {
             Cell::Shown(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
             // Not text, which may be folded: a band is one word.
             Cell::Shown(row.band.to_owned()),
-            percent(Some(row.truncation_rate)),
+            truncated(row.truncation_rate, row.truncation_known),
             Cell::optional(row.tokens_mean, 0),
             Cell::optional(row.score_per_1k_tokens, 0),
         ];
@@ -124,7 +124,7 @@ fn for_programs(board: &Leaderboard) -> Table {
             ("ci_low", Cell::Number(row.score.ci_low, 1)),
             ("ci_high", Cell::Number(row.score.ci_high, 1)),
             ("band", Cell::text(row.band)),
-            ("truncation_rate", Cell::Number(row.truncation_rate, 4)),
+            ("truncation_rate", Cell::optional(row.truncation_rate, 4)),
             ("tokens_mean", Cell::optional(row.tokens_mean, 1)),
             ("score_per_1k_tokens", Cell::optional(row.score_per_1k_tokens, 1)),
             ("missing", count(row.missing)),

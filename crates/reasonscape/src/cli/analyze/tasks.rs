@@ -2,7 +2,7 @@
 
 use reasonscape_stats::Mode;
 
-use super::{Selected, Sure, bounds_cells, cells, count, named, percent, share, some};
+use super::{Selected, Sure, bounds_cells, cells, count, named, share, some, truncated};
 use crate::analysis::{TaskSummary, tasks};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -51,7 +51,7 @@ fn for_people(rows: &[TaskSummary]) -> Table {
             count(row.n),
             count(row.missing),
             share(&row.correct),
-            percent(row.truncation_rate),
+            truncated(row.truncation_rate, row.truncation_known),
             Cell::optional(row.tokens_mean, 0),
         ]);
     }

@@ -122,7 +122,7 @@ impl Plot {
 
 fn trial(index: u32, status: Status, guess: f64) -> Trial {
     Trial {
-        index,
+        index: u64::from(index),
         repeat: 0,
         status,
         guess,

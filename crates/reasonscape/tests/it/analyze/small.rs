@@ -126,7 +126,7 @@ fn write(folder: &Path, skill: &Skill, (task, right, truncated, answered): (&str
             params: format!("{{\"depth\": 1, \"length\": {length}}}"),
             manifolds: vec!["all".to_owned(), format!("{task}-length")],
             planned: u64::from(PLANNED),
-            trials: trials.enumerate().map(|(index, trial)| Trial { index: index as u32, ..trial }).collect(),
+            trials: trials.enumerate().map(|(index, trial)| Trial { index: index as u64, ..trial }).collect(),
         };
         writer.point(point).unwrap();
     }
@@ -142,7 +142,7 @@ fn trial(skill: &Skill, test: u32, right: u32, truncated: u32, guess: f64) -> Tr
         _ => Status::Incorrect,
     };
     Trial {
-        index: test,
+        index: u64::from(test),
         repeat: 0,
         status,
         guess,

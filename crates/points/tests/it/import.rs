@@ -1,0 +1,617 @@
+//! Logs that lm-eval and Inspect really wrote, and what must not be taken for one.
+//!
+//! `tests/logs/make/make.py` made them. The oracle is what the tools themselves say in `results_*.json` and
+//! `header.json`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use reasonscape_points::{
+    Column, Filter, ImportOptions, Imported, ImportedUnit, InspectLogs, LmEvalLogs, PointsDb, PointsError,
+    Progress, Renames,
+};
+use reasonscape_runner::cache::Cache;
+use reasonscape_stats::Mode;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use zip::CompressionMethod;
+
+use super::world::{open, rows, wait};
+
+pub(crate) fn logs(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs").join(path)
+}
+
+fn chosen(metrics: &[&str], filters: &[&str], scorers: &[&str]) -> ImportOptions {
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    ImportOptions {
+        metrics: owned(metrics),
+        filters: owned(filters),
+        scorers: owned(scorers),
+        ..ImportOptions::default()
+    }
+}
+
+fn cache(study: &Path) -> Cache {
+    Cache::open(study.join("cache.sqlite")).unwrap()
+}
+
+pub(crate) fn lm_eval(study: &Path, path: &Path, options: &ImportOptions) -> Result<Imported, PointsError> {
+    let logs = LmEvalLogs::open(&[path.to_owned()], options)?;
+    logs.import(study, &cache(study), &Progress::default())
+}
+
+pub(crate) fn inspect(study: &Path, path: &Path, options: &ImportOptions) -> Result<Imported, PointsError> {
+    let logs = InspectLogs::open(&[path.to_owned()], options)?;
+    logs.import(study, &cache(study), &Progress::default())
+}
+
+/// What the only `results_*.json` of a folder says.
+fn results(folder: &Path) -> Value {
+    let mut files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let path = files.find(|path| path.extension().is_some_and(|extension| extension == "json")).unwrap();
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn same(a: Option<f64>, b: Option<f64>) -> bool {
+    matches!((a, b), (Some(a), Some(b)) if (a - b).abs() < 1e-12)
+}
+
+/// Counters as the database has them, by task.
+fn stored(db: &PointsDb) -> BTreeMap<String, (u64, u64, u64, f64, u64)> {
+    let groups = wait(db.aggregate(&[Column::BaseTask], &Filter::default(), Mode::C_P)).unwrap();
+    let counts = groups.into_iter().map(|group| {
+        let counts = group.counts;
+        (group.key[0].to_string(), (counts.n, counts.n_e, counts.n_t, counts.g, counts.missing()))
+    });
+    counts.collect()
+}
+
+#[test]
+fn lm_eval_accuracies_are_its_own() {
+    for (folder, model, task, metric, filter) in [
+        ("chat/small", "small", "small_sums", "exact_match", "strict-match"),
+        ("chat/small", "small", "small_sums", "exact_match", "flexible-extract"),
+        ("chat/large", "large", "small_sums", "exact_match", "strict-match"),
+        ("chat/large", "large", "small_sums", "exact_match", "flexible-extract"),
+        ("votes/small", "small", "small_votes", "exact_match", "first"),
+        ("votes/small", "small", "small_votes", "exact_match", "majority"),
+        ("picks/dummy__one", "dummy/one", "small_picks", "acc", "none"),
+        ("picks/dummy__one", "dummy/one", "small_picks", "acc_norm", "none"),
+        ("chat/small", "small", "small_gaps", "share", "none"),
+        ("chat/small", "small", "small_gaps", "hit", "none"),
+        ("chat/large", "large", "small_gaps", "hit", "none"),
+    ] {
+        let study = TempDir::new().unwrap();
+        let folder = logs("lm-eval").join(folder);
+        let theirs = results(&folder)["results"][task][format!("{metric},{filter}")].as_f64();
+        let mut files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let samples =
+            files.find(|path| path.display().to_string().contains(&format!("samples_{task}_"))).unwrap();
+        let imported = lm_eval(study.path(), &samples, &chosen(&[metric], &[filter], &[])).unwrap();
+        let [unit] = imported.units.as_slice() else { panic!("{imported:?}") };
+        let name = format!("{model} {task} {metric},{filter}");
+        assert!(theirs.is_some() && same(unit.log_score, theirs), "{name}: {unit:?}");
+        assert!(same(unit.mean_score, theirs), "{name}: {theirs:?} is not {:?}", unit.mean_score);
+        assert_eq!((unit.eval.model.as_str(), unit.task.as_str()), (model, task));
+        if metric != "share" {
+            assert!(same(unit.accuracy, theirs) && unit.partial == 0, "{name}: {unit:?}");
+        }
+        let (n, n_e, n_t, g, missing) = stored(&open(study.path()))[task];
+        assert_eq!((n, n_t), (20 - missing, 0), "{name}");
+        assert!(same(Some(n_e as f64 / n as f64), unit.accuracy), "{name}");
+        assert_eq!(g, if task == "small_picks" { 5.0 } else { 0.0 }, "{name}");
+        assert_eq!(missing, if task == "small_gaps" { unit.skipped["no score"] } else { 0 }, "{name}");
+        let db = open(study.path());
+        let is_unknown = db.truncation_unknown().contains(&unit.eval.eval_id);
+        assert_eq!(
+            (is_unknown, unit.truncation_known),
+            (task != "small_picks", task == "small_picks"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn what_a_line_says_is_in_the_trial() {
+    let study = TempDir::new().unwrap();
+    lm_eval(study.path(), &logs("lm-eval/picks"), &chosen(&["acc"], &[], &[])).unwrap();
+    let db = open(study.path());
+    let first = rows(
+        &db,
+        "SELECT template, sampler, params, \"index\", repeat, status, guess, prompt_tokens, finish, method, answer, \
+         target FROM trials ORDER BY \"index\" LIMIT 1",
+    );
+    let expected = json!([[
+        "lm-eval:2-shot",
+        "task-defaults",
+        "{}",
+        0,
+        0,
+        0,
+        0.25,
+        null,
+        "weighed",
+        "lm-eval:acc,none",
+        "25",
+        "0"
+    ]]);
+    assert_eq!(json!(first.unwrap()), expected);
+    assert_eq!(db.evals()[0].groups, ["source:lm-eval"]);
+
+    let study = TempDir::new().unwrap();
+    lm_eval(study.path(), &logs("lm-eval/votes"), &chosen(&[], &["first"], &[])).unwrap();
+    let question =
+        "SELECT count(*), count(answer), min(finish), max(latency_ms), count(DISTINCT cache_key) FROM trials";
+    let found = rows(&open(study.path()), question).unwrap();
+    assert_eq!(found[0][0], 20);
+    assert!(found[0][1].as_u64().unwrap() < 20, "`[invalid]` is no answer");
+    assert_eq!(found[0][2..], [json!("unknown"), json!(0), json!(20)]);
+}
+
+#[test]
+fn two_models_are_paired_by_document() {
+    let study = TempDir::new().unwrap();
+    let options = chosen(&["exact_match", "hit"], &["strict-match"], &[]);
+    let imported = lm_eval(study.path(), &logs("lm-eval/chat"), &options).unwrap();
+    assert_eq!(imported.units.len(), 4);
+    let db = open(study.path());
+    let id = |model: &str| &db.evals().iter().find(|eval| eval.model == model).unwrap().eval_id;
+    let paired = wait(db.paired(id("small"), id("large"), &Filter::default())).unwrap();
+    let sums = paired.iter().find(|task| task.base_task == "small_sums").unwrap();
+    let (a, b) = sums.discordant();
+    let pairs: u64 = sums.cells.iter().map(|cell| cell.count).sum();
+    assert_eq!(pairs, 20);
+    // Counted from the lines themselves.
+    let lines = |model: &str| -> BTreeMap<u64, bool> {
+        let folder = logs("lm-eval/chat").join(model);
+        let mut files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let path = files.find(|path| path.display().to_string().contains("samples_small_sums")).unwrap();
+        let text = fs::read_to_string(path).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let strict = lines.filter(|line| line["filter"] == "strict-match");
+        strict.map(|line| (line["doc_id"].as_u64().unwrap(), line["exact_match"] == 1.0)).collect()
+    };
+    let (small, large) = (lines("small"), lines("large"));
+    let only = |one: &BTreeMap<u64, bool>, other: &BTreeMap<u64, bool>| {
+        one.iter().filter(|(id, right)| **right && !other[id]).count() as u64
+    };
+    assert_eq!((a, b), (only(&small, &large), only(&large, &small)));
+}
+
+/// What Inspect says a score's mean is.
+fn header(path: &Path) -> Value {
+    let mut zip = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
+    let header = std::io::read_to_string(zip.by_name("header.json").unwrap()).unwrap();
+    serde_json::from_str(&header).unwrap()
+}
+
+fn their_mean(header: &Value, name: &str) -> Option<f64> {
+    let scores = header["results"]["scores"].as_array().unwrap();
+    let score = scores.iter().find(|score| score["name"] == name).unwrap();
+    let metrics = &score["metrics"];
+    metrics.get("accuracy").or(metrics.get("mean")).unwrap()["value"].as_f64()
+}
+
+/// Samples that got half a point, read one by one.
+fn half_points(path: &Path) -> u64 {
+    let mut zip = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
+    let names: Vec<String> = zip.file_names().map(|name| name.unwrap().into_owned()).collect();
+    let samples = names.iter().filter(|name| name.starts_with("samples/"));
+    let is_half = |name: &&String| {
+        let text = std::io::read_to_string(zip.by_name(name).unwrap()).unwrap();
+        text.contains(r#""scores":{"graded":{"value":"P""#)
+    };
+    samples.filter(is_half).count() as u64
+}
+
+fn one(imported: &Imported) -> &ImportedUnit {
+    let [unit] = imported.units.as_slice() else { panic!("{imported:?}") };
+    unit
+}
+
+#[test]
+fn inspect_accuracies_are_its_own() {
+    for (file, scorer, n) in [
+        ("add-small.eval", "match", 18),
+        ("add-large.eval", "match", 18),
+        ("pick.eval", "choice", 12),
+        ("deflated.eval", "choice", 12),
+        ("grade.eval", "graded", 9),
+        ("grade.eval", "several.exact", 12),
+        ("grade.eval", "several.near", 12),
+        ("fall.eval", "match", 6),
+        ("huge.eval", "match", 4),
+    ] {
+        let study = TempDir::new().unwrap();
+        let path = logs("inspect").join(file);
+        let imported = inspect(study.path(), &path, &chosen(&[], &[], &[scorer])).unwrap();
+        let unit = one(&imported);
+        let theirs = their_mean(&header(&path), scorer.rsplit('.').next().unwrap());
+        assert!(same(unit.log_score, theirs), "{file} {scorer}: {unit:?}");
+        assert!(same(unit.mean_score, theirs), "{file} {scorer}: {theirs:?} is not {:?}", unit.mean_score);
+        assert_eq!((unit.counts.n, unit.truncation_known, unit.unfinished), (n, true, false), "{file}");
+        if scorer == "graded" {
+            assert_eq!(unit.partial, half_points(&path));
+            assert!(unit.partial > 0);
+        } else {
+            assert!(same(unit.accuracy, theirs) && unit.partial == 0, "{file}: {unit:?}");
+        }
+        let db = open(study.path());
+        assert!(db.truncation_unknown().is_empty());
+        let from = &db.imported()[&unit.eval.eval_id][&unit.task];
+        assert_eq!(*from, format!("inspect: {file}"));
+    }
+}
+
+#[test]
+fn zips_of_both_kinds_are_among_the_logs() {
+    for (file, method) in
+        [("add-small.eval", CompressionMethod::Zstd), ("deflated.eval", CompressionMethod::Deflated)]
+    {
+        let mut zip = zip::ZipArchive::new(fs::File::open(logs("inspect").join(file)).unwrap()).unwrap();
+        let place = zip.index_for_name("header.json").unwrap();
+        assert_eq!(zip.by_index(place).unwrap().compression(), method, "{file}");
+    }
+}
+
+#[test]
+fn cut_off_answers_are_truncated_whatever_their_score() {
+    let study = TempDir::new().unwrap();
+    let path = logs("inspect/add-large.eval");
+    let imported = inspect(study.path(), &path, &ImportOptions::default()).unwrap();
+    let unit = one(&imported);
+    // Read by other means: the samples one by one.
+    let mut zip = zip::ZipArchive::new(fs::File::open(&path).unwrap()).unwrap();
+    let names: Vec<String> = zip.file_names().map(|name| name.unwrap().into_owned()).collect();
+    let (mut cut, mut lucky, mut right) = (0, 0, 0);
+    for name in names.iter().filter(|name| name.starts_with("samples/")) {
+        let text = std::io::read_to_string(zip.by_name(name).unwrap()).unwrap();
+        let sample: Value = serde_json::from_str(&text).unwrap();
+        let is_cut = sample["output"]["choices"][0]["stop_reason"] == "max_tokens";
+        let is_right = sample["scores"]["match"]["value"] == "C";
+        cut += u64::from(is_cut);
+        lucky += u64::from(is_cut && is_right);
+        right += u64::from(!is_cut && is_right);
+    }
+    assert!(cut > 0 && lucky > 0, "the fixture has both");
+    assert_eq!((unit.counts.n_t, unit.truncated_correct, unit.counts.n_e), (cut, lucky, right));
+}
+
+#[test]
+fn what_a_sample_says_is_in_the_trial() {
+    let study = TempDir::new().unwrap();
+    inspect(study.path(), &logs("inspect/add-small.eval"), &ImportOptions::default()).unwrap();
+    let db = open(study.path());
+    let question = "SELECT min(\"index\"), max(\"index\"), min(repeat), max(repeat), count(DISTINCT cache_key), \
+                    min(sampler), min(template), min(prompt_tokens), max(guess) FROM trials";
+    let expected = json!([[1, 6, 0, 2, 6, "temperature=0.0,max_tokens=64", "inspect", 9, 0.0]]);
+    assert_eq!(json!(rows(&db, question).unwrap()), expected);
+    let question =
+        "SELECT count(*) FROM trials WHERE reasoning_chars > 0 AND reasoning_tokens > 0 AND received_ms > 0";
+    assert!(rows(&db, question).unwrap()[0][0].as_u64().unwrap() > 0);
+
+    let study = TempDir::new().unwrap();
+    inspect(study.path(), &logs("inspect/pick.eval"), &ImportOptions::default()).unwrap();
+    let question = "SELECT count(DISTINCT \"index\"), min(guess), max(guess), min(\"index\") > 1000, \
+                    max(\"index\") < 9007199254740992 FROM trials";
+    assert_eq!(json!(rows(&open(study.path()), question).unwrap()), json!([[12, 0.25, 0.25, true, true]]));
+}
+
+#[test]
+fn a_json_log_gives_what_the_zip_gives() {
+    let of = |file: &str| {
+        let study = TempDir::new().unwrap();
+        let imported = inspect(study.path(), &logs("inspect").join(file), &ImportOptions::default()).unwrap();
+        let question = "SELECT \"index\", repeat, target, answer_chars > 0 FROM trials ORDER BY 1, 2";
+        (rows(&open(study.path()), question).unwrap(), imported)
+    };
+    let (trials, imported) = of("add.json");
+    let unit = one(&imported);
+    let log: Value = serde_json::from_str(&fs::read_to_string(logs("inspect/add.json")).unwrap()).unwrap();
+    assert!(same(unit.mean_score, their_mean(&log, "match")) && same(unit.log_score, unit.mean_score));
+    let (of_zip, _) = of("add-large.eval");
+    let first: Vec<_> = of_zip.into_iter().filter(|row| row[1] == 0 && row[0].as_u64() <= Some(3)).collect();
+    assert_eq!(trials, first);
+}
+
+#[test]
+fn a_log_that_was_killed_is_imported_as_far_as_it_goes() {
+    let study = TempDir::new().unwrap();
+    let imported = inspect(study.path(), &logs("inspect/killed.eval"), &ImportOptions::default()).unwrap();
+    let unit = one(&imported);
+    assert!(unit.unfinished && unit.log_score.is_none());
+    assert_eq!((unit.counts.n, unit.counts.missing()), (16, 20), "of 12 samples in 3 epochs");
+}
+
+#[test]
+fn samples_without_a_score_are_skipped_with_the_reason() {
+    let study = TempDir::new().unwrap();
+    let imported = inspect(study.path(), &logs("inspect/fall.eval"), &ImportOptions::default()).unwrap();
+    assert_eq!(one(&imported).skipped, BTreeMap::from([("ended in an error", 2)]));
+    assert_eq!(one(&imported).counts.missing(), 2);
+    let imported =
+        inspect(study.path(), &logs("inspect/grade.eval"), &chosen(&[], &[], &["graded"])).unwrap();
+    assert_eq!(one(&imported).skipped, BTreeMap::from([("no score", 3)]));
+}
+
+#[test]
+fn half_a_point_counts_by_the_threshold_and_is_never_rounded() {
+    let with = |threshold| {
+        let study = TempDir::new().unwrap();
+        let options = ImportOptions { threshold, ..chosen(&[], &[], &["graded"]) };
+        let imported = inspect(study.path(), &logs("inspect/grade.eval"), &options).unwrap();
+        (one(&imported).counts.n_e, one(&imported).partial)
+    };
+    let (strict, partial) = with(None);
+    assert_eq!(with(Some(0.5)), (strict + partial, partial));
+    assert_eq!(with(Some(1.0)), (strict, partial));
+}
+
+#[test]
+fn what_there_is_to_choose_from_is_listed() {
+    let study = TempDir::new().unwrap();
+    let none = ImportOptions::default();
+    for (said, words) in [
+        (lm_eval(study.path(), &logs("lm-eval/picks"), &none), ["`acc`, `acc_norm`", "--metric acc"]),
+        (lm_eval(study.path(), &logs("lm-eval/votes"), &none), ["`first`, `majority`", "--filter first"]),
+        (
+            inspect(study.path(), &logs("inspect/grade.eval"), &none),
+            ["`graded`, `several.exact`, `several.near`", "--scorer graded"],
+        ),
+        (
+            inspect(study.path(), &logs("inspect/pick.eval"), &chosen(&[], &[], &["match"])),
+            ["`--scorer match`", "`choice`"],
+        ),
+        (
+            lm_eval(study.path(), &logs("lm-eval/votes"), &chosen(&["f1"], &["first"], &[])),
+            ["`--metric f1`", "`exact_match`"],
+        ),
+    ] {
+        let said = said.unwrap_err();
+        assert!(said.is_input());
+        for words in words {
+            assert!(said.to_string().contains(words), "`{words}` is not in: {said}");
+        }
+    }
+    assert!(!study.path().join("trials").exists());
+}
+
+#[test]
+fn names_can_be_changed_and_runs_kept_apart() {
+    let study = TempDir::new().unwrap();
+    let path = logs("inspect/add-small.eval");
+    for name in ["first run", "second run"] {
+        let options = ImportOptions {
+            models: Renames::parse([name]).unwrap(),
+            tasks: Renames::parse(["add=sums/easy"]).unwrap(),
+            ..ImportOptions::default()
+        };
+        inspect(study.path(), &path, &options).unwrap();
+    }
+    let db = open(study.path());
+    let names: Vec<&str> = db.evals().iter().map(|eval| eval.name.as_str()).collect();
+    assert_eq!(names, ["first run", "second run"]);
+    assert_eq!(stored(&db)["sums-easy"].0, 36);
+    // Importing again replaces, and counts nothing twice.
+    let options = ImportOptions {
+        models: Renames::parse(["first run"]).unwrap(),
+        tasks: Renames::parse(["sums/easy"]).unwrap(),
+        ..ImportOptions::default()
+    };
+    inspect(study.path(), &path, &options).unwrap();
+    assert_eq!(stored(&open(study.path()))["sums-easy"].0, 36);
+}
+
+#[test]
+fn of_two_runs_the_later_is_taken_and_the_other_named() {
+    let folder = TempDir::new().unwrap();
+    fs::copy(logs("inspect/add-small.eval"), folder.path().join("a.eval")).unwrap();
+    fs::copy(logs("inspect/add-small.eval"), folder.path().join("b.eval")).unwrap();
+    let found = InspectLogs::open(&[folder.path().to_owned()], &ImportOptions::default()).unwrap();
+    let [remark] = found.remarks() else { panic!("{:?}", found.remarks()) };
+    assert!(remark.contains("is left out") && remark.contains("--model"), "{remark}");
+}
+
+const START: &str = r#"{"version": 2, "eval": {"task": "t", "model": "m", "run_id": "r"}, "plan": {}}"#;
+
+fn sample(value: &str, text: &str) -> String {
+    format!(
+        r#"{{"id": 1, "epoch": 1, "input": "q", "target": "a", "scores": {{"s": {{"value": {value}}}}},
+        "output": {{"completion": "{text}", "choices": [{{"message": {{"role": "assistant", "content": "{text}"}},
+        "stop_reason": "stop"}}]}}}}"#
+    )
+}
+
+#[test]
+fn of_members_with_the_same_name_the_last_counts() {
+    let folder = TempDir::new().unwrap();
+    let members = [
+        ("_journal/start.json", START),
+        ("samples/1_epoch_1.json", &sample("\"I\"", "first")),
+        ("samples/1_epoch_1.json", &sample("\"C\"", "last")),
+    ];
+    let path = folder.path().join("twice.eval");
+    fs::write(&path, by_hand(&members)).unwrap();
+    let study = TempDir::new().unwrap();
+    let imported = inspect(study.path(), &path, &ImportOptions::default()).unwrap();
+    assert_eq!((one(&imported).counts.n, one(&imported).counts.n_e), (1, 1));
+}
+
+/// A zip whose members are stored as they are, in the plainest form that the format has. Libraries that write zips refuse
+/// a name twice.
+fn by_hand(members: &[(&str, &str)]) -> Vec<u8> {
+    let checksum = |bytes: &[u8]| {
+        let mut sum = 0xffff_ffff_u32;
+        for byte in bytes {
+            sum ^= u32::from(*byte);
+            for _ in 0..8 {
+                sum = sum >> 1 ^ (0xedb8_8320 & (sum & 1).wrapping_neg());
+            }
+        }
+        !sum
+    };
+    let (mut file, mut directory) = (Vec::new(), Vec::new());
+    for (name, text) in members {
+        let start = file.len() as u32;
+        let mut common = Vec::new();
+        common.extend([20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0x5a]);
+        common.extend(checksum(text.as_bytes()).to_le_bytes());
+        common.extend([(text.len() as u32).to_le_bytes(), (text.len() as u32).to_le_bytes()].concat());
+        common.extend((name.len() as u16).to_le_bytes());
+        common.extend([0, 0]);
+        file.extend(b"PK\x03\x04");
+        file.extend(&common);
+        file.extend(name.as_bytes());
+        file.extend(text.as_bytes());
+        directory.extend(b"PK\x01\x02\x14\x00");
+        directory.extend(&common);
+        directory.extend([0; 10]);
+        directory.extend(start.to_le_bytes());
+        directory.extend(name.as_bytes());
+    }
+    let start = file.len() as u32;
+    let many = (members.len() as u16).to_le_bytes();
+    let mut end = b"PK\x05\x06\0\0\0\0".to_vec();
+    end.extend([many, many].concat());
+    end.extend([(directory.len() as u32).to_le_bytes(), start.to_le_bytes()].concat());
+    end.extend([0, 0]);
+    [file, directory, end].concat()
+}
+
+#[test]
+fn scores_that_do_not_explain_themselves_need_a_threshold() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("grades.eval");
+    let members = [("_journal/start.json", START), ("samples/1_epoch_1.json", &sample("7", "x"))];
+    fs::write(&path, by_hand(&members)).unwrap();
+    let study = TempDir::new().unwrap();
+    let said = inspect(study.path(), &path, &ImportOptions::default()).unwrap_err().to_string();
+    assert!(said.contains("score of 7") && said.contains("--threshold"), "{said}");
+    assert!(!study.path().join("trials/eval=").exists());
+    let options = ImportOptions { threshold: Some(5.0), ..ImportOptions::default() };
+    assert_eq!(one(&inspect(study.path(), &path, &options).unwrap()).counts.n_e, 1);
+}
+
+/// Says that these are refused, in these words, and that nothing came of it.
+fn refused(import: impl FnOnce(&Path) -> Result<Imported, PointsError>, words: &[&str]) {
+    let study = TempDir::new().unwrap();
+    let error = import(study.path()).expect_err(&format!("{words:?}"));
+    assert!(error.is_input(), "{error}");
+    for words in words {
+        assert!(error.to_string().contains(words), "`{words}` is not in: {error}");
+    }
+    let found: Vec<PathBuf> = walk(study.path());
+    assert!(
+        found.iter().all(|path| path.extension().is_none_or(|extension| extension != "parquet")),
+        "{found:?}"
+    );
+}
+
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn hostile_zips_are_refused_with_the_remedy() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("log.eval");
+    let none = ImportOptions::default();
+    let whole = fs::read(logs("inspect/add-small.eval")).unwrap();
+    let given = |bytes: &[u8], words: &[&str]| {
+        fs::write(&path, bytes).unwrap();
+        refused(|study| inspect(study, &path, &none), &[words, &["log.eval"]].concat());
+    };
+    for end in [100, whole.len() / 2, whole.len() - 1] {
+        given(&whole[..end], &["copy it again"]);
+    }
+    given(b"", &["no log of Inspect", "`.eval`"]);
+    given(b"PK", &["no log of Inspect"]);
+    given(b"Once upon a time", &["no log of Inspect"]);
+    given(&by_hand(&[("a.txt", "hello")]), &["without `header.json`"]);
+    given(&by_hand(&[("header.json", "{")]), &["`header.json`", "damaged"]);
+    given(&by_hand(&[("header.json", "{\"eval\": {}}")]), &["no `eval.task`"]);
+    given(
+        &by_hand(&[("header.json", START), ("samples/1_epoch_1.json", "[1")]),
+        &["1_epoch_1.json", "damaged"],
+    );
+    given(
+        &by_hand(&[("header.json", START), ("samples/1_epoch_1.json", "{\"id\": 1}")]),
+        &["no scores", "inspect score"],
+    );
+    given(
+        &by_hand(&[("header.json", START), ("samples/a_epoch_1/sample.json", "{}")]),
+        &["in chunks", "inspect log convert"],
+    );
+    let mut flipped = whole.clone();
+    let middle = flipped.len() / 3;
+    flipped[middle..middle + 64].fill(0x55);
+    given(&flipped, &["copy it again"]);
+    fs::remove_file(&path).unwrap();
+    refused(|study| inspect(study, &path, &none), &["log.eval", "that is there"]);
+    refused(|study| inspect(study, folder.path(), &none), &["no log of Inspect in it", "--log-dir"]);
+    refused(|study| inspect(study, &logs("inspect/chunked.eval"), &none), &["chunked.eval", "in chunks"]);
+}
+
+#[test]
+fn a_json_log_that_was_cut_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("log.json");
+    let whole = fs::read(logs("inspect/add.json")).unwrap();
+    for end in [whole.len() / 2, whole.len() - 3] {
+        fs::write(&path, &whole[..end]).unwrap();
+        refused(|study| inspect(study, &path, &ImportOptions::default()), &["log.json", "copy it again"]);
+    }
+}
+
+#[test]
+fn hostile_lines_are_refused_with_the_remedy() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("samples_t_2026-01-01T00-00-00.jsonl");
+    let none = ImportOptions::default();
+    let line = r#"{"doc_id": 0, "target": "a", "arguments": [], "resps": [["x"]], "filtered_resps": ["x"], "acc": 1}"#;
+    let given = |text: &str, words: &[&str]| {
+        fs::write(&path, text).unwrap();
+        refused(|study| lm_eval(study, folder.path(), &none), &[words, &["samples_t_"]].concat());
+    };
+    given("", &["is empty"]);
+    given("{", &["line 1", "mend or remove the line"]);
+    given("[]", &["line 1"]);
+    given("\u{0}\u{1}", &["line 1"]);
+    given(&format!("{line}\n\n{{\"doc_id\": 1}}\n"), &["line 3", "missing field `resps`"]);
+    given(&line.replace("\"doc_id\": 0", "\"doc_id\": -1"), &["line 1", "`doc_id` is -1"]);
+    given(&line.replace("\"acc\": 1", "\"f1\": [0, 1]"), &["no metric"]);
+    fs::write(&path, line).unwrap();
+    let study = TempDir::new().unwrap();
+    let imported = lm_eval(study.path(), folder.path(), &none).unwrap();
+    assert_eq!((one(&imported).counts.n_e, one(&imported).log_score), (1, None));
+
+    fs::remove_file(&path).unwrap();
+    refused(|study| lm_eval(study, folder.path(), &none), &["no log of lm-eval in it", "--output_path"]);
+    refused(|study| lm_eval(study, &logs("lm-eval/no-samples"), &none), &["results_", "`--log_samples`"]);
+    let other = folder.path().join("notes.txt");
+    fs::write(&other, "hello").unwrap();
+    refused(|study| lm_eval(study, &other, &none), &["notes.txt", "is no log of lm-eval"]);
+    fs::write(&path, line).unwrap();
+    fs::write(folder.path().join("results_2026-01-01T00-00-00.json"), "{\"results\": 1}").unwrap();
+    refused(|study| lm_eval(study, folder.path(), &none), &["results_2026", "move it away"]);
+}
+
+#[test]
+fn a_document_that_is_given_twice_counts_once() {
+    let folder = TempDir::new().unwrap();
+    let line = |id: u32, acc: &str| {
+        format!(
+            r#"{{"doc_id": {id}, "target": "a", "arguments": [], "resps": [["x"]], "filtered_resps": ["x"], "filter": "none", "metrics": ["acc"], "acc": {acc}}}"#
+        )
+    };
+    let text = [line(0, "1.0"), line(0, "1.0"), line(1, "NaN"), line(2, "true"), line(3, "false")].join("\n");
+    fs::write(folder.path().join("samples_t_2026-01-01T00-00-00.jsonl"), text).unwrap();
+    let study = TempDir::new().unwrap();
+    let imported = lm_eval(study.path(), folder.path(), &ImportOptions::default()).unwrap();
+    let unit = one(&imported);
+    assert_eq!((unit.counts.n, unit.counts.n_e, unit.counts.missing()), (3, 2, 1));
+    assert_eq!(unit.skipped, BTreeMap::from([("given twice", 1), ("no score", 1)]));
+}
