@@ -177,8 +177,7 @@ fn write_large(study: &Path, places: &[Place]) -> HashMap<(String, &'static str,
             for place in places {
                 // A few were never answered.
                 let mut tally = Tally { points: 1, planned: place.n + place.length % 3, ..Tally::default() };
-                let trials: Vec<Trial> =
-                    (0..place.n).map(|index| random_trial(index as u64, &mut draws)).collect();
+                let trials: Vec<Trial> = (0..place.n).map(|index| random_trial(index, &mut draws)).collect();
                 for trial in &trials {
                     tally.see(trial);
                 }
