@@ -152,11 +152,14 @@ impl Log {
         };
         let mut spare = Vec::new();
         let line = understand(&path, &first, &mut spare)?;
-        let metrics = line.scores();
+        let mut metrics = line.scores();
+        if let Some(results) = &results {
+            metrics.retain(|metric| !results.is_loss(task, metric));
+        }
         if metrics.is_empty() {
             return Err(PointsError::log(
                 &path,
-                "no metric of it scores single documents, only the whole task; leave the file out",
+                "no metric of it says of single documents whether they are right; leave the file out",
             ));
         }
         let filters = match results.as_ref().map(|results| results.filters(task)) {

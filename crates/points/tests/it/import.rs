@@ -439,32 +439,51 @@ fn of_members_with_the_same_name_the_last_counts() {
     assert_eq!((one(&imported).counts.n, one(&imported).counts.n_e), (1, 1));
 }
 
-/// A zip whose members are stored as they are, in the plainest form that the format has. Libraries that write zips refuse
-/// a name twice.
-fn by_hand(members: &[(&str, &str)]) -> Vec<u8> {
-    let checksum = |bytes: &[u8]| {
-        let mut sum = 0xffff_ffff_u32;
-        for byte in bytes {
-            sum ^= u32::from(*byte);
-            for _ in 0..8 {
-                sum = sum >> 1 ^ (0xedb8_8320 & (sum & 1).wrapping_neg());
-            }
+/// What a zip says of a member, and its bytes.
+struct Member {
+    checksum: u32,
+    length: u32,
+    method: u16,
+    bytes: Vec<u8>,
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut sum = 0xffff_ffff_u32;
+    for byte in bytes {
+        sum ^= u32::from(*byte);
+        for _ in 0..8 {
+            sum = sum >> 1 ^ (0xedb8_8320 & (sum & 1).wrapping_neg());
         }
-        !sum
-    };
+    }
+    !sum
+}
+
+/// A zip of members that are stored as they are.
+fn by_hand(members: &[(&str, &str)]) -> Vec<u8> {
+    let stored = members.iter().map(|(name, text)| {
+        let bytes = text.as_bytes().to_vec();
+        (*name, Member { checksum: checksum(&bytes), length: bytes.len() as u32, method: 0, bytes })
+    });
+    zip_of(&stored.collect::<Vec<_>>())
+}
+
+/// A zip in the plainest form that the format has. Libraries that write zips refuse a name twice.
+fn zip_of(members: &[(&str, Member)]) -> Vec<u8> {
     let (mut file, mut directory) = (Vec::new(), Vec::new());
-    for (name, text) in members {
+    for (name, member) in members {
         let start = file.len() as u32;
-        let mut common = Vec::new();
-        common.extend([20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0x5a]);
-        common.extend(checksum(text.as_bytes()).to_le_bytes());
-        common.extend([(text.len() as u32).to_le_bytes(), (text.len() as u32).to_le_bytes()].concat());
+        let mut common = vec![20, 0, 0, 0];
+        common.extend(member.method.to_le_bytes());
+        common.extend([0, 0, 0x21, 0x5a]);
+        common.extend(member.checksum.to_le_bytes());
+        common.extend((member.bytes.len() as u32).to_le_bytes());
+        common.extend(member.length.to_le_bytes());
         common.extend((name.len() as u16).to_le_bytes());
         common.extend([0, 0]);
         file.extend(b"PK\x03\x04");
         file.extend(&common);
         file.extend(name.as_bytes());
-        file.extend(text.as_bytes());
+        file.extend(&member.bytes);
         directory.extend(b"PK\x01\x02\x14\x00");
         directory.extend(&common);
         directory.extend([0; 10]);
@@ -478,6 +497,39 @@ fn by_hand(members: &[(&str, &str)]) -> Vec<u8> {
     end.extend([(directory.len() as u32).to_le_bytes(), start.to_le_bytes()].concat());
     end.extend([0, 0]);
     [file, directory, end].concat()
+}
+
+/// Bytes as zstd frames of a hundred bytes each, in blocks that are not compressed (RFC 8878, 3.1.1).
+fn frames(text: &str) -> Vec<u8> {
+    let frame = |part: &[u8]| {
+        let block = ((part.len() as u32) << 3 | 1).to_le_bytes();
+        let head = [&[0x28, 0xb5, 0x2f, 0xfd, 0x20, part.len() as u8], &block[..3]].concat();
+        [&head, part].concat()
+    };
+    text.as_bytes().chunks(100).flat_map(frame).collect()
+}
+
+#[test]
+fn a_member_of_several_zstd_frames_is_read_to_its_end() {
+    let text = sample("\"C\"", "so it ends");
+    assert!(text.len() > 200, "several frames");
+    let packed = frames(&text);
+    let member = |text: &str, packed: Option<&[u8]>| Member {
+        checksum: checksum(text.as_bytes()),
+        length: text.len() as u32,
+        method: if packed.is_some() { 93 } else { 0 },
+        bytes: packed.unwrap_or(text.as_bytes()).to_vec(),
+    };
+    let bytes = zip_of(&[
+        ("_journal/start.json", member(START, None)),
+        ("samples/1_epoch_1.json", member(&text, Some(&packed))),
+    ]);
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("frames.eval");
+    fs::write(&path, bytes).unwrap();
+    let study = TempDir::new().unwrap();
+    let imported = inspect(study.path(), &path, &ImportOptions::default()).unwrap();
+    assert_eq!((one(&imported).counts.n, one(&imported).counts.n_e), (1, 1));
 }
 
 #[test]

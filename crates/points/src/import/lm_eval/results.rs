@@ -19,6 +19,7 @@ pub(super) struct Results {
     shots: BTreeMap<String, Value>,
     samples: BTreeMap<String, SampleCount>,
     versions: BTreeMap<String, Value>,
+    higher_is_better: BTreeMap<String, BTreeMap<String, Value>>,
     generation: Value,
 }
 
@@ -31,6 +32,7 @@ struct Raw {
     #[serde(rename = "n-samples")]
     samples: BTreeMap<String, SampleCount>,
     versions: BTreeMap<String, Value>,
+    higher_is_better: BTreeMap<String, BTreeMap<String, Value>>,
     config: RawConfig,
     date: Value,
     lm_eval_version: Option<String>,
@@ -71,6 +73,7 @@ impl Results {
             shots: raw.shots,
             samples: raw.samples,
             versions: raw.versions,
+            higher_is_better: raw.higher_is_better,
             generation: raw.config.gen_kwargs,
         })
     }
@@ -86,6 +89,11 @@ impl Results {
     /// What the run says a score is, `<metric>,<filter>` by name.
     pub(super) fn score(&self, task: &str, name: &str) -> Option<f64> {
         self.scores.get(task)?.get(name)?.as_f64()
+    }
+
+    /// Whether less of a metric is better, as of a loss: then it says nothing of right and wrong.
+    pub(super) fn is_loss(&self, task: &str, metric: &str) -> bool {
+        self.higher_is_better.get(task).and_then(|metrics| metrics.get(metric)) == Some(&Value::Bool(false))
     }
 
     pub(super) fn documents(&self, task: &str) -> Option<u64> {
