@@ -107,8 +107,10 @@ fn described(title: &str, views: &[View], confidence: f64, mut panels: Vec<Panel
     let mut figure = Figure::new(title)
         .subtitle(format!("{trials} trials, estimated by {mode}, {}% intervals", percent(confidence)));
     figure.panels = panels;
-    for view in views.iter().filter(|view| !view.mixed.is_empty()) {
-        figure = figure.note(format!("{}: {} changes along with it", view.task, view.mixed.join(", ")));
+    let mixed: Vec<&str> =
+        views.iter().filter(|view| !view.mixed.is_empty()).map(|view| view.task.as_str()).collect();
+    if !mixed.is_empty() {
+        figure = figure.note(format!("other parameters change along on {}", mixed.join(", ")));
     }
     if left_out > 0 {
         figure =
