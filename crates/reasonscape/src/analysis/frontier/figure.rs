@@ -20,13 +20,12 @@ pub(crate) fn frontier_figure(rows: &[FrontierRow], confidence: f64) -> Figure {
         figure = figure.panel(panel(rows));
     }
     if rows.iter().any(is_one_sided) {
-        figure = figure.note(
-            "a dot at the end of a bar is a bound: the frontier lies on the side to which the bar runs",
-        );
+        figure = figure
+            .note("a bar without a cap goes on beyond the edge; a dot at its end is a bound and no estimate");
     }
     let without = by_task.iter().map(|rows| rows.len() - dots(rows, edges(rows)).len()).sum::<usize>();
     if without > 0 {
-        figure = figure.note(format!("{without} frontiers cannot be told or lie far from what was tested"));
+        figure = figure.note(format!("not drawn, since unknown or far from what was tested: {without}"));
     }
     if rows.iter().any(|row| row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed)) {
         figure = figure.note("* the curve fits badly, so the interval is too narrow");

@@ -45,7 +45,9 @@ pub(crate) fn surface_figure(views: &[View], confidence: f64) -> Figure {
             )
         })
         .collect();
-    described("Accuracy over two parameters", views, confidence, panels)
+    // Three heat maps side by side leave no room for the key to their colours.
+    let columns = panels.len().min(2);
+    described("Accuracy over two parameters", views, confidence, panels).columns(columns)
 }
 
 /// The largest value of the vertical parameter is at the top, as on an axis.

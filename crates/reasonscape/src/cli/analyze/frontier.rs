@@ -51,12 +51,9 @@ impl Frontier {
         }
         let mixed = rows.chunk_by(|a, b| a.task == b.task).map(|rows| &rows[0]);
         let mixed = mixed.filter(|row| !row.mixed.is_empty());
-        say_what_goes_along(
-            mixed
-                .map(|row| format!("{} ({} with {})", row.task, row.mixed.join(", "), row.parameter))
-                .collect(),
-            global,
-        );
+        let mixed =
+            mixed.map(|row| format!("{} ({} with {})", row.task, row.mixed.join(", "), row.parameter));
+        say_what_goes_along(&mixed.collect::<Vec<_>>(), global);
         for (task, reason) in &found.without {
             global.note(format_args!("{task} {reason} and is not shown"));
         }

@@ -102,7 +102,7 @@ pub(super) fn say_beside(found: &Views, estimator: Estimator, global: Global) {
         let axes: Vec<&str> = view.axes.iter().map(|axis| axis.parameter.as_str()).collect();
         format!("{} ({} with {})", view.task, view.mixed.join(", "), axes.join(" and "))
     });
-    say_what_goes_along(mixed.collect(), global);
+    say_what_goes_along(&mixed.collect::<Vec<_>>(), global);
     for (task, reason) in &found.without {
         global.note(format_args!("{task} {reason} and is not shown"));
     }
@@ -119,7 +119,7 @@ pub(super) fn say_beside(found: &Views, estimator: Estimator, global: Global) {
 }
 
 /// Names the parameters that change along with the one that is looked at, by task.
-pub(super) fn say_what_goes_along(mixed: Vec<String>, global: Global) {
+pub(super) fn say_what_goes_along(mixed: &[String], global: Global) {
     if !mixed.is_empty() {
         global.note(format_args!(
             "other parameters change along, and what is seen may be theirs: {}; `--filter` holds them still",
