@@ -242,8 +242,8 @@ fn said(parameter: &str, tested: &[f64], curve: &Frontier) -> String {
     };
     let beyond = || match (curve.x50, curve.low, curve.high) {
         (Some(x50), ..) => format!("; the curve would cross at {}{}", short(x50), bounds()),
-        (None, Some(low), _) => format!("; a frontier is not below {}", short(low)),
-        (None, None, Some(high)) => format!("; a frontier is not above {}", short(high)),
+        (None, Some(low), _) => format!("; a frontier would lie above {}", short(low)),
+        (None, None, Some(high)) => format!("; a frontier would lie below {}", short(high)),
         (None, None, None) => String::new(),
     };
     let mut text = match (curve.crossing, curve.x50) {

@@ -8,7 +8,7 @@ use super::Kinship;
 pub(crate) fn cluster_figure(kinship: &Kinship) -> Figure {
     let members = &kinship.members;
     let trials: u64 = members.iter().map(|member| member.n).sum();
-    let noise = kinship.merges.iter().map(|merge| merge.by_chance).fold(0.0, f64::max);
+    let noise = noise(kinship);
     let tree = Tree {
         leaves: members.iter().map(|member| member.label.clone()).collect(),
         order: (0..members.len()).collect(),
@@ -43,4 +43,24 @@ pub(crate) fn cluster_figure(kinship: &Kinship) -> Figure {
             Panel::new("", Axis::linear("distance of profiles"), Axis::linear("")).layer(Layer::Tree(tree)),
         )
         .panel(Panel::new("profiles", Axis::linear("task"), Axis::linear("")).layer(Layer::Heat(heat)))
+}
+
+/// A line between the merges that chance may have made and the others. Each has a limit of its own, since some are
+/// measured better than others; the line stands at their mean, moved so that it parts what the groups part.
+fn noise(kinship: &Kinship) -> f64 {
+    let merges = &kinship.merges;
+    let group = |id: &String| {
+        kinship.members.iter().find(|member| member.eval.eval_id == *id).map_or(0, |member| member.group)
+    };
+    let (mut within, mut beyond) = (0.0_f64, f64::INFINITY);
+    for merge in merges {
+        let first = group(&merge.a[0]);
+        if merge.a.iter().chain(&merge.b).all(|id| group(id) == first) {
+            within = within.max(merge.height);
+        } else {
+            beyond = beyond.min(merge.height);
+        }
+    }
+    let mean = merges.iter().map(|merge| merge.by_chance).sum::<f64>() / merges.len().max(1) as f64;
+    mean.min(0.999 * beyond).max(within)
 }

@@ -20,13 +20,12 @@ pub(crate) fn frontier_figure(rows: &[FrontierRow], confidence: f64) -> Figure {
         figure = figure.panel(panel(rows));
     }
     if rows.iter().any(is_one_sided) {
-        figure = figure.note(
-            "a bar that runs to the edge has one bound only: the frontier lies beyond the values that were tested",
-        );
+        figure = figure
+            .note("a bar without a cap goes on beyond the edge; a dot at its end is a bound and no estimate");
     }
-    let without = rows.iter().filter(|row| place(row).is_none()).count();
+    let without = by_task.iter().map(|rows| rows.len() - dots(rows, edges(rows)).len()).sum::<usize>();
     if without > 0 {
-        figure = figure.note(format!("of {without} evaluations and tasks a frontier cannot be told"));
+        figure = figure.note(format!("not drawn, since unknown or far from what was tested: {without}"));
     }
     if rows.iter().any(|row| row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed)) {
         figure = figure.note("* the curve fits badly, so the interval is too narrow");
@@ -44,33 +43,44 @@ fn panel(rows: &[FrontierRow]) -> Panel {
         let is_bad = row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed);
         if is_bad { format!("{}*", row.label) } else { row.label.clone() }
     });
-    let dots: Vec<Point> = rows
-        .iter()
-        .enumerate()
-        .filter_map(|(name, row)| {
-            let (x, low, high) = place(row)?;
-            Some(Point::between(x, name as f64, low, high))
-        })
-        .collect();
-    let tested = rows.iter().flat_map(|row| &row.tested);
-    let (low, high) =
-        tested.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+    let (low, high) = tested(rows);
+    let edges = edges(rows);
     let mut panel = Panel::new(
         first.task.as_str(),
-        Axis::linear(first.parameter.as_str()),
+        Axis::linear(first.parameter.as_str()).range(edges.0, edges.1),
         Axis::categories("", names.collect::<Vec<_>>()),
     );
     if low < high {
         panel = panel.layer(Layer::vertical("tested from", low)).layer(Layer::vertical("to", high));
     }
-    panel.layer(Layer::dots("", dots))
+    panel.layer(Layer::dots("", dots(rows, edges)))
 }
 
-/// The dot and the ends of its bar; a frontier of which only a bound is known stands at that bound.
-fn place(row: &FrontierRow) -> Option<(f64, f64, f64)> {
-    let curve = row.curve.as_ref()?;
-    let x = curve.x50.or(curve.low).or(curve.high)?;
-    Some((x, curve.low.unwrap_or(f64::NEG_INFINITY), curve.high.unwrap_or(f64::INFINITY)))
+/// The smallest and the largest value that has trials.
+fn tested(rows: &[FrontierRow]) -> (f64, f64) {
+    let tested = rows.iter().flat_map(|row| &row.tested);
+    tested.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)))
+}
+
+/// What a panel shows: half as much again to either side of what was tested, since farther out the curve is a guess.
+fn edges(rows: &[FrontierRow]) -> (f64, f64) {
+    match tested(rows) {
+        (low, high) if low < high => (low - 0.5 * (high - low), high + 0.5 * (high - low)),
+        (only, _) if only.is_finite() => (only - 1.0, only + 1.0),
+        _ => (0.0, 1.0),
+    }
+}
+
+/// The frontiers within the edges; a frontier of which only a bound is known stands at that bound.
+fn dots(rows: &[FrontierRow], (left, right): (f64, f64)) -> Vec<Point> {
+    let dot = |(name, row): (usize, &FrontierRow)| {
+        let curve = row.curve.as_ref()?;
+        let x = curve.x50.or(curve.low).or(curve.high).filter(|x| (left..=right).contains(x))?;
+        let low = curve.low.filter(|low| *low >= left).unwrap_or(f64::NEG_INFINITY);
+        let high = curve.high.filter(|high| *high <= right).unwrap_or(f64::INFINITY);
+        Some(Point::between(x, name as f64, low, high))
+    };
+    rows.iter().enumerate().filter_map(dot).collect()
 }
 
 fn is_one_sided(row: &FrontierRow) -> bool {

@@ -45,7 +45,9 @@ pub(crate) fn surface_figure(views: &[View], confidence: f64) -> Figure {
             )
         })
         .collect();
-    described("Accuracy over two parameters", views, confidence, panels)
+    // Three heat maps side by side leave no room for the key to their colours.
+    let columns = panels.len().min(2);
+    described("Accuracy over two parameters", views, confidence, panels).columns(columns)
 }
 
 /// The largest value of the vertical parameter is at the top, as on an axis.
@@ -107,8 +109,10 @@ fn described(title: &str, views: &[View], confidence: f64, mut panels: Vec<Panel
     let mut figure = Figure::new(title)
         .subtitle(format!("{trials} trials, estimated by {mode}, {}% intervals", percent(confidence)));
     figure.panels = panels;
-    for view in views.iter().filter(|view| !view.mixed.is_empty()) {
-        figure = figure.note(format!("{}: {} changes along with it", view.task, view.mixed.join(", ")));
+    let mixed: Vec<&str> =
+        views.iter().filter(|view| !view.mixed.is_empty()).map(|view| view.task.as_str()).collect();
+    if !mixed.is_empty() {
+        figure = figure.note(format!("other parameters change along on {}", mixed.join(", ")));
     }
     if left_out > 0 {
         figure =

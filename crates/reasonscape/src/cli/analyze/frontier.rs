@@ -3,6 +3,7 @@
 use reasonscape_stats::Mode;
 
 use super::plot::Plot;
+use super::surface::say_what_goes_along;
 use super::{Selected, Sure, cells, count, eval_cells, named};
 use crate::analysis::{FrontierRow, frontier_figure, frontiers};
 use crate::cli::Global;
@@ -48,17 +49,11 @@ impl Frontier {
                 "{more} more do not simply cross; `--format json` has a sentence on each"
             ));
         }
-        for rows in rows.chunk_by(|a, b| a.task == b.task) {
-            let row = &rows[0];
-            if !row.mixed.is_empty() {
-                global.note(format_args!(
-                    "on {}, {} changes along with {}: the frontier may come of either; `--filter` holds one still",
-                    row.task,
-                    row.mixed.join(", "),
-                    row.parameter
-                ));
-            }
-        }
+        let mixed = rows.chunk_by(|a, b| a.task == b.task).map(|rows| &rows[0]);
+        let mixed = mixed.filter(|row| !row.mixed.is_empty());
+        let mixed =
+            mixed.map(|row| format!("{} ({} with {})", row.task, row.mixed.join(", "), row.parameter));
+        say_what_goes_along(&mixed.collect::<Vec<_>>(), global);
         for (task, reason) in &found.without {
             global.note(format_args!("{task} {reason} and is not shown"));
         }

@@ -66,7 +66,7 @@ fn finding(view: &View) -> Option<String> {
         list.push(start.label.clone());
     }
     let parts: Vec<String> =
-        [("falls for", lower), ("rises for", higher), ("cannot be told to do either for", unclear)]
+        [("falls for", lower), ("rises for", higher), ("shows no clear change for", unclear)]
             .into_iter()
             .filter(|(_, names)| !names.is_empty())
             .map(|(word, names)| format!("{word} {}", some(&names)))

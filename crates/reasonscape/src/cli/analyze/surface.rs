@@ -43,20 +43,7 @@ impl Surface {
             if global.format == Format::Csv { for_programs(&found.views) } else { for_people(&found.views) };
         print(global.format, &table, &found.views)?;
         say_beside(&found, estimator, global);
-        let findings: Vec<String> = found
-            .views
-            .iter()
-            .flat_map(|view| view.by_eval().into_iter().filter_map(|cells| finding(view, cells)))
-            .collect();
-        for finding in findings.iter().take(MOST_FINDINGS) {
-            global.caption(finding);
-        }
-        if findings.len() > MOST_FINDINGS {
-            global.caption(format_args!(
-                "{} more evaluations and tasks are not described; a filter chooses",
-                findings.len() - MOST_FINDINGS
-            ));
-        }
+        say_findings(&found.views, global);
         self.plot.draw(global, || surface_figure(&found.views, self.sure.confidence))
     }
 }
@@ -64,7 +51,33 @@ impl Surface {
 /// Longer lists of sentences are not read.
 const MOST_FINDINGS: usize = 8;
 
-/// From where to where an evaluation goes on a task, as far as its intervals tell.
+fn say_findings(views: &[View], global: Global) {
+    let all: Vec<(&View, &[ViewCell])> =
+        views.iter().flat_map(|view| view.by_eval().into_iter().map(move |cells| (view, cells))).collect();
+    let clear: Vec<String> = all.iter().filter_map(|(view, cells)| finding(view, cells)).collect();
+    for finding in clear.iter().take(MOST_FINDINGS) {
+        global.caption(finding);
+    }
+    if clear.len() > MOST_FINDINGS {
+        global.caption(format_args!(
+            "{} more have places that differ; a filter chooses",
+            clear.len() - MOST_FINDINGS
+        ));
+    }
+    match (all.len() - clear.len(), all.as_slice()) {
+        (0, _) => {}
+        (1, [(view, cells)]) => {
+            let label = cells.first().map_or("", |cell| cell.label.as_str());
+            global.caption(format_args!("{label} on {}: cannot tell any two places apart", view.task));
+        }
+        (unclear, _) => global.caption(format_args!(
+            "for {unclear} of {} evaluations and tasks no two places can be told apart",
+            all.len()
+        )),
+    }
+}
+
+/// From where to where an evaluation goes on a task, if its intervals tell any two places apart.
 fn finding(view: &View, cells: &[ViewCell]) -> Option<String> {
     let known = || cells.iter().filter(|cell| cell.estimate.point.is_some());
     let best = known().max_by(|a, b| a.estimate.low.total_cmp(&b.estimate.low))?;
@@ -72,29 +85,24 @@ fn finding(view: &View, cells: &[ViewCell]) -> Option<String> {
     let said = |cell: &ViewCell| {
         format!("{:.2} ± {:.2} at {}", cell.estimate.center, cell.estimate.margin, view.place(&cell.places))
     };
-    Some(if best.estimate.low > worst.estimate.high {
-        format!("{} on {}: from {} to {}", best.label, view.task, said(best), said(worst))
-    } else {
-        format!("{} on {}: cannot tell any two places apart", best.label, view.task)
-    })
+    (best.estimate.low > worst.estimate.high)
+        .then(|| format!("{} on {}: from {} to {}", best.label, view.task, said(best), said(worst)))
 }
 
 /// What a reader of the numbers has to know.
 pub(super) fn say_beside(found: &Views, estimator: Estimator, global: Global) {
     global.caption(format_args!("`correct` is by {}", estimator.mode));
-    for view in &found.views {
-        if !view.mixed.is_empty() {
-            let axes: Vec<&str> = view.axes.iter().map(|axis| axis.parameter.as_str()).collect();
-            global.note(format_args!(
-                "on {}, {} changes along with {}: what is seen may come of either; `--filter` holds one still",
-                view.task,
-                view.mixed.join(", "),
-                axes.join(" and ")
-            ));
-        } else if !view.pooled.is_empty() {
-            global.caption(format_args!("{} is pooled over {}", view.task, view.pooled.join(", ")));
-        }
+    let pooled = found.views.iter().filter(|view| !view.pooled.is_empty());
+    let pooled: Vec<String> =
+        pooled.map(|view| format!("{} over {}", view.task, view.pooled.join(", "))).collect();
+    if !pooled.is_empty() {
+        global.caption(format_args!("pooled: {}", pooled.join("; ")));
     }
+    let mixed = found.views.iter().filter(|view| !view.mixed.is_empty()).map(|view| {
+        let axes: Vec<&str> = view.axes.iter().map(|axis| axis.parameter.as_str()).collect();
+        format!("{} ({} with {})", view.task, view.mixed.join(", "), axes.join(" and "))
+    });
+    say_what_goes_along(&mixed.collect::<Vec<_>>(), global);
     for (task, reason) in &found.without {
         global.note(format_args!("{task} {reason} and is not shown"));
     }
@@ -107,6 +115,16 @@ pub(super) fn say_beside(found: &Views, estimator: Estimator, global: Global) {
     let empty = found.views.iter().flat_map(|view| &view.cells).filter(|cell| cell.n == 0).count();
     if empty > 0 {
         global.note(format_args!("{empty} of these have no trial yet; `reasonscape run` asks for them"));
+    }
+}
+
+/// Names the parameters that change along with the one that is looked at, by task.
+pub(super) fn say_what_goes_along(mixed: &[String], global: Global) {
+    if !mixed.is_empty() {
+        global.note(format_args!(
+            "other parameters change along, and what is seen may be theirs: {}; `--filter` holds them still",
+            mixed.join("; ")
+        ));
     }
 }
 

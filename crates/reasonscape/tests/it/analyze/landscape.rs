@@ -90,9 +90,10 @@ fn a_parameter_that_goes_along_is_named() {
     plot.sow("only", "arithmetic", &points);
     for question in ["projection", "frontier"] {
         let run = plot.ask(question, &[]);
-        assert!(run.stderr.contains("on arithmetic, max_depth changes along with length"), "{run:?}");
+        let said = "other parameters change along, and what is seen may be theirs: arithmetic (max_depth with length)";
+        assert!(run.stderr.contains(said), "{run:?}");
         let held = plot.ask(question, &["--filter", "params.max_depth=0,2", "--x", "length"]);
-        assert!(held.stderr.contains("changes along"), "{held:?}");
+        assert!(held.stderr.contains("change along"), "{held:?}");
     }
     assert_eq!(plot.json("projection", &[])[0]["mixed"], json!(["max_depth"]));
     assert_eq!(plot.json("frontier", &[])[0]["mixed"], json!(["max_depth"]));
@@ -198,11 +199,11 @@ fn a_planted_frontier_is_found_with_its_interval() {
     assert!(words("a").starts_with("knows half at length=12.0 (11."), "{}", words("a"));
     assert!(
         words("above")
-            .starts_with("knows more than half everywhere, length from 2 to 8; a frontier is not below")
+            .starts_with("knows more than half everywhere, length from 2 to 8; a frontier would lie above")
     );
     assert!(
         words("below")
-            .starts_with("knows less than half everywhere, length from 2 to 8; a frontier is not above")
+            .starts_with("knows less than half everywhere, length from 2 to 8; a frontier would lie below")
     );
     assert_eq!(
         words("coin"),
