@@ -277,6 +277,18 @@ fn cost() -> Figure {
     )
 }
 
+/// Names that try to become a part of the page.
+fn hostile() -> Figure {
+    let name = "</script><script>alert(1)</script><b>&\"'%{x} $x$";
+    let points = vec![share(0.0, 0.3), share(1.0, 0.6)];
+    Figure::new(name).subtitle(name).note(name).panel(
+        Panel::new(name, Axis::categories(name, [name, "<img src=x onerror=alert(1)>"]), Axis::percent(name))
+            .layer(Layer::line(name, points.clone()))
+            .layer(Layer::dots("b", points))
+            .layer(Layer::horizontal(name, 0.5)),
+    )
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "gallery".to_owned()));
     std::fs::create_dir_all(&folder)?;
@@ -293,6 +305,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("differences", differences()),
         ("tree", kin()),
         ("cost", cost()),
+        ("hostile", hostile()),
         ("empty", Figure::new("Nothing was measured").panel(Panel::default())),
     ];
     for (name, figure) in figures {

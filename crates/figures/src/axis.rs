@@ -101,7 +101,7 @@ impl ReadyAxis {
 }
 
 fn extent(numbers: impl Iterator<Item = f64>) -> Option<Bounds> {
-    numbers.filter(|number| number.is_finite()).fold(None, |extent, number| {
+    numbers.filter_map(drawable).fold(None, |extent, number| {
         let Bounds { low, high } = extent.unwrap_or(Bounds::new(number, number));
         Some(Bounds::new(low.min(number), high.max(number)))
     })
@@ -133,7 +133,8 @@ fn log_range(numbers: &[f64]) -> Bounds {
         return Bounds::new(1.0, 10.0);
     };
     let room = if high / low < 1.0 + 1e-9 { 2.0 } else { (high / low).powf(0.04) };
-    Bounds::new(low / room, high * room)
+    // The ends stay numbers that have a logarithm.
+    Bounds::new((low / room).max(1e-303), (high * room).min(1e303))
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ pub(crate) struct Canvas {
     strengthen: bool,
 }
 
-/// How far apart the lines of a path are to be written.
+/// The data of a path through these points.
 pub(crate) fn path<'p>(points: impl IntoIterator<Item = &'p (f64, f64)>) -> String {
     let mut data = String::new();
     for (index, (x, y)) in points.into_iter().enumerate() {
@@ -172,10 +172,9 @@ impl Canvas {
             return;
         }
         if words.halo {
-            let edge = format!(
-                " stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\" aria-hidden=\"true\""
-            );
-            self.letters(&words, &edge);
+            let edge =
+                " stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\" aria-hidden=\"true\"";
+            self.letters(&words, edge);
         }
         let edge = match (self.strengthen, words.bold) {
             (true, true) => format!(" stroke=\"{}\" stroke-width=\"0.7\"", words.fill),
@@ -234,12 +233,12 @@ impl Canvas {
         match marker {
             Marker::Circle => self.element("circle", &[("cx", x), ("cy", y), ("r", radius)], &filled, ""),
             Marker::Square => {
-                self.path(&polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]), &filled)
+                self.path(&polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]), &filled);
             }
             Marker::Up => self.path(&polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]), &filled),
             Marker::Down => self.path(&polygon(&[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)]), &filled),
             Marker::Diamond => {
-                self.path(&polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]), &filled)
+                self.path(&polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]), &filled);
             }
             Marker::Hexagon => {
                 let corners =

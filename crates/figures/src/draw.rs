@@ -83,6 +83,12 @@ pub(crate) fn notes(figure: &Figure) -> Vec<String> {
     notes
 }
 
+/// Whether a heat map has a cell without a number.
+pub(crate) fn has_gap(figure: &Figure) -> bool {
+    let layers = figure.panels.iter().flat_map(|panel| &panel.layers);
+    layers.into_iter().any(|layer| matches!(layer, Layer::Heat(heat) if heat::is_incomplete(heat)))
+}
+
 /// The whole picture. With `strengthen`, letters have an edge, for a light font.
 pub(crate) fn svg(figure: &Figure, strengthen: bool) -> String {
     let panels: Vec<ReadyPanel<'_>> = figure.panels.iter().map(ReadyPanel::new).collect();
@@ -306,19 +312,19 @@ fn x_words(canvas: &mut Canvas, plot: &Plot) -> f64 {
         canvas.line((x, area.bottom()), (x, area.bottom() + 4.0), &Paint::stroke(AXIS, 1.0));
         let text = shorten(label, WORDS, if plot.turn == Turn::Level { f64::INFINITY } else { plot.x_room });
         widest = widest.max(crate::text::width(&text, WORDS));
-        let words = Words { full: label, ..Words::new(&text, x, top + 9.0) };
+        let words = Words { full: label, ..Words::new(&text, x, top + 12.0) };
         match plot.turn {
             Turn::Level => canvas.text(words.anchor(Anchor::Middle)),
             Turn::Slanted => {
                 canvas.text(Words { turn: -45.0, x: x + 4.0, y: top + 6.0, ..words.anchor(Anchor::End) });
             }
             Turn::Upright => {
-                canvas.text(Words { turn: -90.0, x: x + 4.0, y: top, ..words.anchor(Anchor::End) })
+                canvas.text(Words { turn: -90.0, x: x + 4.0, y: top, ..words.anchor(Anchor::End) });
             }
         }
     }
     match plot.turn {
-        Turn::Level => top + LINE,
+        Turn::Level => top + LINE + 2.0,
         Turn::Slanted => top + widest * std::f64::consts::FRAC_1_SQRT_2 + 12.0,
         Turn::Upright => top + widest + 4.0,
     }

@@ -175,7 +175,8 @@ fn below(axis: &ReadyAxis, plot_width: f64) -> (Vec<Tick>, Turn, f64) {
         })
     };
     let tries = (1..=about.clamp(3, 9)).rev().map(|about| axis.ticks(about));
-    let ticks = tries.clone().find(|ticks| fits(ticks)).or_else(|| tries.last()).unwrap_or_default();
+    let ticks =
+        tries.clone().find(|ticks| fits(ticks)).or_else(|| tries.clone().next_back()).unwrap_or_default();
     let ticks = if fits(&ticks) { ticks } else { ticks.into_iter().take(1).collect() };
     (ticks, Turn::Level, plot_width)
 }
@@ -183,7 +184,7 @@ fn below(axis: &ReadyAxis, plot_width: f64) -> (Vec<Tick>, Turn, f64) {
 fn height_below(turn: Turn, ticks: &[Tick], x_room: f64, has_label: bool) -> f64 {
     let widest = widest(ticks, x_room);
     let words = match turn {
-        Turn::Level => LINE,
+        Turn::Level => LINE + 2.0,
         Turn::Slanted => widest * std::f64::consts::FRAC_1_SQRT_2 + 12.0,
         Turn::Upright => widest + 4.0,
     };
@@ -191,7 +192,7 @@ fn height_below(turn: Turn, ticks: &[Tick], x_room: f64, has_label: bool) -> f64
 }
 
 /// The words of the vertical lines, each at the lowest level where it meets no other.
-fn place_rules(panel: &ReadyPanel<'_>, area: Area) -> Vec<PlacedRule> {
+pub(crate) fn place_rules(panel: &ReadyPanel<'_>, area: Area) -> Vec<PlacedRule> {
     let mut placed: Vec<PlacedRule> = Vec::new();
     let mut rules = panel.rules();
     rules.retain(|rule| rule.direction == Direction::Vertical && !rule.label.is_empty());
@@ -216,7 +217,7 @@ fn place_rules(panel: &ReadyPanel<'_>, area: Area) -> Vec<PlacedRule> {
 }
 
 /// Whether a label is worth writing here: not if its neighbour says the same.
-fn says_more(
+pub(crate) fn says_more(
     panels: &[ReadyPanel<'_>],
     index: usize,
     neighbour: Option<usize>,
@@ -275,7 +276,7 @@ fn place_row(
 ) -> Vec<Plot> {
     let cell = (WIDTH - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
     let height = in_row.iter().map(|panel| plot_height(panel, columns)).fold(0.0, f64::max);
-    let title_height = if in_row.iter().any(|panel| !panel.title.is_empty()) { 20.0 } else { 4.0 };
+    let title_height = if in_row.iter().any(|panel| !panel.title.is_empty()) { 25.0 } else { 8.0 };
     // First across, then the height of what is above and below.
     let mut plots: Vec<Plot> = Vec::new();
     for (column, panel) in in_row.iter().enumerate() {
@@ -286,7 +287,8 @@ fn place_row(
         let x = MARGIN + column as f64 * (cell + GAP);
         let (y_ticks, left, y_room) = left_of(panel, height, cell, shows_y_label);
         // The last tick's words reach beyond the axis.
-        let right = 14.0;
+        let last = panel.x.names().map_or_else(|| widest(&panel.x.ticks(6), cell), |_| 0.0);
+        let right = (last / 2.0 - 4.0).max(14.0);
         let mut area = Area { x: x + left, y: top, width: (cell - left - right).max(20.0), height };
         let (mut x_ticks, mut turn, x_room) = below(&panel.x, area.width);
         if turn == Turn::Slanted {

@@ -38,13 +38,13 @@ fn round_step(span: f64, about: usize) -> f64 {
     let rough = (span / about.max(1) as f64).max(f64::MIN_POSITIVE * 1e10);
     let magnitude = 10f64.powf(rough.log10().floor());
     let step =
-        [1.0, 2.0, 5.0, 10.0].into_iter().find(|step| step * magnitude >= rough * 0.999).unwrap_or(10.0);
+        [1.0, 2.0, 5.0, 10.0].into_iter().find(|step| step * magnitude >= rough * 0.72).unwrap_or(10.0);
     step * magnitude
 }
 
 /// Powers of ten between the ends; with few of them, also twice and five times each; with next to none, round numbers.
 pub(crate) fn log_ticks(range: Bounds, about: usize) -> Vec<f64> {
-    let (low, high) = (range.low.log10(), range.high.log10());
+    let (low, high) = (range.low.log10().max(-330.0), range.high.log10().min(330.0));
     let decades = high - low;
     let about = about.max(2) as f64;
     let factors: &[f64] = match decades {
@@ -67,13 +67,13 @@ pub(crate) fn log_ticks(range: Bounds, about: usize) -> Vec<f64> {
 
 /// Ticks as they are written, all with the same number of decimals.
 pub(crate) fn tick_labels(ticks: &[f64], percent: bool, log: bool) -> Vec<String> {
+    if log {
+        return ticks.iter().map(|tick| shown(*tick, percent)).collect();
+    }
     if percent {
         let step = smallest_step(ticks) * 100.0;
         let decimals = decimals_of(step);
         return ticks.iter().map(|tick| format!("{}%", plain(tick * 100.0, decimals))).collect();
-    }
-    if log {
-        return ticks.iter().map(|tick| short(*tick)).collect();
     }
     let largest = ticks.iter().fold(0.0f64, |largest, tick| largest.max(tick.abs()));
     let (unit, suffix) = unit_of(largest);
@@ -121,15 +121,24 @@ pub(crate) fn plain(number: f64, decimals: usize) -> String {
 }
 
 fn scientific(number: f64) -> String {
+    let text = format!("{number:.2e}");
+    let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
     if number == 0.0 {
-        "0".to_owned()
-    } else {
-        format!("{number:.2e}").replace(".00e", "e").replace('-', "−")
+        return "0".to_owned();
     }
+    format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.')).replace('-', "−")
 }
 
 /// A number on its own, to three digits.
 pub(crate) fn short(number: f64) -> String {
+    if !number.is_finite() {
+        return match number {
+            number if number.is_nan() => "no number",
+            number if number > 0.0 => "∞",
+            _ => "−∞",
+        }
+        .to_owned();
+    }
     let size = number.abs();
     if size != 0.0 && !(1e-4..1e15).contains(&size) {
         return scientific(number);
@@ -163,8 +172,8 @@ pub(crate) fn shown_with(number: f64, bounds: Option<Bounds>, percent: bool) -> 
 
 /// A coordinate with two decimals at most.
 pub(crate) fn coordinate(number: f64) -> String {
-    // A drawing program is not asked to go further than this.
-    let number = if number.is_nan() { 0.0 } else { number.clamp(-1e5, 1e5) };
+    // Further out nothing is seen, but a drawing program would still count the dashes.
+    let number = if number.is_nan() { 0.0 } else { number.clamp(-2e4, 2e4) };
     let text = format!("{number:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
@@ -183,11 +192,11 @@ mod tests {
     #[test]
     fn ticks_are_round() {
         assert_eq!(labels(0.0, 1.0, true), "0% 20% 40% 60% 80% 100%");
-        assert_eq!(labels(0.31, 0.34, true), "31% 32% 33% 34%");
-        assert_eq!(labels(-3.0, 3.0, false), "−2 0 2");
+        assert_eq!(labels(0.31, 0.34, true), "31.0% 31.5% 32.0% 32.5% 33.0% 33.5% 34.0%");
+        assert_eq!(labels(-3.0, 3.0, false), "−3 −2 −1 0 1 2 3");
         assert_eq!(labels(0.0, 20_000.0, false), "0 5k 10k 15k 20k");
         assert_eq!(labels(0.0, 0.001, false), "0 0.0002 0.0004 0.0006 0.0008 0.0010");
-        assert_eq!(labels(0.0, 3e-9, false), "0 1e−9 2e−9 3e−9");
+        assert_eq!(labels(0.0, 3e-9, false), "0 5e−10 1e−9 1.5e−9 2e−9 2.5e−9 3e−9");
     }
 
     #[test]
@@ -209,6 +218,6 @@ mod tests {
 
     #[test]
     fn coordinates_are_short_and_finite() {
-        assert_eq!([-0.001, 1.5, 2.0, f64::NAN, 1e300].map(coordinate), ["0", "1.5", "2", "0", "100000"]);
+        assert_eq!([-0.001, 1.5, 2.0, f64::NAN, 1e300].map(coordinate), ["0", "1.5", "2", "0", "20000"]);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 
 use crate::describe::describe;
-use crate::draw::notes;
+use crate::draw::{has_gap, notes};
 use crate::model::Figure;
 use crate::plotly::plotly;
 use crate::text::escape;
@@ -72,7 +72,8 @@ fn element(figure: &Figure, id: &str, heading: &str) -> String {
     }
     html.push_str("</figcaption>\n");
     html.push_str(&drawing(figure, id));
-    for note in notes(figure) {
+    let gap = has_gap(figure).then(|| "× marks a cell without data.".to_owned());
+    for note in gap.into_iter().chain(notes(figure)) {
         let _ = writeln!(html, "<p class=\"notes\">{}</p>", escape(&note));
     }
     html.push_str("</figure>\n");

@@ -4,7 +4,7 @@ use crate::canvas::{Anchor, Area, Canvas, Paint, Words};
 use crate::layout::{LINE, WORDS, key_lines};
 use crate::look::{FAINT, INK};
 use crate::model::{Bounds, Cell, Heat, Palette};
-use crate::number::{drawable, interval, is_far, plain, shown, shown_with};
+use crate::number::{drawable, interval, plain, shown, shown_with};
 use crate::panel::ReadyPanel;
 use crate::text::{shorten, width};
 
@@ -46,6 +46,12 @@ pub(crate) fn cell(heat: &Heat, row: usize, column: usize) -> Option<(&Cell, f64
     Some((cell, cell.value.and_then(drawable)?))
 }
 
+/// Whether a cell has no number.
+pub(crate) fn is_incomplete(heat: &Heat) -> bool {
+    let width = heat.columns.len();
+    (0..heat.rows.len() * width).any(|index| cell(heat, index / width, index % width).is_none())
+}
+
 /// The interval as it is written below a number.
 pub(crate) fn written(cell: &Cell, percent: bool) -> Option<String> {
     let Bounds { low, high } = interval(cell.interval)?;
@@ -53,7 +59,7 @@ pub(crate) fn written(cell: &Cell, percent: bool) -> Option<String> {
     let digits = cell.text.trim_end_matches('%');
     let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let is_number = digits.replace('−', "-").parse::<f64>().is_ok();
-    let end = |number: f64| match (is_number && !is_far(number), percent) {
+    let end = |number: f64| match (is_number && number.abs() < 1e6, percent) {
         (true, true) => plain(number * 100.0, decimals),
         (true, false) => plain(number, decimals),
         (false, _) => shown(number, percent).trim_end_matches('%').to_owned(),
@@ -185,9 +191,7 @@ pub(super) fn key(canvas: &mut Canvas, heat: &Heat, area: Area) {
     canvas.rectangle(bar, &Paint::fill(&format!("url(#{})", gradient_name(heat.palette))), "");
     canvas.text(Words::new(&high, left + length + 6.0, baseline));
     let mut right = left + length + 6.0 + width(&high, WORDS) + 14.0;
-    let count = heat.rows.len() * heat.columns.len();
-    let has_gap = (0..count).any(|i| cell(heat, i / heat.columns.len(), i % heat.columns.len()).is_none());
-    if has_gap {
+    if is_incomplete(heat) {
         let sample = Area { x: right, y: area.y + 1.0, width: 16.0, height: 11.0 };
         canvas.rectangle(sample, &Paint::fill("url(#hatch-missing)"), "");
         canvas.rectangle(sample, &Paint::stroke("#b0b0b0", 0.8), "");

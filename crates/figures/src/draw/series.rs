@@ -89,7 +89,9 @@ fn line(canvas: &mut Canvas, stage: &Stage<'_, '_>, look: Look, points: &[Point]
             canvas.path(&path(&stepped(&places, step)), &Paint::dashed(look.color, width, look.dash));
         }
         if (markers && !look.is_grey) || places.len() == 1 {
-            places.iter().for_each(|place| canvas.marker(look.marker, *place, RADIUS * 0.85, look.color));
+            for place in &places {
+                canvas.marker(look.marker, *place, RADIUS * 0.85, look.color);
+            }
         }
     }
 }
