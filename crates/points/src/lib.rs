@@ -20,7 +20,10 @@ mod trial;
 mod write;
 
 pub use counts::{Counts, Mean};
-pub use db::{Answer, Estimator, Group, PairedTask, PointEstimate, PointsDb, Value};
+pub use db::{
+    Answer, Estimator, Group, Lookalike, Measure, Outcomes, PairedTask, PointEstimate, PointsDb, TrialPlace,
+    Value,
+};
 pub use error::PointsError;
 pub use evaluate::{Evaluated, EvaluatedUnit, Options, Progress, evaluate};
 pub use filter::{Column, Filter};

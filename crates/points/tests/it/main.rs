@@ -7,6 +7,7 @@ mod coverage;
 mod evaluate;
 mod files;
 mod filter;
+mod outcomes;
 mod paired;
 mod queries;
 mod world;
