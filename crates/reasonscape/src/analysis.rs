@@ -2,15 +2,19 @@
 //!
 //! # Promises
 //! Plain structures that become JSON. Nothing is printed here, nothing is asked of a model, and every number comes from
-//! counters by way of `reasonscape-stats`.
+//! counters or trials by way of `reasonscape-stats`.
 
 mod chance;
 mod compare;
+mod compression;
 mod counted;
+mod hazard;
 mod inventory;
 mod leaderboard;
 mod modes;
 mod pairwise;
+mod tokens;
+mod trials;
 
 use reasonscape_stats::Interval;
 use reasonscape_stats::score::ReasonScore;
@@ -18,13 +22,20 @@ use serde::Serialize;
 
 pub(crate) use self::chance::honest_near_chance;
 pub(crate) use self::compare::{Comparison, compare, word};
+pub(crate) use self::compression::{
+    Compression, CompressionOptions, CompressionRow, Dominance, Ended, Spread, compression,
+    compression_figure,
+};
 pub(crate) use self::counted::Asked;
+pub(crate) use self::hazard::{Bin, HazardOptions, HazardRow, ReachedAt, Turn, hazard, hazard_figure};
 pub(crate) use self::inventory::{
     EvalSummary, PointSummary, TaskSummary, evals, points, tasks, telling_coordinates,
 };
 pub(crate) use self::leaderboard::{Leaderboard, ScoreRow, leaderboard};
 pub(crate) use self::modes::{ModesRow, modes};
 pub(crate) use self::pairwise::{Pairwise, pairwise};
+pub(crate) use self::tokens::{Limited, Spent, TokensOptions, TokensRow, tokens, tokens_figure};
+pub(crate) use self::trials::By;
 
 /// An interval as programs read it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -46,6 +57,11 @@ impl From<Interval> for Bounds {
             point: interval.point,
         }
     }
+}
+
+/// A share in percent, without the digits that rounding leaves: 99.9, not 99.89999999999999.
+pub(crate) fn in_percent(share: f64) -> f64 {
+    (share * 1e6).round() / 1e4
 }
 
 /// A ReasonScore as programs read it.

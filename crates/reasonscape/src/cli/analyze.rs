@@ -1,14 +1,16 @@
 //! `reasonscape analyze`: what a study shows.
 
 mod compare;
+mod compression;
 mod evals;
+mod hazard;
 mod modes;
 mod pairwise;
-#[expect(dead_code, reason = "the first analysis that has a picture takes this line away")]
 mod plot;
 mod points;
 mod scores;
 mod tasks;
+mod tokens;
 
 use std::path::PathBuf;
 
@@ -43,6 +45,9 @@ enum Question {
     Pairwise(pairwise::Pairwise),
     Compare(compare::Compare),
     Modes(modes::Modes),
+    Compression(compression::Compression),
+    Hazard(hazard::Hazard),
+    Tokens(tokens::Tokens),
 }
 
 impl AnalyzeCommand {
@@ -56,6 +61,9 @@ impl AnalyzeCommand {
                 Question::Pairwise(pairwise) => pairwise.run(global).await,
                 Question::Compare(compare) => compare.run(global).await,
                 Question::Modes(modes) => modes.run(global).await,
+                Question::Compression(compression) => compression.run(global).await,
+                Question::Hazard(hazard) => hazard.run(global).await,
+                Question::Tokens(tokens) => tokens.run(global).await,
             }
         })
     }
@@ -147,6 +155,20 @@ fn bounds_cells(bounds: &Bounds) -> Vec<(String, Cell)> {
         ("margin", Cell::Number(bounds.margin, 4)),
         ("point", Cell::optional(bounds.point, 4)),
     ])
+}
+
+/// A share and its bounds under a name of their own, for programs.
+fn prefixed(name: &str, bounds: &Bounds) -> Vec<(String, Cell)> {
+    vec![
+        (name.to_owned(), Cell::optional(bounds.point, 4)),
+        (format!("{name}_low"), Cell::Number(bounds.low, 4)),
+        (format!("{name}_high"), Cell::Number(bounds.high, 4)),
+    ]
+}
+
+/// The task of a row, for people; without one, all of them together.
+fn task_cell(task: Option<&String>) -> Cell {
+    Cell::text(task.map_or("all", String::as_str))
 }
 
 /// A share with its uncertainty, for people; nothing where nothing was counted.

@@ -1,6 +1,10 @@
 //! `reasonscape analyze` on a study whose counters are known.
 
+mod compression;
+mod ended;
+mod hazard;
 mod small;
+mod tokens;
 
 use std::collections::BTreeMap;
 
