@@ -2,6 +2,7 @@
 
 mod answer;
 mod load;
+mod outcomes;
 mod paired;
 mod scan;
 mod tables;
@@ -22,6 +23,7 @@ use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
 pub use self::answer::Answer;
+pub use self::outcomes::{Lookalike, Measure, Outcomes, TrialPlace};
 pub use self::paired::PairedTask;
 
 use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError, Provenance};

@@ -22,7 +22,10 @@ mod trial;
 mod write;
 
 pub use counts::{Counts, Mean};
-pub use db::{Answer, Estimator, Group, PairedTask, PointEstimate, PointsDb, Source, Value};
+pub use db::{
+    Answer, Estimator, Group, Lookalike, Measure, Outcomes, PairedTask, PointEstimate, PointsDb, Source,
+    TrialPlace, Value,
+};
 pub use error::PointsError;
 pub use evaluate::{Evaluated, EvaluatedUnit, Options, Progress, evaluate};
 pub use export::{Exported, export_dataset, export_lines};

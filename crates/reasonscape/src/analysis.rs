@@ -2,19 +2,23 @@
 //!
 //! # Promises
 //! Plain structures that become JSON. Nothing is printed here, nothing is asked of a model, and every number comes from
-//! counters by way of `reasonscape-stats`.
+//! counters or trials by way of `reasonscape-stats`.
 
 mod chance;
 mod cluster;
 mod compare;
+mod compression;
 mod counted;
 mod frontier;
+mod hazard;
 mod inventory;
 mod landscape;
 mod leaderboard;
 mod modes;
 mod pairwise;
 mod spectrum;
+mod tokens;
+mod trials;
 mod view;
 
 use reasonscape_stats::Interval;
@@ -24,8 +28,13 @@ use serde::Serialize;
 pub(crate) use self::chance::honest_near_chance;
 pub(crate) use self::cluster::{Kinship, Member, cluster_figure, kinship};
 pub(crate) use self::compare::{Comparison, compare, word};
+pub(crate) use self::compression::{
+    Compression, CompressionOptions, CompressionRow, Dominance, Ended, Spread, compression,
+    compression_figure,
+};
 pub(crate) use self::counted::{Asked, truncation_note};
 pub(crate) use self::frontier::{Frontier, FrontierRow, frontier_figure, frontiers};
+pub(crate) use self::hazard::{Bin, HazardOptions, HazardRow, ReachedAt, Turn, hazard, hazard_figure};
 pub(crate) use self::inventory::{
     EvalSummary, PointSummary, TaskSummary, evals, points, tasks, telling_coordinates,
 };
@@ -35,6 +44,8 @@ pub(crate) use self::pairwise::{Pairwise, pairwise};
 pub(crate) use self::spectrum::{
     PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure,
 };
+pub(crate) use self::tokens::{Limited, Spent, TokensOptions, TokensRow, tokens, tokens_figure};
+pub(crate) use self::trials::By;
 pub(crate) use self::view::{Along, View, ViewCell, Views, projection_figure, surface_figure, views};
 
 /// An interval as programs read it.
@@ -57,6 +68,11 @@ impl From<Interval> for Bounds {
             point: interval.point,
         }
     }
+}
+
+/// A share in percent, without the digits that rounding leaves: 99.9, not 99.89999999999999.
+pub(crate) fn in_percent(share: f64) -> f64 {
+    (share * 1e6).round() / 1e4
 }
 
 /// A ReasonScore as programs read it.

@@ -106,7 +106,7 @@ impl PointsDb {
     }
 }
 
-fn outcome(status: i64) -> Result<Outcome, PointsError> {
+pub(super) fn outcome(status: i64) -> Result<Outcome, PointsError> {
     match status {
         0 => Ok(Outcome::Incorrect),
         1 => Ok(Outcome::Correct),

@@ -9,6 +9,7 @@ mod export;
 mod files;
 mod filter;
 mod import;
+mod outcomes;
 mod paired;
 mod queries;
 mod world;

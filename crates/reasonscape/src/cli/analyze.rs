@@ -2,8 +2,10 @@
 
 mod cluster;
 mod compare;
+mod compression;
 mod evals;
 mod frontier;
+mod hazard;
 mod modes;
 mod pairwise;
 mod plot;
@@ -13,6 +15,7 @@ mod scores;
 mod spectrum;
 mod surface;
 mod tasks;
+mod tokens;
 
 use std::path::PathBuf;
 
@@ -52,6 +55,9 @@ enum Question {
     Frontier(frontier::Frontier),
     Cluster(cluster::Cluster),
     Spectrum(spectrum::Spectrum),
+    Compression(compression::Compression),
+    Hazard(hazard::Hazard),
+    Tokens(tokens::Tokens),
 }
 
 impl AnalyzeCommand {
@@ -70,6 +76,9 @@ impl AnalyzeCommand {
                 Question::Frontier(frontier) => frontier.run(global).await,
                 Question::Cluster(cluster) => cluster.run(global).await,
                 Question::Spectrum(spectrum) => spectrum.run(global).await,
+                Question::Compression(compression) => compression.run(global).await,
+                Question::Hazard(hazard) => hazard.run(global).await,
+                Question::Tokens(tokens) => tokens.run(global).await,
             }
         })
     }
@@ -164,6 +173,20 @@ fn bounds_cells(bounds: &Bounds) -> Vec<(String, Cell)> {
         ("margin", Cell::Number(bounds.margin, 4)),
         ("point", Cell::optional(bounds.point, 4)),
     ])
+}
+
+/// A share and its bounds under a name of their own, for programs.
+fn prefixed(name: &str, bounds: &Bounds) -> Vec<(String, Cell)> {
+    vec![
+        (name.to_owned(), Cell::optional(bounds.point, 4)),
+        (format!("{name}_low"), Cell::Number(bounds.low, 4)),
+        (format!("{name}_high"), Cell::Number(bounds.high, 4)),
+    ]
+}
+
+/// The task of a row, for people; without one, all of them together.
+fn task_cell(task: Option<&String>) -> Cell {
+    Cell::text(task.map_or("all", String::as_str))
 }
 
 /// A share with its uncertainty, for people; nothing where nothing was counted.

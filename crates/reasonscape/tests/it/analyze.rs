@@ -1,10 +1,14 @@
 //! `reasonscape analyze` on a study whose counters are known.
 
+mod compression;
+mod ended;
+mod hazard;
 mod kin;
 mod landscape;
 mod planted;
 mod report;
 mod small;
+mod tokens;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,258 @@
+//! How trials ended, column by column: for analyses that counters cannot answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use datafusion::arrow::array::{Array, AsArray, RecordBatch};
+use datafusion::arrow::datatypes::{Float64Type, Int32Type, Int64Type};
+use datafusion::common::JoinType;
+use datafusion::logical_expr::{col, lit};
+use datafusion::prelude::{DataFrame, Expr};
+use futures_util::StreamExt;
+use reasonscape_stats::Mode;
+use reasonscape_stats::paired_bootstrap::Outcome;
+
+use super::paired::outcome;
+use super::{PointsDb, gather, text_column};
+use crate::{Column, Filter, PointsError};
+
+/// A number that a trial has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Measure {
+    /// Tokens of the completion, reasoning included, where the provider counted them.
+    CompletionTokens,
+    /// Tokens of the reasoning alone, where the provider counted them.
+    ReasoningTokens,
+    /// Characters of the reasoning.
+    ReasoningChars,
+    /// Characters of the reply without its reasoning.
+    AnswerChars,
+    /// Bytes of the reasoning after gzip, or of the whole output when there is none.
+    CompressedSize,
+}
+
+impl Measure {
+    fn name(self) -> &'static str {
+        match self {
+            Self::CompletionTokens => "completion_tokens",
+            Self::ReasoningTokens => "reasoning_tokens",
+            Self::ReasoningChars => "reasoning_chars",
+            Self::AnswerChars => "answer_chars",
+            Self::CompressedSize => "compressed_size",
+        }
+    }
+}
+
+/// The trials of one evaluation on one task, in no order; every column has one value a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcomes {
+    /// The evaluation.
+    pub eval_id: String,
+    /// The task.
+    pub base_task: String,
+    /// How each trial ended.
+    pub status: Vec<Outcome>,
+    /// Chance that a blind guess is right.
+    pub guess: Vec<f64>,
+    /// Below zero where there is no number; half the size of an `Option`.
+    measures: Vec<(Measure, Vec<i64>)>,
+}
+
+impl Outcomes {
+    /// Number of trials.
+    #[expect(clippy::len_without_is_empty, reason = "there is a trial at least")]
+    pub fn len(&self) -> usize {
+        self.status.len()
+    }
+
+    /// The numbers of this kind.
+    ///
+    /// # Panics
+    /// If [`PointsDb::outcomes`] was not asked for them.
+    pub fn measure(&self, measure: Measure) -> impl Iterator<Item = Option<u64>> {
+        let found = self.measures.iter().find(|(kind, _)| *kind == measure);
+        let (_, numbers) = found.expect("a measure that was asked for");
+        numbers.iter().map(|number| u64::try_from(*number).ok())
+    }
+
+    fn new(eval_id: &str, base_task: &str, measures: &[Measure]) -> Self {
+        Self {
+            eval_id: eval_id.to_owned(),
+            base_task: base_task.to_owned(),
+            status: Vec::new(),
+            guess: Vec::new(),
+            measures: measures.iter().map(|measure| (*measure, Vec::new())).collect(),
+        }
+    }
+
+    /// Adds rows of a batch, which all belong here.
+    fn extend(&mut self, batch: &RecordBatch) -> Result<(), PointsError> {
+        let column = |name: &str| batch.column_by_name(name).expect("a column that was asked for");
+        for status in column("status").as_primitive::<Int32Type>().values() {
+            self.status.push(outcome(i64::from(*status))?);
+        }
+        self.guess.extend_from_slice(column("guess").as_primitive::<Float64Type>().values());
+        for (measure, values) in &mut self.measures {
+            let numbers = column(measure.name()).as_primitive::<Int64Type>();
+            if numbers.null_count() == 0 {
+                values.extend_from_slice(numbers.values());
+            } else {
+                values.extend(numbers.iter().map(|number| number.unwrap_or(-1)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is known of a trial that is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lookalike<'a> {
+    /// The evaluation.
+    pub eval_id: &'a str,
+    /// The task.
+    pub base_task: &'a str,
+    /// Tokens of the completion.
+    pub completion_tokens: u64,
+    /// Bytes after gzip.
+    pub compressed_size: u64,
+}
+
+/// Where a trial is to be found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrialPlace {
+    /// The coordinates, as canonical JSON.
+    pub params: String,
+    /// Place of the test in the stream of its point.
+    pub index: u64,
+    /// Which repeat of the same request.
+    pub repeat: u32,
+    /// The key of the request, in hexadecimal digits, under which the cache has prompt and reply.
+    pub cache_key: String,
+}
+
+impl PointsDb {
+    /// How the trials that a filter means ended, by evaluation and task, with the numbers that are asked for.
+    ///
+    /// Only the columns that are needed are read. What has no trial is left out.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the trials cannot be read.
+    pub async fn outcomes(
+        &self,
+        filter: &Filter,
+        measures: &[Measure],
+    ) -> Result<Vec<Outcomes>, PointsError> {
+        let mut columns = vec!["eval_id", "base_task", "status", "guess"];
+        columns.extend(measures.iter().map(|measure| measure.name()));
+        let trials = self.trials_of(filter).await?.select_columns(&columns)?;
+        let mut batches = trials.execute_stream().await?;
+        let mut found: BTreeMap<(String, String), Outcomes> = BTreeMap::new();
+        while let Some(batch) = batches.next().await {
+            let batch = batch?;
+            let (evals, tasks) = (text_column(&batch, "eval_id"), text_column(&batch, "base_task"));
+            let (evals, tasks) = (evals.as_string::<i32>(), tasks.as_string::<i32>());
+            // A file holds one evaluation and one task, so that what belongs together mostly comes together.
+            let mut start = 0;
+            while start < batch.num_rows() {
+                let (eval, task) = (evals.value(start), tasks.value(start));
+                let is_other = |row: &usize| evals.value(*row) != eval || tasks.value(*row) != task;
+                let end = (start + 1..batch.num_rows()).find(is_other).unwrap_or(batch.num_rows());
+                let unit = found
+                    .entry((eval.to_owned(), task.to_owned()))
+                    .or_insert_with(|| Outcomes::new(eval, task, measures));
+                unit.extend(&batch.slice(start, end - start))?;
+                start = end;
+            }
+        }
+        Ok(found.into_values().collect())
+    }
+
+    /// Where trials with these numbers are, one for each; of several the first by coordinates and index.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the trials cannot be read.
+    pub async fn places(
+        &self,
+        filter: &Filter,
+        wanted: &[Lookalike<'_>],
+    ) -> Result<Vec<Option<TrialPlace>>, PointsError> {
+        let number = |number: u64| lit(i64::try_from(number).unwrap_or(i64::MAX));
+        let alike = |one: &Lookalike<'_>| {
+            col("eval_id")
+                .eq(lit(one.eval_id))
+                .and(col("base_task").eq(lit(one.base_task)))
+                .and(col("completion_tokens").eq(number(one.completion_tokens)))
+                .and(col("compressed_size").eq(number(one.compressed_size)))
+        };
+        let Some(condition) = wanted.iter().map(alike).reduce(Expr::or) else { return Ok(Vec::new()) };
+        let columns = [
+            "eval_id",
+            "base_task",
+            "completion_tokens",
+            "compressed_size",
+            "params",
+            "index",
+            "repeat",
+            "cache_key",
+        ];
+        let rows = self.trials_of(filter).await?.filter(condition)?.select_columns(&columns)?;
+        let batch = gather(rows).await?;
+        let [evals, tasks, params, keys] =
+            ["eval_id", "base_task", "params", "cache_key"].map(|name| text_column(&batch, name));
+        let column = |name: &str| batch.column_by_name(name).expect("a column that was asked for");
+        let [tokens, sizes] =
+            ["completion_tokens", "compressed_size"].map(|name| column(name).as_primitive::<Int64Type>());
+        let index = column("index").as_primitive::<Int64Type>();
+        let repeat = column("repeat").as_primitive::<Int32Type>();
+        let text = |texts: &dyn Array, row: usize| texts.as_string::<i32>().value(row).to_owned();
+        let place = |one: &Lookalike<'_>| {
+            let is_alike = |row: &usize| {
+                text(&evals, *row) == one.eval_id
+                    && text(&tasks, *row) == one.base_task
+                    && tokens.value(*row) as u64 == one.completion_tokens
+                    && sizes.value(*row) as u64 == one.compressed_size
+            };
+            let order = |row: &usize| (text(&params, *row), index.value(*row), repeat.value(*row));
+            let row = (0..batch.num_rows()).filter(is_alike).min_by_key(order)?;
+            Some(TrialPlace {
+                params: text(&params, row),
+                index: index.value(row).cast_unsigned(),
+                repeat: repeat.value(row).cast_unsigned(),
+                cache_key: text(&keys, row),
+            })
+        };
+        Ok(wanted.iter().map(place).collect())
+    }
+
+    /// The trials at the points that a filter means.
+    async fn trials_of(&self, filter: &Filter) -> Result<DataFrame, PointsError> {
+        let trials = self.session.table("trials").await?;
+        let Some(condition) = filter.expression(false) else { return Ok(trials) };
+        let unit = [Column::EvalId, Column::BaseTask];
+        let meant = self.aggregate(&unit, filter, Mode::C_P).await?;
+        let all = self.aggregate(&unit, &Filter::default(), Mode::C_P).await?;
+        let [evals, tasks] = [0, 1].map(|place| {
+            let values = meant.iter().map(|group| group.key[place].to_string());
+            values.collect::<BTreeSet<String>>()
+        });
+        // Every evaluation that is meant on every task that is meant, and all points of each.
+        let are_whole = meant.len() == evals.len() * tasks.len()
+            && meant
+                .iter()
+                .all(|group| all.iter().any(|every| every.key == group.key && every.points == group.points));
+        // What these conditions rule out is not decoded, and most of it not even read.
+        let one_of = |name: &str, values: BTreeSet<String>| {
+            col(name).in_list(values.into_iter().map(lit).collect(), false)
+        };
+        let trials = trials.filter(one_of("eval_id", evals).and(one_of("base_task", tasks)))?;
+        if are_whole {
+            return Ok(trials);
+        }
+        let points = self.session.table("points").await?.filter(condition)?.select(vec![
+            col("eval_id").alias("of_eval"),
+            col("base_task").alias("of_task"),
+            col("params").alias("of_params"),
+        ])?;
+        let on = ["eval_id", "base_task", "params"];
+        Ok(trials.join(points, JoinType::LeftSemi, &on, &["of_eval", "of_task", "of_params"], None)?)
+    }
+}

@@ -1,0 +1,304 @@
+//! How much thought a token holds: compressed sizes by how trials ended, and models that go round in circles.
+
+mod figure;
+mod loops;
+mod spread;
+
+use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError};
+use reasonscape_stats::effect::{Effect, Sample, Size};
+use reasonscape_stats::paired_bootstrap::Outcome;
+use reasonscape_stats::{Confidence, wilson};
+use serde::Serialize;
+
+pub(crate) use self::figure::compression_figure;
+pub(crate) use self::loops::{LoopExample, LoopRule};
+pub(crate) use self::spread::Spread;
+use super::Bounds;
+use super::counted::Asked;
+use super::trials::{By, Watched, watched};
+
+/// Bytes of nothing after gzip: its header and its end. Nothing was weighed where there are no more.
+const EMPTY: u64 = 20;
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CompressionOptions {
+    pub(crate) by: By,
+    pub(crate) confidence: Confidence,
+    /// Bits per token below which a long trial is a loop, instead of what the evaluation's answers suggest.
+    pub(crate) loop_bits: Option<f64>,
+    /// Examples of loops to look up.
+    pub(crate) examples: usize,
+}
+
+/// What compressed sizes say.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Compression {
+    pub(crate) rows: Vec<CompressionRow>,
+    /// The emptiest loop of each row, the emptiest first.
+    pub(crate) examples: Vec<LoopExample>,
+}
+
+/// One evaluation on one task, or on all of them together.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct CompressionRow {
+    #[serde(flatten)]
+    pub(crate) eval: EvalInfo,
+    #[serde(skip)]
+    pub(crate) label: String,
+    /// The task; none if all are taken together.
+    pub(crate) task: Option<String>,
+    pub(crate) n: u64,
+    pub(crate) correct: Ended,
+    pub(crate) incorrect: Ended,
+    pub(crate) truncated: Ended,
+    /// Bits per token of right answers against wrong ones.
+    pub(crate) bits_effect: Option<Dominance>,
+    /// Compressed sizes of right answers against wrong ones.
+    pub(crate) size_effect: Option<Dominance>,
+    pub(crate) loops: Loops,
+    /// What was found, in words.
+    pub(crate) finding: String,
+}
+
+/// Trials that ended alike.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct Ended {
+    pub(crate) n: u64,
+    /// Of these, trials whose tokens are known.
+    pub(crate) with_bits: u64,
+    pub(crate) bits_per_token: Option<Spread>,
+    pub(crate) compressed_size: Option<Spread>,
+}
+
+/// How much larger the numbers of right answers tend to be than those of wrong ones.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Dominance {
+    /// Cliff's delta.
+    pub(crate) delta: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) auc: f64,
+    pub(crate) auc_low: f64,
+    pub(crate) auc_high: f64,
+    /// Whether zero lies outside the bounds of delta.
+    pub(crate) clear: bool,
+    /// How large that is, in a word.
+    pub(crate) size: &'static str,
+    pub(crate) n_correct: usize,
+    pub(crate) n_incorrect: usize,
+}
+
+impl From<Effect> for Dominance {
+    fn from(effect: Effect) -> Self {
+        Self {
+            delta: effect.delta,
+            low: effect.low,
+            high: effect.high,
+            auc: effect.auc(),
+            auc_low: f64::midpoint(1.0, effect.low),
+            auc_high: f64::midpoint(1.0, effect.high),
+            clear: effect.is_clear(),
+            size: match effect.size() {
+                Size::Negligible => "negligible",
+                Size::Small => "small",
+                Size::Medium => "medium",
+                Size::Large => "large",
+            },
+            n_correct: effect.n_a,
+            n_incorrect: effect.n_b,
+        }
+    }
+}
+
+/// Trials that go round in circles.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Loops {
+    pub(crate) count: u64,
+    /// Trials whose bits per token are known.
+    pub(crate) of: u64,
+    pub(crate) share: Bounds,
+    pub(crate) rule: LoopRule,
+}
+
+/// One trial and what it weighs.
+#[derive(Debug, Clone, Copy)]
+struct Weighed {
+    outcome: Outcome,
+    size: u64,
+    completion_tokens: Option<u64>,
+    /// Tokens of what was compressed.
+    tokens: Option<f64>,
+}
+
+impl Weighed {
+    fn bits(&self) -> Option<f64> {
+        Some(8.0 * self.size as f64 / self.tokens?)
+    }
+}
+
+/// What the trials that are meant weigh.
+pub(crate) async fn compression(
+    db: &PointsDb,
+    asked: &Asked,
+    options: CompressionOptions,
+) -> Result<Compression, PointsError> {
+    let measures = [
+        Measure::CompletionTokens,
+        Measure::ReasoningTokens,
+        Measure::ReasoningChars,
+        Measure::AnswerChars,
+        Measure::CompressedSize,
+    ];
+    let mut watched = watched(db, asked, &measures, options.by).await?;
+    // Columns that have been weighed are not needed any more, and there may be millions of trials.
+    let weighed: Vec<Vec<(String, Vec<Weighed>)>> = watched
+        .iter_mut()
+        .map(|row| {
+            let units = std::mem::take(&mut row.units).into_iter();
+            units.map(|unit| (unit.base_task.clone(), weigh(&unit))).collect()
+        })
+        .collect();
+    let mut rows = Vec::new();
+    let mut suspects = Vec::new();
+    // The rows of an evaluation stand together.
+    let mut start = 0;
+    while start < watched.len() {
+        let id = &watched[start].eval.eval_id;
+        let end = start + watched[start..].iter().take_while(|row| row.eval.eval_id == *id).count();
+        let of_eval = weighed[start..end].iter().flatten().flat_map(|(_, trials)| trials);
+        let rule = LoopRule::of(of_eval, options.loop_bits);
+        for (row, units) in watched[start..end].iter().zip(&weighed[start..end]) {
+            rows.push(self::row(row, units, rule, options.confidence)?);
+            suspects.extend(loops::emptiest(row, units, rule));
+        }
+        start = end;
+    }
+    let examples = loops::examples(db, asked, suspects, options.examples).await?;
+    Ok(Compression { rows, examples })
+}
+
+/// What was compressed is the reasoning, or the whole output where there is none; its tokens are those of the same.
+///
+/// Where nobody counted the tokens of the reasoning, it has its share of the completion's by characters. Reasoning that
+/// was counted but not shown was not compressed, and is taken off.
+fn weigh(unit: &Outcomes) -> Vec<Weighed> {
+    let tokens = unit.measure(Measure::CompletionTokens).zip(unit.measure(Measure::ReasoningTokens));
+    let letters = unit.measure(Measure::ReasoningChars).zip(unit.measure(Measure::AnswerChars));
+    let sizes = unit.status.iter().zip(unit.measure(Measure::CompressedSize));
+    sizes
+        .zip(tokens.zip(letters))
+        .map(|((outcome, size), ((completion, reasoning), (thought, said)))| {
+            let (size, thought, said) =
+                (size.unwrap_or(0), thought.unwrap_or(0) as f64, said.unwrap_or(0) as f64);
+            let reasoning = reasoning.filter(|tokens| *tokens > 0);
+            let tokens = if thought > 0.0 {
+                let share = || Some(completion? as f64 * thought / (thought + said));
+                reasoning.map(|tokens| tokens as f64).or_else(share)
+            } else {
+                completion.map(|tokens| tokens.saturating_sub(reasoning.unwrap_or(0)) as f64)
+            };
+            let tokens = tokens.filter(|tokens| *tokens > 0.0 && size > EMPTY);
+            Weighed { outcome: *outcome, size, completion_tokens: completion, tokens }
+        })
+        .collect()
+}
+
+fn row(
+    watched: &Watched,
+    units: &[(String, Vec<Weighed>)],
+    rule: LoopRule,
+    confidence: Confidence,
+) -> Result<CompressionRow, PointsError> {
+    let trials = || units.iter().flat_map(|(_, trials)| trials);
+    let sample =
+        |outcome: Outcome, value: fn(&Weighed) -> Option<f64>| -> Result<Option<Sample>, PointsError> {
+            let alike = trials().filter(|trial| trial.outcome == outcome);
+            let values: Vec<f64> = alike.filter_map(value).collect();
+            Ok(if values.is_empty() { None } else { Some(Sample::new(values)?) })
+        };
+    let mut ended = Vec::new();
+    let mut samples = Vec::new();
+    for outcome in [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated] {
+        let bits = sample(outcome, Weighed::bits)?;
+        let sizes = sample(outcome, |trial| Some(trial.size as f64))?;
+        ended.push(Ended {
+            n: sizes.as_ref().map_or(0, Sample::len) as u64,
+            with_bits: bits.as_ref().map_or(0, Sample::len) as u64,
+            bits_per_token: bits.as_ref().map(|sample| Spread::of(sample, confidence)),
+            compressed_size: sizes.as_ref().map(|sample| Spread::of(sample, confidence)),
+        });
+        samples.push((bits, sizes));
+    }
+    let effect = |right: Option<&Sample>, wrong: Option<&Sample>| {
+        Some(Dominance::from(right?.compared_with(wrong?, confidence)))
+    };
+    let [right, wrong, _] = &samples[..] else { unreachable!("three endings") };
+    let of = ended.iter().map(|ended| ended.with_bits).sum::<u64>();
+    let count = trials().filter(|trial| rule.is_loop(trial)).count() as u64;
+    let share = wilson(count as f64, of as f64, confidence)?.into();
+    let mut row = CompressionRow {
+        eval: watched.eval.clone(),
+        label: watched.label.clone(),
+        task: watched.task.clone(),
+        n: trials().count() as u64,
+        correct: ended[0],
+        incorrect: ended[1],
+        truncated: ended[2],
+        bits_effect: effect(right.0.as_ref(), wrong.0.as_ref()),
+        size_effect: effect(right.1.as_ref(), wrong.1.as_ref()),
+        loops: Loops { count, of, share, rule },
+        finding: String::new(),
+    };
+    row.finding = row.in_words();
+    Ok(row)
+}
+
+impl CompressionRow {
+    /// What a table calls the row.
+    pub(crate) fn title(&self) -> String {
+        match &self.task {
+            Some(task) => format!("{} on {task}", self.label),
+            None => self.label.clone(),
+        }
+    }
+
+    fn in_words(&self) -> String {
+        if self.loops.of == 0 {
+            return "cannot tell: no tokens were counted".to_owned();
+        }
+        let told = match &self.bits_effect {
+            None if self.correct.with_bits + self.incorrect.with_bits == 0 => {
+                "cannot tell right from wrong: every trial was cut off".to_owned()
+            }
+            None if self.correct.with_bits == 0 => {
+                "cannot tell right from wrong: no answer is right".to_owned()
+            }
+            None => "cannot tell right from wrong: no answer is wrong".to_owned(),
+            Some(effect) => {
+                let numbers =
+                    format!("delta {:+.2} ({:+.2} to {:+.2})", effect.delta, effect.low, effect.high);
+                match (effect.clear, effect.delta > 0.0) {
+                    (false, _) => {
+                        format!("cannot tell right from wrong answers by bits per token, {numbers}")
+                    }
+                    (true, true) => {
+                        format!("right answers have more bits per token, {numbers}, {}", effect.size)
+                    }
+                    (true, false) => {
+                        format!("right answers have fewer bits per token, {numbers}, {}", effect.size)
+                    }
+                }
+            }
+        };
+        match self.loops.count {
+            0 => told,
+            count => format!(
+                "{told}; {count} of {} trials go round in circles ({:.1} to {:.1} %)",
+                self.loops.of,
+                100.0 * self.loops.share.low,
+                100.0 * self.loops.share.high
+            ),
+        }
+    }
+}
