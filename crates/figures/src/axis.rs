@@ -73,6 +73,19 @@ impl ReadyAxis {
         }
     }
 
+    /// The end of an interval, or a place so far beyond the edge that nobody sees it: browsers lose their way in numbers
+    /// that are larger than any screen.
+    pub(crate) fn within_reach(&self, end: f64) -> f64 {
+        match &self.ends {
+            Ends::Linear(Bounds { low, high }) => {
+                let span = high - low;
+                end.clamp(low - 10.0 * span, high + 10.0 * span)
+            }
+            Ends::Log(Bounds { low, high }) => end.clamp(low / 1000.0, high * 1000.0),
+            Ends::Names(_) => end,
+        }
+    }
+
     pub(crate) fn names(&self) -> Option<&[String]> {
         match &self.ends {
             Ends::Names(names) => Some(names),

@@ -39,3 +39,4 @@ pub use model::{
 };
 pub use output::{FigureError, Kind, PNG_SCALE};
 pub use page::plotly_script;
+pub use text::escape;

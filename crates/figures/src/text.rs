@@ -71,7 +71,7 @@ pub(crate) fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
 
 /// The text for XML and HTML, in elements and in attributes. Characters that XML cannot hold become a replacement
 /// character.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

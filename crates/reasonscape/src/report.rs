@@ -6,6 +6,7 @@
 
 mod figures;
 mod findings;
+mod forensics;
 mod html;
 mod landscapes;
 mod markdown;
@@ -13,7 +14,7 @@ mod methods;
 mod provenance;
 
 use reasonscape_figures::Figure;
-use reasonscape_points::PointsDb;
+use reasonscape_points::{PointsDb, PointsError};
 use reasonscape_stats::Mode;
 use reasonscape_stats::pairwise::Method;
 
@@ -101,6 +102,7 @@ pub(crate) async fn report(db: &PointsDb, asked: &Asked, title: &str, mode: Mode
         });
     }
     sections.extend(landscapes::landscapes(db, asked, mode).await?);
+    sections.extend(forensics::forensics(db, asked, mode).await?);
     sections.push(Section { id: "methods", title: "How it was measured", blocks: methods::methods(mode) });
     let sources = db.sources();
     sections.push(Section {
@@ -116,6 +118,15 @@ pub(crate) async fn report(db: &PointsDb, asked: &Asked, title: &str, mode: Mode
         provenance::when(sources),
     );
     Ok(Report { title: title.to_owned(), summary, sections })
+}
+
+/// Nothing where the study does not have what the question needs.
+fn if_any<T>(found: Result<T, PointsError>) -> Result<Option<T>, Failure> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(PointsError::Question(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn counted(number: usize, thing: &str) -> String {

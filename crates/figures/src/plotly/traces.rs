@@ -130,7 +130,7 @@ impl Builder<'_> {
             "marker": {"color": look.color, "symbol": look.marker.plotly(), "size": 8},
             "cliponaxis": !all_inside(panel, &points),
         });
-        error_bars(&mut trace, panel.sideways, &points, look.color);
+        error_bars(&mut trace, panel, &points, look.color);
         self.named(&mut trace, name);
         self.traces.push(trace);
     }
@@ -149,7 +149,7 @@ impl Builder<'_> {
         if hatch.is_empty() {
             trace["marker"] = json!({"color": look.color});
         }
-        error_bars(&mut trace, panel.sideways, &points, INK);
+        error_bars(&mut trace, panel, &points, INK);
         self.named(&mut trace, name);
         self.traces.push(trace);
     }
@@ -298,17 +298,20 @@ fn add(object: &mut Value, more: Value) {
     }
 }
 
-fn error_bars(trace: &mut Value, sideways: bool, points: &[Point], color: &str) {
+fn error_bars(trace: &mut Value, panel: &ReadyPanel<'_>, points: &[Point], color: &str) {
+    let axis = if panel.sideways { &panel.x } else { &panel.y };
     let distances = |upper: bool| -> Vec<f64> {
         let distance = |point: &Point| {
-            let number = if sideways { point.x } else { point.y };
-            interval(point.interval)
-                .map_or(0.0, |Bounds { low, high }| if upper { high - number } else { number - low }.max(0.0))
+            let number = if panel.sideways { point.x } else { point.y };
+            interval(point.interval).map_or(0.0, |Bounds { low, high }| {
+                let (low, high) = (axis.within_reach(low), axis.within_reach(high));
+                if upper { high - number } else { number - low }.max(0.0)
+            })
         };
         points.iter().map(distance).collect()
     };
     if points.iter().any(|point| interval(point.interval).is_some()) {
-        trace[if sideways { "error_x" } else { "error_y" }] = json!({
+        trace[if panel.sideways { "error_x" } else { "error_y" }] = json!({
             "type": "data", "symmetric": false, "array": distances(true), "arrayminus": distances(false),
             "color": color, "thickness": 1.3, "width": 3,
         });

@@ -1,6 +1,6 @@
 //! Files of all three kinds.
 
-use reasonscape_figures::{Figure, FigureError, Kind};
+use reasonscape_figures::{Axis, Figure, FigureError, Kind, Layer, Panel, Point};
 use resvg::tiny_skia::Pixmap;
 
 use crate::world::line;
@@ -55,4 +55,17 @@ fn the_ending_decides() {
     let figure = line();
     assert_eq!(figure.bytes(Kind::Svg).unwrap(), figure.svg().into_bytes());
     assert!(figure.bytes(Kind::Html).unwrap().starts_with(b"<!doctype html>"));
+}
+
+#[test]
+fn a_bar_without_end_reaches_beyond_the_edge_and_no_further() {
+    let dots =
+        vec![Point::between(4.0, 0.0, f64::NEG_INFINITY, 5.0), Point::between(6.0, 1.0, 5.0, f64::INFINITY)];
+    let names = Axis::categories("", ["a", "b"]);
+    let figure = Figure::new("")
+        .panel(Panel::new("", Axis::linear("length").range(0.0, 10.0), names).layer(Layer::dots("", dots)));
+    let page = figure.fragment("only");
+    // Ten times the width of the axis; plotly makes paths of it that a browser can read.
+    assert!(page.contains("\"array\":[1.0,104.0]") && page.contains("\"arrayminus\":[104.0,1.0]"), "{page}");
+    assert!(!page.contains("e+") && !page.contains("e300"), "{page}");
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use reasonscape_figures::plotly_script;
+use reasonscape_figures::{escape, plotly_script};
 
 use super::{Block, Report, Section};
 use crate::output::Table;
@@ -20,8 +20,8 @@ h1{margin:0;font-size:1.8rem}h2{margin:2.5rem 0 .5rem;font-size:1.3rem;border-bo
 nav{margin:1rem 0}nav a{margin-right:1rem;white-space:nowrap}a{color:#0072b2}\
 figure{margin:1rem 0}.wide{overflow-x:auto}\
 table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}\
-th,td{padding:.25rem .6rem;border-bottom:1px solid #e5e5e5;text-align:left;white-space:nowrap}\
-th{border-bottom:2px solid #999}td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}\
+th,td{padding:.25rem .6rem;border-bottom:1px solid #e5e5e5;text-align:left}\
+th{border-bottom:2px solid #999}td.number,th.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\
 .still{display:none}\
 @media print{body{margin:0;max-width:none;font-size:10pt}nav,.live{display:none}.still{display:block}\
 .still svg{max-width:100%;height:auto}h2,figure{break-inside:avoid}table{font-size:8pt}}";
@@ -91,20 +91,4 @@ fn table(page: &mut String, table: &Table) {
         page.push_str("</tr>\n");
     }
     page.push_str("</tbody></table></div>\n");
-}
-
-/// Text that can stand in an element or in an attribute.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }

@@ -1,10 +1,10 @@
 //! Where models break: accuracy along the parameters of each task, frontiers, and who breaks alike.
 
-use reasonscape_points::{Estimator, PointsDb, PointsError};
+use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_stats::Mode;
 use reasonscape_stats::cluster::Linkage;
 
-use super::{Block, Section};
+use super::{Block, Section, if_any};
 use crate::analysis::{
     Along, Asked, FrontierRow, cluster_figure, frontier_figure, frontiers, kinship, projection_figure, views,
 };
@@ -30,9 +30,10 @@ pub(super) async fn landscapes(db: &PointsDb, asked: &Asked, mode: Mode) -> Resu
             .filter(|view| !view.mixed.is_empty())
             .map(|view| {
                 format!(
-                    "On {}, {} changes along with {}: what is seen may come of either.",
+                    "On {}, {} {} along with {}: what is seen may come of either.",
                     view.task,
                     view.mixed.join(", "),
+                    if view.mixed.len() == 1 { "changes" } else { "change" },
                     view.axes[0].parameter
                 )
             })
@@ -73,15 +74,6 @@ pub(super) async fn landscapes(db: &PointsDb, asked: &Asked, mode: Mode) -> Resu
         });
     }
     Ok(sections)
-}
-
-/// Nothing where the study does not have what the question needs.
-fn if_any<T>(found: Result<T, PointsError>) -> Result<Option<T>, Failure> {
-    match found {
-        Ok(found) => Ok(Some(found)),
-        Err(PointsError::Question(_)) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }
 
 fn frontier_table(rows: &[FrontierRow]) -> Table {

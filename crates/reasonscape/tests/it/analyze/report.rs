@@ -27,7 +27,7 @@ fn the_text_is_as_it_was() {
     insta::assert_snapshot!(text);
     // Every picture that it shows is there.
     let pictures: Vec<&str> = text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
-    assert_eq!(pictures.len(), 6);
+    assert_eq!(pictures.len(), 9);
     for picture in pictures {
         assert!(
             fs::read_to_string(Path::new(small.path()).join(picture)).unwrap().starts_with("<svg"),

@@ -1,0 +1,72 @@
+//! How models fail: how long they think, what tokens buy, and who goes round in circles.
+
+use reasonscape_points::{Estimator, PointsDb};
+use reasonscape_stats::Mode;
+
+use super::{Block, Section, if_any};
+use crate::analysis::{
+    Asked, By, CompressionOptions, HazardOptions, TokensOptions, compression, compression_figure, hazard,
+    hazard_figure, tokens, tokens_figure,
+};
+use crate::failure::Failure;
+
+/// The share of right answers that a smaller token limit should keep.
+const KEEP: f64 = 0.95;
+
+/// The sections for which the trials were stored; a study of counters alone has none of them.
+pub(super) async fn forensics(db: &PointsDb, asked: &Asked, mode: Mode) -> Result<Vec<Section>, Failure> {
+    let estimator = Estimator::from(mode);
+    let confidence = estimator.confidence;
+    let mut sections = Vec::new();
+    let options = HazardOptions { by: By::Eval, width: None, confidence };
+    if let Some(rows) = if_any(hazard(db, asked, options).await)?
+        && rows.iter().any(|row| row.n > 0)
+    {
+        sections.push(Section {
+            id: "hazard",
+            title: "Thinking longer",
+            blocks: vec![
+                Block::text(
+                    "How many tokens a model uses before it answers. A trial that was cut off would have answered later, \
+                     nobody knows when: it counts as thinking for as long as it was watched.",
+                ),
+                Block::Figure(Box::new(hazard_figure(&rows, confidence))),
+                Block::List(rows.iter().map(|row| format!("{}: {}.", row.label, row.finding)).collect()),
+            ],
+        });
+    }
+    let options = TokensOptions { by: By::Eval, estimator, keep: KEEP, budgets: Vec::new() };
+    if let Some(rows) = if_any(tokens(db, asked, &options).await)?
+        && rows.iter().any(|row| row.n > 0)
+    {
+        sections.push(Section {
+            id: "tokens",
+            title: "What tokens buy",
+            blocks: vec![
+                Block::text(
+                    "What a smaller token limit would have given. It is counted, not modelled: a smaller limit cuts off \
+                     the trials that used more and leaves the others as they are.",
+                ),
+                Block::Figure(Box::new(tokens_figure(&rows, confidence))),
+                Block::List(rows.iter().map(|row| format!("{}: {}.", row.label, row.finding)).collect()),
+            ],
+        });
+    }
+    let options = CompressionOptions { by: By::Eval, confidence, loop_bits: None, examples: 0 };
+    if let Some(found) = if_any(compression(db, asked, options).await)? {
+        let figure = compression_figure(&found, |ended| ended.bits_per_token, "bits per token");
+        sections.push(Section {
+            id: "compression",
+            title: "Going round in circles",
+            blocks: vec![
+                Block::text(
+                    "How much is new in a token: what a model says, compressed by gzip, in bits per token. A long trial \
+                     with hardly any is a loop.",
+                ),
+                Block::Figure(Box::new(figure)),
+                Block::List(found.rows.iter().map(|row| format!("{}: {}.", row.label, row.finding)).collect()),
+            ],
+        });
+    }
+    Ok(sections)
+}
