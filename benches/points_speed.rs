@@ -1,8 +1,10 @@
 //! Makes a study of many trials, and measures the questions that are asked of one. `benches/peers/points.py` sets the
 //! figures beside DuckDB's.
 //!
-//!     points_speed make DIR MODELS TASKS TRIALS
-//!     points_speed time DIR SQL…
+//! ```text
+//! points_speed make DIR MODELS TASKS TRIALS
+//! points_speed time DIR SQL…
+//! ```
 
 use std::path::Path;
 use std::time::Instant;
