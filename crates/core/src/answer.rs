@@ -13,6 +13,7 @@ mod list;
 mod spelled;
 mod text;
 
+use crate::zeta::normalize;
 use crate::{AnswerType, Test};
 
 /// How much may be written around a target, in bytes. What is longer is a runaway line, and not worth reading.
@@ -22,7 +23,11 @@ const LONGEST_REMARK: usize = 4096;
 ///
 /// The target as it stands is always right; everything else depends on the kind.
 pub(crate) fn matches(kind: AnswerType, answer: &str, test: &Test) -> bool {
-    let target = test.target.trim();
+    let mut targets = std::iter::once(&test.target).chain(&test.also);
+    targets.any(|target| matches_one(kind, answer, target.trim(), &test.options))
+}
+
+fn matches_one(kind: AnswerType, answer: &str, target: &str, options: &[String]) -> bool {
     if answer.trim() == target {
         return true;
     }
@@ -37,7 +42,8 @@ pub(crate) fn matches(kind: AnswerType, answer: &str, test: &Test) -> bool {
         AnswerType::Json => json::matches(answer, target),
         AnswerType::Cell => cell_matches(answer, target),
         AnswerType::Boolean => boolean::matches(answer, target),
-        AnswerType::Choice => choice::matches(answer, target, &test.options),
+        AnswerType::Choice => choice::matches(answer, target, options),
+        AnswerType::Text => normalize(answer, true) == normalize(target, true),
     }
 }
 

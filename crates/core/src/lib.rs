@@ -17,6 +17,7 @@
 //! ```
 
 mod answer;
+mod dataset;
 mod extract;
 mod json;
 mod key;
@@ -27,10 +28,12 @@ mod suite;
 mod task;
 pub mod tasks;
 mod trial;
+pub mod zeta;
 
 /// Names this state of the sources: tests and judgements that were made under another name may be others.
 pub const SOURCES: &str = env!("REASONSCAPE_CORE_SOURCES");
 
+pub use dataset::{Columns, Dataset, Item, LineProblem, Listed, check_items, json_problem, task_name};
 pub use extract::{Extraction, Method, Reply, extract};
 pub use json::{Json, JsonError};
 pub use key::{base_seed, cache_key, canonical_json, seeded};

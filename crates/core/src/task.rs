@@ -4,15 +4,17 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::params::{ParamError, Parameter, Params};
-use crate::{PyRandom, answer};
+use crate::{Item, PyRandom, answer};
 
-/// One question with exactly one right answer.
+/// One question with its right answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Test {
     /// The question, with every rule that a reader cannot know and the form of the answer; no advice on how to think.
     pub prompt: String,
     /// The right answer, in the form that the prompt asks for.
     pub target: String,
+    /// Other answers that are right too; a generated test has none.
+    pub also: Vec<String>,
     /// What can be chosen from, in the order shown; empty for a write-in.
     pub options: Vec<String>,
 }
@@ -20,12 +22,12 @@ pub struct Test {
 impl Test {
     /// A write-in: nothing to choose from.
     pub fn write_in(prompt: String, target: impl Into<String>) -> Self {
-        Self { prompt, target: target.into(), options: Vec::new() }
+        Self { prompt, target: target.into(), also: Vec::new(), options: Vec::new() }
     }
 
     /// A choice among `options`, of which `options[right]` is the target.
     pub fn choice(prompt: String, options: Vec<String>, right: usize) -> Self {
-        Self { prompt, target: options[right].clone(), options }
+        Self { prompt, target: options[right].clone(), also: Vec::new(), options }
     }
 
     /// The probability that a blind guess is right: one over the number of options, 0 for a write-in.
@@ -53,6 +55,8 @@ pub enum AnswerType {
     Boolean,
     /// One of the options shown, by its text or its letter.
     Choice,
+    /// Anything, equal to the target after [`normalize`](crate::zeta::normalize).
+    Text,
 }
 
 impl AnswerType {
@@ -99,6 +103,11 @@ pub trait Task: Sync {
     /// wanted.
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test;
 
+    /// The tests of a task that has a list of them and generates none.
+    fn listed(&self) -> Option<&[Item]> {
+        None
+    }
+
     /// Whether an extracted answer is right.
     fn check(&self, answer: &str, test: &Test) -> bool {
         let kind = if test.options.is_empty() || self.answer_type() == AnswerType::Boolean {
@@ -110,7 +119,8 @@ pub trait Task: Sync {
     }
 }
 
-/// The tests of a point, one after the other, without end: the same for everybody, whatever number is taken.
+/// The tests of a point, one after the other: the same for everybody, whatever number is taken. Those that are
+/// generated have no end; those of a dataset end with it.
 ///
 /// Where the coordinates span a small world, chance repeats itself. A prompt that the point has shown already is
 /// drawn again, up to [`Tests::REDRAWS`] times; only a world that is nearly used up then shows it twice.
@@ -130,6 +140,8 @@ pub struct Tests<'a> {
     params: &'a Params,
     rng: PyRandom,
     seen: HashSet<u64, BuildHasherDefault<Unhashed>>,
+    /// The next of a list.
+    next: usize,
 }
 
 impl<'a> Tests<'a> {
@@ -139,7 +151,7 @@ impl<'a> Tests<'a> {
     /// The stream of a point under a global seed.
     pub fn new(task: &'a dyn Task, params: &'a Params, global_seed: i64) -> Self {
         let rng = crate::seeded(&params.to_json(), global_seed);
-        Self { task, params, rng, seen: HashSet::default() }
+        Self { task, params, rng, seen: HashSet::default(), next: 0 }
     }
 }
 
@@ -147,6 +159,11 @@ impl Iterator for Tests<'_> {
     type Item = Test;
 
     fn next(&mut self) -> Option<Test> {
+        if let Some(items) = self.task.listed() {
+            let item = items.get(self.next)?;
+            self.next += 1;
+            return Some(item.test.clone());
+        }
         let mut redraws = 0..Self::REDRAWS;
         loop {
             let test = self.task.generate(self.params, &mut self.rng);

@@ -23,6 +23,7 @@ use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
 pub use self::answer::Answer;
+pub(crate) use self::answer::values;
 pub use self::outcomes::{Lookalike, Measure, Outcomes, TrialPlace};
 pub use self::paired::PairedTask;
 

@@ -1,5 +1,6 @@
 //! From responses to trials: finds the answer to every test of a study in the cache, judges it, and writes files.
 
+mod answers;
 mod unchanged;
 pub(crate) mod weigh;
 
@@ -11,10 +12,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use reasonscape_core::{Json, Point, Reply, Status, cache_key, canonical_json, judge};
-use reasonscape_runner::cache::{Cache, CacheError, EntryId, Mark, Reader};
+use reasonscape_runner::cache::{Cache, EntryId, Mark, Reader};
 use reasonscape_runner::{Eval, Finish, Selection, Study, asked, is_selected, selected_points};
 use serde::Serialize;
 
+pub use self::answers::{Answered, read_answers};
+use self::answers::{Entry, find};
 use self::unchanged::Unchanged;
 use self::weigh::Scales;
 use crate::{Counts, EvalInfo, PointTrials, PointsError, Provenance, Trial, Truncation, UnitWriter};
@@ -152,6 +155,8 @@ fn inputs(
     let request = first.map(|first| first.key.to_string()).unwrap_or_default();
     let text = |text: &str| Json::String(text.to_owned());
     let list = |items: Vec<Json>| Json::Array(items);
+    // The version of a dataset is a hash of it.
+    let version = points.first().map_or(0, |point| i64::from(point.task.version()));
     let points = points.iter().map(|point| {
         let manifolds = point.manifolds.iter().map(|id| text(id)).collect();
         list(vec![point.params.to_json(), Json::Int(planned(study, point, options) as i64), list(manifolds)])
@@ -169,13 +174,14 @@ fn inputs(
         list(eval.groups.iter().map(|group| text(group)).collect()),
         Json::Int(study.seed),
         Json::Int(i64::from(study.repeats)),
+        Json::Int(version),
         list(points.collect()),
     ])))
 }
 
 /// Tests that the study plans at a point.
 fn planned(study: &Study, point: &Point<'_>, options: &Options) -> usize {
-    options.selection.count.unwrap_or_else(|| study.count_at(point))
+    study.count_at(point, &options.selection)
 }
 
 /// To the thread that writes.
@@ -347,21 +353,13 @@ impl Judge<'_> {
             let mut answered = false;
             for repeat in 0..self.study.repeats {
                 let id = EntryId { key: test.key, namespace: Arc::clone(&namespace), repeat };
-                let response = match reader.get(&id) {
-                    Ok(response) => response,
-                    Err(error @ CacheError::DamagedEntry { .. }) => {
-                        judged.damaged(error.to_string());
-                        None
-                    }
-                    Err(error) => return Err(error.into()),
-                };
-                let Some(response) = response else { continue };
-                let completion = match eval.provider.parse(response.status, &response.body) {
-                    Ok(completion) => completion,
-                    Err(problem) => {
-                        judged.damaged(format!("the reply under {id} cannot be read: {problem}"));
+                let (response, completion) = match find(reader, eval, &id)? {
+                    Entry::Answer(response, completion) => (response, completion),
+                    Entry::Damaged(problem) => {
+                        judged.damaged(problem);
                         continue;
                     }
+                    Entry::Missing => continue,
                 };
                 answered = true;
                 bytes += completion.content.len() + completion.reasoning.as_ref().map_or(0, String::len);

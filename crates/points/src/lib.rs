@@ -17,6 +17,7 @@ mod files;
 mod filter;
 mod functions;
 mod import;
+mod rows;
 mod schema;
 mod trial;
 mod write;
@@ -27,10 +28,11 @@ pub use db::{
     TrialPlace, Value,
 };
 pub use error::PointsError;
-pub use evaluate::{Evaluated, EvaluatedUnit, Options, Progress, evaluate};
+pub use evaluate::{Answered, Evaluated, EvaluatedUnit, Options, Progress, evaluate, read_answers};
 pub use export::{Exported, export_dataset, export_lines};
 pub use filter::{Column, Filter};
 pub use import::{ImportOptions, Imported, ImportedUnit, InspectLogs, LmEvalLogs, Renames};
+pub use rows::{OnRow, ROW_EXTENSIONS, holds_rows, read_rows};
 pub use schema::{FORMAT, POINT_COLUMNS, TRIAL_COLUMNS};
 pub use trial::{EvalInfo, PointTrials, Provenance, Trial, Truncation};
 pub use write::UnitWriter;

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod cache;
+mod dataset;
 mod estimate;
 mod evaluate;
 mod export;

@@ -240,7 +240,7 @@ async fn ask_one<'scope, 'env, 's: 'env>(
         halted: watch::Sender::new(false),
         waiting: Waiting::default(),
     };
-    let count = |point: &Point<'_>| shared.selection.count.unwrap_or_else(|| shared.study.count_at(point));
+    let count = |point: &Point<'_>| shared.study.count_at(point, shared.selection);
     let mut round: Vec<Range<usize>> = match shared.study.precision {
         Some(precision) => precision::first_round(&shared.points, precision),
         None => shared.points.iter().map(|point| 0..count(point)).collect(),

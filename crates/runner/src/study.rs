@@ -8,11 +8,12 @@ mod raw;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reasonscape_core::{Point, Suite};
+use reasonscape_core::{Dataset, Point, Suite};
 
 pub use error::StudyError;
 pub use eval::{Eval, EvalId, HeaderSource, Limits, Prices};
 
+use crate::Selection;
 use crate::document::{named, read};
 
 /// A study: everything that its `study.toml` says, checked, with the suite, templates and samplers that it names.
@@ -42,6 +43,8 @@ pub struct Study {
     pub folder: PathBuf,
     /// What is asked.
     pub suite: Suite,
+    /// The dataset that the suite was made of, if it was.
+    pub dataset: Option<Dataset>,
     /// Tests at every point, instead of what the suite says.
     pub count: Option<usize>,
     /// How closely every point is to be measured, where that decides how many tests it gets.
@@ -115,8 +118,10 @@ impl Study {
         check::study(text, &named(&folder.join(Self::FILE)), folder)
     }
 
-    /// How many tests a point of the suite gets, before any precision asks for more.
-    pub fn count_at(&self, point: &Point<'_>) -> usize {
-        self.count.unwrap_or(point.count)
+    /// How many tests a point of the suite gets, before any precision asks for more: what is selected, or else what
+    /// the study or the suite says, and never more than there are.
+    pub fn count_at(&self, point: &Point<'_>, selection: &Selection) -> usize {
+        let count = selection.count.or(self.count).unwrap_or(point.count);
+        point.task.listed().map_or(count, |items| count.min(items.len()))
     }
 }

@@ -274,6 +274,7 @@ fn answer_type(task: &dyn Task, test: &Test) -> &'static str {
         AnswerType::Date => "date",
         AnswerType::Json => "json",
         AnswerType::Cell => "cell",
+        AnswerType::Text => "text",
     }
 }
 

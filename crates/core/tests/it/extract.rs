@@ -92,7 +92,8 @@ impl<'a> Case<'a> {
         let reply = Reply { content: self.reply, reasoning: self.get("reasoning") };
         let options =
             self.get("options").map_or_else(Vec::new, |all| all.split(" | ").map(str::to_owned).collect());
-        let test = Test { prompt: String::new(), target: self.need("target").to_owned(), options };
+        let test =
+            Test { prompt: String::new(), target: self.need("target").to_owned(), also: Vec::new(), options };
         let found = extract(&reply);
         let right = is_right(self.kind(), &reply, &test);
         let mut failures = Vec::new();

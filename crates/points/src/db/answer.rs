@@ -94,7 +94,8 @@ fn rows(batch: &RecordBatch) -> Result<Vec<Vec<Value>>, PointsError> {
     Ok(rows)
 }
 
-fn values(column: &ArrayRef) -> Result<Vec<Value>, PointsError> {
+/// The values of a column as JSON; what JSON has no form for becomes text.
+pub(crate) fn values(column: &ArrayRef) -> Result<Vec<Value>, PointsError> {
     let nulls = |row: usize| column.is_null(row);
     let rows = 0..column.len();
     let each = |value: &dyn Fn(usize) -> Value| -> Vec<Value> {
@@ -132,6 +133,19 @@ fn values(column: &ArrayRef) -> Result<Vec<Value>, PointsError> {
                 found.push(if nulls(row) { Value::Null } else { Value::Array(values(&lists.value(row))?) });
             }
             found
+        }
+        DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            values(&cast(column, &DataType::List(std::sync::Arc::clone(item)))?)?
+        }
+        DataType::Struct(fields) => {
+            let mut found = vec![serde_json::Map::new(); column.len()];
+            for (field, inner) in fields.iter().zip(column.as_struct().columns()) {
+                for (object, value) in found.iter_mut().zip(values(inner)?) {
+                    object.insert(field.name().clone(), value);
+                }
+            }
+            let object = |(row, object)| if nulls(row) { Value::Null } else { Value::Object(object) };
+            found.into_iter().enumerate().map(object).collect()
         }
         _ => {
             let shown = ArrayFormatter::try_new(column, &FormatOptions::default())?;

@@ -19,7 +19,7 @@ use self::split::Split;
 use super::lm_eval::{check_wanted, choose, distinct};
 use super::pour::{Destination, Outcome, Poured, Source};
 use super::score::Threshold;
-use super::{ImportOptions, Imported, ImportedUnit, file_name, find, lenient, names};
+use super::{ImportOptions, Imported, ImportedUnit, file_name, find, lenient};
 use crate::evaluate::weigh::Scales;
 use crate::{PointsError, Progress, Truncation};
 
@@ -84,7 +84,7 @@ impl InspectLogs {
         options.tasks.check("task", &distinct(logs.iter().map(|log| &log.header.task)))?;
         for log in &mut logs {
             log.known_as = options.models.apply(&log.header.model);
-            log.task_name = names::task_name(&options.tasks.apply(&log.header.task));
+            log.task_name = reasonscape_core::task_name(&options.tasks.apply(&log.header.task));
         }
         latest_only(&mut logs, &mut remarks);
         Ok(Self { logs, remarks, threshold: Threshold(options.threshold) })

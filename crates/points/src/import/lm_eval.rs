@@ -20,7 +20,7 @@ use self::line::Line;
 use self::results::Results;
 use super::pour::{Destination, Outcome, Poured, Source};
 use super::score::Threshold;
-use super::{ImportOptions, Imported, ImportedUnit, file_name, find, lenient, list, names};
+use super::{ImportOptions, Imported, ImportedUnit, file_name, find, lenient, list};
 use crate::{PointsError, Progress, Truncation};
 
 const TOOL: &str = "lm-eval";
@@ -100,7 +100,7 @@ impl LmEvalLogs {
         options.tasks.check("task", &distinct(logs.iter().map(|log| &log.task)))?;
         for log in &mut logs {
             log.known_as = options.models.apply(&log.model);
-            log.task_name = names::task_name(&options.tasks.apply(&log.task));
+            log.task_name = reasonscape_core::task_name(&options.tasks.apply(&log.task));
         }
         let remarks = latest_only(&mut logs);
         Ok(Self { logs, remarks, threshold: Threshold(options.threshold) })

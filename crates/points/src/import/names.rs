@@ -72,17 +72,6 @@ impl Renames {
     }
 }
 
-/// A task's name as a folder can bear it: `suite/task` is `suite-task` here.
-pub(super) fn task_name(name: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || "_-.+@".contains(c) { c } else { '-' };
-    let name: String = name.chars().map(plain).collect();
-    match name.chars().next() {
-        None => "task".to_owned(),
-        Some('.') => format!("-{name}"),
-        Some(_) => name,
-    }
-}
-
 /// What tells a document from others, the same for every model: a whole number is itself, and of anything else it is
 /// the first 53 bits of the SHA-256, which even a table of JavaScript numbers keeps apart.
 pub(super) fn document_index(id: DocumentId<'_>) -> u64 {
@@ -124,13 +113,6 @@ mod tests {
         let large = document_index(DocumentId::Number("9007199254740992"));
         assert_eq!(large, document_index(DocumentId::Text("9007199254740992")));
         assert_ne!(document_index(DocumentId::Number("-1")), document_index(DocumentId::Number("1")));
-    }
-
-    #[test]
-    fn a_task_becomes_a_folder_that_stays_inside() {
-        assert_eq!(task_name("inspect_evals/gsm8k"), "inspect_evals-gsm8k");
-        assert_eq!(task_name("../../etc"), "-..-..-etc");
-        assert_eq!(task_name(""), "task");
     }
 
     #[test]

@@ -1,16 +1,18 @@
 //! `reasonscape run`: asks the models of a study.
 
+mod dataset;
 mod progress;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use reasonscape_points::Options;
+use reasonscape_points::{Options, holds_rows};
 use reasonscape_runner::cache::Cache;
 use reasonscape_runner::{EvalSummary, RunSummary, Selection, Stop, Study, check, run};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
+use self::dataset::DatasetArguments;
 use self::progress::Progress;
 use super::Global;
 use super::evaluate::{note_damage, with_progress};
@@ -18,7 +20,11 @@ use super::study::{StudyArguments, cache_path};
 use crate::failure::Failure;
 use crate::output::{Cell, Table, print};
 
-/// Ask the models of a study what the cache does not hold
+/// Ask the models of a study what the cache does not hold, or models about a dataset
+///
+/// Instead of a study it takes a dataset: a file of questions with their answers (JSONL, CSV, TSV or Parquet), with
+/// `--model` and `--base-url`. It becomes a study in a folder of its own, and the metrics of `reasonscape metrics` are
+/// printed and written to its `results/`.
 ///
 /// Every response is on disk before it counts, and no request is sent twice, so a run can be broken off and started again
 /// at any time. Ctrl-C waits for what is in flight; a second one leaves at once. At the end the answers are judged, as
@@ -26,7 +32,9 @@ use crate::output::{Cell, Table, print};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape run my-study\n  reasonscape run my-study --count 32 --task arithmetic\n  \
-    reasonscape run my-study --precision 0.05 --budget-tokens 2000000"
+    reasonscape run my-study --precision 0.05 --budget-tokens 2000000\n  reasonscape run gsm8k.jsonl --model m \
+    --base-url http://127.0.0.1:8089/v1 --map input=question,target=answer --target-regex '#### (.*)'",
+    mut_arg("study", |study| study.help("Folder of the study, its study.toml, or a dataset"))
 )]
 pub(super) struct Run {
     #[command(flatten)]
@@ -34,6 +42,8 @@ pub(super) struct Run {
     /// Only ask; leave judging the answers to `reasonscape evaluate`.
     #[arg(long)]
     no_evaluate: bool,
+    #[command(flatten)]
+    dataset: DatasetArguments,
 }
 
 /// Problems that are told to a person.
@@ -43,7 +53,19 @@ const EVENTS: usize = 4096;
 
 impl Run {
     pub(super) fn run(self, global: Global) -> Result<(), Failure> {
-        let (study, selection) = self.study.load()?;
+        let of_dataset = holds_rows(self.study.path());
+        let arguments = if of_dataset {
+            let prepared = self.dataset.prepare(self.study.path(), global)?;
+            self.study.of(prepared.study, prepared.evals)
+        } else if let Some(flag) = self.dataset.given() {
+            return Err(Failure::input(format_args!(
+                "`{flag}` is for datasets, and `{}` is none; a study says such things in its study.toml",
+                self.study.path().display()
+            )));
+        } else {
+            self.study
+        };
+        let (study, selection) = arguments.load()?;
         // What is refused leaves no cache behind.
         check(&study, &selection)?;
         let cache = Cache::open(cache_path(&study.folder))?;

@@ -1,9 +1,12 @@
 //! `reasonscape simulate`: an OpenAI-compatible server with known skill and known faults.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 
+use reasonscape_core::Dataset;
 use reasonscape_runner::simulate::{Faults, SimulateError, SimulateOptions, SimulatedServer, Stats};
 
+use super::dataset::{Reading, name_of};
 use super::{Global, suite};
 use crate::failure::Failure;
 use crate::output::print_text;
@@ -29,6 +32,11 @@ pub(super) struct Simulate {
     /// Suite whose questions the models can know, built in or the path of a TOML file; repeatable.
     #[arg(long, default_values_t = ["quick".to_owned(), "r12".to_owned()], value_name = "NAME")]
     suite: Vec<String>,
+    /// Dataset whose questions the models can know too; repeatable.
+    #[arg(long, value_name = "FILE")]
+    dataset: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
     /// Tests a point that the models can know; without it 128 for `quick`, else what the suite says.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: Option<u32>,
@@ -56,6 +64,9 @@ impl Simulate {
         };
         let api_key = self.api_key_env.as_deref().map(api_key).transpose()?;
         let mut suites = self.suite.iter().map(|name| suite::load(name)).collect::<Result<Vec<_>, _>>()?;
+        for path in &self.dataset {
+            suites.push(Dataset::new(&name_of(path), self.reading.items(path)?).suite());
+        }
         for manifold in suites.iter_mut().filter(|suite| suite.name == "quick").flat_map(|s| &mut s.manifolds)
         {
             manifold.count = manifold.count.max(QUICK_COUNT);

@@ -34,10 +34,28 @@ pub(super) struct StudyArguments {
 }
 
 impl StudyArguments {
+    /// What was named: the folder of a study, its file, or something else.
+    pub(super) fn path(&self) -> &Path {
+        &self.study
+    }
+
+    /// The same part of another study.
+    pub(super) fn of(mut self, study: PathBuf, evals: Vec<String>) -> Self {
+        if self.evals.is_empty() {
+            self.evals = evals;
+        }
+        Self { study, ..self }
+    }
+
     /// The study with what the arguments change, and the part of it that they select.
     pub(super) fn load(&self) -> Result<(Study, Selection), Failure> {
         let mut study = Study::load(&self.study)?;
         if let Some(margin) = self.precision {
+            if study.dataset.is_some() {
+                return Err(Failure::input(
+                    "a dataset has only so many questions, so `--precision` cannot be asked for; take it out",
+                ));
+            }
             if !(margin > 0.0 && margin < 0.5) {
                 return Err(Failure::input(format!(
                     "`--precision {margin}` is no margin; give one between 0 and 0.5, as 0.05"

@@ -60,7 +60,7 @@ pub fn forecast(
         (0..study.evals.len()).filter(|i| is_selected(&study.evals[*i], selection)).collect();
     let count = |point: &reasonscape_core::Point<'_>| match study.precision {
         Some(precision) => precision.max_count,
-        None => selection.count.unwrap_or_else(|| study.count_at(point)),
+        None => study.count_at(point, selection),
     };
     let round: Vec<_> = points.iter().map(|point| 0..count(point)).collect();
     let reader = cache.map(Cache::reader).transpose()?;

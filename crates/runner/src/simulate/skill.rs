@@ -34,7 +34,7 @@ impl Difficulty {
                 *sum += if dimension == parameter.dimension { position } else { 0.0 };
             }
         }
-        let mean = by_dimension.iter().sum::<f64>() / task.parameters().len() as f64;
+        let mean = by_dimension.iter().sum::<f64>() / task.parameters().len().max(1) as f64;
         Self { by_dimension, mean, ability_of_task: of_task(&TASKS, task) }
     }
 }

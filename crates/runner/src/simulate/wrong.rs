@@ -4,7 +4,7 @@ use reasonscape_core::AnswerType;
 
 use super::draw::Draws;
 
-/// Table cells that no generated table holds.
+/// Table cells that no generated table holds, and hardly a dataset either.
 const STRANGERS: [&str; 4] = ["Umbrella, folded", "Archive", "Lighthouse", "Ladder, steep"];
 
 /// A wrong answer in the form of the right one. It is never the target, in no notation.
@@ -15,8 +15,8 @@ pub(super) fn answer(kind: AnswerType, target: &str, draws: &mut Draws) -> Strin
         AnswerType::Symbols => other_symbols(target),
         AnswerType::Date => other_day(target, draws),
         AnswerType::Json => other_json(target, draws),
-        AnswerType::Cell if target.parse::<f64>().is_ok() => other_number(target, draws),
-        AnswerType::Cell => STRANGERS[draws.below(STRANGERS.len())].to_owned(),
+        AnswerType::Cell | AnswerType::Text if target.parse::<f64>().is_ok() => other_number(target, draws),
+        AnswerType::Cell | AnswerType::Text => STRANGERS[draws.below(STRANGERS.len())].to_owned(),
         AnswerType::Boolean | AnswerType::Choice => "none of these".to_owned(),
     }
 }

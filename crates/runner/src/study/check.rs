@@ -6,12 +6,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reasonscape_core::Suite;
+use reasonscape_core::{Dataset, Suite};
 use toml::Spanned;
 use url::Url;
 
 use super::eval::named_apart;
-use super::raw::{RawBudget, RawEval, RawHeader, RawStudy, variable_name};
+use super::raw::{RawAsked, RawBudget, RawEval, RawHeader, RawStudy, variable_name};
 use super::{Budget, Eval, EvalId, HeaderSource, Limits, Precision, Prices, Study, StudyError};
 use crate::document::{Document, did_you_mean, named, read};
 use crate::sampler::MAX_TOKENS;
@@ -23,7 +23,13 @@ const DEFAULT_SAMPLER: &str = "greedy-2k";
 pub(super) fn study(text: &str, place: &str, folder: &Path) -> Result<Study, StudyError> {
     let raw = RawStudy::read(Document { place, text })?;
     let mut check = Check { document: raw.document, folder, templates: HashMap::new() };
-    let suite = check.suite(&raw.suite)?;
+    let (suite, dataset) = match &raw.asked {
+        RawAsked::Suite(name) => (check.suite(name)?, None),
+        RawAsked::Dataset(path) => {
+            let dataset = check.dataset(path)?;
+            (dataset.suite(), Some(dataset))
+        }
+    };
     let precision = check.precision(&raw)?;
     let mut evals: Vec<Eval> = Vec::new();
     for eval in &raw.evals {
@@ -56,6 +62,7 @@ pub(super) fn study(text: &str, place: &str, folder: &Path) -> Result<Study, Stu
         folder: folder.to_owned(),
         seed: raw.seed.unwrap_or(suite.seed),
         suite,
+        dataset,
         count: raw.count.map(|count| *count.get_ref() as usize),
         precision,
         repeats: raw.repeats,
@@ -110,7 +117,37 @@ impl Check<'_> {
         })
     }
 
+    /// A file of lines, from the study's folder. Of several wrong lines the first is told.
+    fn dataset(&self, path: &Spanned<String>) -> Result<Dataset, StudyError> {
+        let file = self.folder.join(path.get_ref());
+        let Some(text) = read(&file)? else {
+            let problem = format!(
+                "there is no dataset {}; it is named by its path from the study's folder, as in `questions.jsonl`",
+                named(&file)
+            );
+            return Err(self.document.error(path.span().start, problem));
+        };
+        let name = file.file_stem().map_or_else(|| "dataset".into(), |stem| stem.to_string_lossy());
+        Dataset::parse(&name, &text).map_err(|problems| {
+            let first = &problems[0];
+            let more = match problems.len() {
+                1 => String::new(),
+                count => format!(" (and {} more lines are wrong)", count - 1),
+            };
+            StudyError::Wrong {
+                place: named(&file),
+                line: Some(first.line),
+                problem: format!("{}{more}", first.problem),
+            }
+        })
+    }
+
     fn precision(&self, raw: &RawStudy<'_>) -> Result<Option<Precision>, StudyError> {
+        if let (RawAsked::Dataset(_), Some(margin)) = (&raw.asked, &raw.precision) {
+            let problem = "a dataset has only so many questions, so no `precision` can be asked for; take it out, \
+                           or set `repeats`";
+            return Err(self.document.error(margin.span().start, problem));
+        }
         let most = raw.max_count.as_ref();
         let Some(margin) = &raw.precision else {
             return most.map_or(Ok(None), |most| {

@@ -9,7 +9,7 @@ use crate::document::{Document, Fields, Members, Placed};
 
 /// What stands at the top of a study.
 pub(super) const STUDY_KEYS: &[&str] =
-    &["suite", "count", "precision", "max_count", "seed", "repeats", "budget", "eval"];
+    &["suite", "dataset", "count", "precision", "max_count", "seed", "repeats", "budget", "eval"];
 /// What stands under [budget].
 pub(super) const BUDGET_KEYS: &[&str] = &["tokens", "requests", "money", "seconds", "minutes"];
 /// What stands under [[eval]].
@@ -45,7 +45,7 @@ const LEAST_SECONDS: f64 = 0.001;
 /// A study as it is written.
 pub(super) struct RawStudy<'d> {
     pub(super) document: Document<'d>,
-    pub(super) suite: Spanned<String>,
+    pub(super) asked: RawAsked,
     pub(super) count: Option<Spanned<i64>>,
     pub(super) precision: Option<Spanned<f64>>,
     pub(super) max_count: Option<Spanned<i64>>,
@@ -53,6 +53,12 @@ pub(super) struct RawStudy<'d> {
     pub(super) repeats: u32,
     pub(super) budget: RawBudget,
     pub(super) evals: Vec<RawEval>,
+}
+
+/// What is asked: exactly one of `suite` and `dataset`.
+pub(super) enum RawAsked {
+    Suite(Spanned<String>),
+    Dataset(Spanned<String>),
 }
 
 /// `[budget]` as it is written.
@@ -100,7 +106,15 @@ pub(super) struct RawHeader {
 impl<'d> RawStudy<'d> {
     pub(super) fn read(document: Document<'d>) -> Result<Self, StudyError> {
         let mut fields = Fields::new(document, "a study", 0, document.table()?, STUDY_KEYS)?;
-        let suite = fields.text("suite")?.ok_or_else(|| fields.missing("suite", "\"quick\""))?;
+        let asked = match (fields.text("suite")?, fields.text("dataset")?) {
+            (Some(suite), None) => RawAsked::Suite(suite),
+            (None, Some(dataset)) => RawAsked::Dataset(dataset),
+            (None, None) => return Err(fields.missing("suite", "\"quick\"")),
+            (Some(_), Some(dataset)) => {
+                let problem = "a study asks a `suite` or a `dataset`, not both; keep one";
+                return Err(document.error(dataset.span().start, problem));
+            }
+        };
         let budget = match fields.table("budget")? {
             Some(table) => RawBudget::read(document, table)?,
             None => RawBudget::default(),
@@ -112,7 +126,7 @@ impl<'d> RawStudy<'d> {
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             document,
-            suite,
+            asked,
             count: fields.whole("count", 1..=MOST_TESTS)?,
             precision: fields.number("precision", 0.001..=0.5)?,
             max_count: fields.whole("max_count", 1..=MOST_TESTS)?,

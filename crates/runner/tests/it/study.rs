@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use reasonscape_runner::{EvalId, HeaderSource, Limits, Precision, Prices, Provider, Study, StudyError};
+use reasonscape_runner::{
+    EvalId, HeaderSource, Limits, Precision, Prices, Provider, Selection, Study, StudyError,
+};
 use tempfile::TempDir;
 
 const LEAST: &str = "suite = \"quick\"\n\n[[eval]]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
@@ -39,7 +41,7 @@ fn the_least_study_takes_every_default() {
     let study = parse(LEAST).unwrap();
     assert_eq!((study.suite.name.as_str(), study.count, study.precision), ("quick", None, None));
     assert_eq!((study.seed, study.repeats, study.folder.as_path()), (0, 1, Path::new("somewhere")));
-    assert_eq!(study.count_at(&study.suite.points()[0]), 8);
+    assert_eq!(study.count_at(&study.suite.points()[0], &Selection::default()), 8);
     let eval = &study.evals[0];
     assert_eq!((eval.name.as_str(), eval.provider), ("m", Provider::OpenAiChat));
     assert_eq!((eval.template.name.as_str(), eval.sampler.name.as_str()), ("zero-shot-cot", "greedy-2k"));
@@ -96,7 +98,7 @@ fn a_whole_study_is_read() {
     )
     .unwrap();
     assert_eq!((study.count, study.seed, study.repeats), (Some(16), -3, 4));
-    assert_eq!(study.count_at(&study.suite.points()[0]), 16);
+    assert_eq!(study.count_at(&study.suite.points()[0], &Selection::default()), 16);
     assert_eq!(study.precision, Some(Precision { margin: 0.05, max_count: 128 }));
     assert_eq!((study.budget.tokens, study.budget.requests), (Some(1_000_000), Some(500)));
     assert_eq!((study.budget.money, study.budget.time), (Some(2.0), Some(Duration::from_secs(100))));

@@ -1,0 +1,275 @@
+//! Anybody's questions: a list with answers, asked as if it were a suite.
+//!
+//! A dataset is lines of JSON, one an item: `input` and `target`, and if known `id`, `options`, `category`, `context`
+//! and `metadata`. Each category is a task with a single point, whose tests are the items in their order; a dataset
+//! without categories is one task of its own name. Everything that holds for generated tests then holds for these.
+
+mod columns;
+mod item;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+pub use self::columns::Columns;
+pub use self::item::Item;
+
+use crate::{AnswerType, Json, Manifold, Parameter, Params, PyRandom, Suite, Task, Test, cache_key};
+
+/// What is wrong with a line of a dataset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineProblem {
+    /// The line, from 1; the row, in a table.
+    pub line: usize,
+    /// What was found and what was expected.
+    pub problem: String,
+}
+
+/// Questions with their answers, checked.
+///
+/// ```
+/// use reasonscape_core::{Dataset, Tests};
+///
+/// let lines = r#"{"id": "a", "input": "What is 6 * 7?", "target": "42", "category": "products"}
+/// {"id": "b", "input": "Which is a fruit?", "target": "pear", "options": ["pear", "spade"], "category": "things"}"#;
+/// let dataset = Dataset::parse("mine", lines).expect("both lines are right");
+/// assert_eq!(dataset.len(), 2);
+///
+/// let suite = dataset.suite();
+/// let point = &suite.points()[1];
+/// let test = Tests::new(point.task, point.params, suite.seed).next().expect("its only test");
+/// assert_eq!((point.task.name(), test.guess()), ("things", 0.5));
+/// assert!(point.task.check("A", &test));
+///
+/// let problems = Dataset::parse("mine", r#"{"id": "a", "input": "?"}"#).unwrap_err();
+/// assert_eq!(problems[0].line, 1);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    name: String,
+    /// The tasks, in the order in which the lines first name them.
+    tasks: Vec<&'static Listed>,
+}
+
+/// A category of a dataset: a task whose tests are written down.
+#[derive(Debug)]
+pub struct Listed {
+    name: &'static str,
+    version: u32,
+    items: Vec<Item>,
+}
+
+impl Dataset {
+    /// Reads lines of JSON with the names that this project uses.
+    ///
+    /// # Errors
+    /// Every line that is wrong, and why.
+    pub fn parse(name: &str, lines: &str) -> Result<Self, Vec<LineProblem>> {
+        let lines = lines.strip_prefix('\u{feff}').unwrap_or(lines);
+        let lines = (1..).zip(lines.split('\n')).filter(|(_, text)| !text.trim().is_empty());
+        let items = lines.map(|(line, text)| {
+            let item = match serde_json::from_str(text.trim()) {
+                Ok(serde_json::Value::Object(row)) => Item::read(&row, &Columns::default(), None),
+                Ok(_) => Err("expected an object, `{…}`".to_owned()),
+                Err(error) => Err(json_problem(&error)),
+            };
+            (line, item)
+        });
+        Ok(Self::new(name, check_items(items)?))
+    }
+
+    /// A dataset of items that were checked.
+    pub fn new(name: &str, items: Vec<Item>) -> Self {
+        let mut groups: Vec<(String, Vec<Item>)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for item in items {
+            let task = task_name(item.category.as_deref().unwrap_or(name));
+            let place = *places.entry(task.clone()).or_insert_with(|| {
+                groups.push((task, Vec::new()));
+                groups.len() - 1
+            });
+            groups[place].1.push(item);
+        }
+        let tasks = groups.into_iter().map(|(name, items)| Listed::new(name, items)).collect();
+        Self { name: name.to_owned(), tasks }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many items it has.
+    pub fn len(&self) -> usize {
+        self.tasks.iter().map(|task| task.items.len()).sum()
+    }
+
+    /// Whether it has no items; one that was read has.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The categories.
+    pub fn tasks(&self) -> &[&'static Listed] {
+        &self.tasks
+    }
+
+    /// The item behind a test of a task.
+    pub fn item(&self, task: &str, index: usize) -> Option<&'static Item> {
+        self.tasks.iter().find(|listed| listed.name == task)?.items.get(index)
+    }
+
+    /// The items as lines of JSON, which [`parse`](Self::parse) reads.
+    pub fn to_lines(&self) -> String {
+        let mut lines = String::new();
+        for item in self.tasks.iter().flat_map(|task| &task.items) {
+            writeln!(lines, "{}", item.to_json()).expect("a string takes everything");
+        }
+        lines
+    }
+
+    /// The dataset as a suite: a manifold with one point for each category.
+    pub fn suite(&self) -> Suite {
+        let manifold = |task: &&'static Listed| Manifold {
+            id: task.name.to_owned(),
+            task: *task,
+            count: task.items.len(),
+            points: vec![
+                Params::new(*task, &Json::Object([].into())).expect("a list has no parameters to get wrong"),
+            ],
+            views: Vec::new(),
+        };
+        Suite {
+            name: self.name.clone(),
+            description: format!("{} items of a dataset", self.len()),
+            seed: 0,
+            manifolds: self.tasks.iter().map(manifold).collect(),
+        }
+    }
+}
+
+/// Makes sure of items that were read line by line: there are some, every id is there once, and no two categories
+/// would be one task. Items of a dataset without ids are called by their lines.
+///
+/// # Errors
+/// Every line that is wrong, and why.
+pub fn check_items(
+    lines: impl IntoIterator<Item = (usize, Result<Item, String>)>,
+) -> Result<Vec<Item>, Vec<LineProblem>> {
+    let mut problems = Vec::new();
+    let mut items: Vec<(usize, Item)> = Vec::new();
+    for (line, item) in lines {
+        match item {
+            Ok(item) => items.push((line, item)),
+            Err(problem) => problems.push(LineProblem { line, problem }),
+        }
+    }
+    if items.is_empty() && problems.is_empty() {
+        let example = r#"{"id": "1", "input": "What is 6 * 7?", "target": "42"}"#;
+        problems.push(LineProblem {
+            line: 1,
+            problem: format!("nothing in it; expected lines such as {example}"),
+        });
+    }
+    let has_ids = items.iter().any(|(_, item)| !item.id.is_empty());
+    let mut ids: HashMap<String, usize> = HashMap::new();
+    let mut categories: HashMap<String, String> = HashMap::new();
+    for (line, item) in &mut items {
+        let mut wrong = |problem| problems.push(LineProblem { line: *line, problem });
+        match (item.id.is_empty(), has_ids) {
+            (true, true) => {
+                wrong("no `id`, though other lines have one; give every item one, or none".to_owned());
+                continue;
+            }
+            (true, false) => item.id = line.to_string(),
+            (false, _) => {}
+        }
+        if let Some(first) = ids.insert(item.id.clone(), *line) {
+            wrong(format!("`id` `{}` is that of line {first} too; ids name items apart", item.id));
+        }
+        if let Some(category) = &item.category {
+            let task = task_name(category);
+            let first = categories.entry(task.clone()).or_insert_with(|| category.clone());
+            if first != category {
+                wrong(format!(
+                    "categories `{first}` and `{category}` would both be the task `{task}`; rename one"
+                ));
+            }
+        }
+    }
+    if problems.is_empty() {
+        return Ok(items.into_iter().map(|(_, item)| item).collect());
+    }
+    problems.sort_by_key(|problem| problem.line);
+    Err(problems)
+}
+
+impl Listed {
+    /// Tasks are for ever, because everything that speaks of one borrows it: a program reads a handful of datasets.
+    fn new(name: String, items: Vec<Item>) -> &'static Self {
+        let content = items.iter().map(|item| Json::String(item.to_json().to_string())).collect();
+        let digest = cache_key(&Json::Array(content));
+        // A version tells one list from another. Sixteen million of them are enough to notice a change.
+        let version = u32::from_str_radix(&digest[..6], 16).expect("a digest is hexadecimal");
+        Box::leak(Box::new(Self { name: name.leak(), version, items }))
+    }
+
+    /// The items, in the order of the dataset.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+}
+
+impl Task for Listed {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn description(&self) -> &'static str {
+        "questions from a dataset, in its own words"
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        &[]
+    }
+
+    fn answer_type(&self) -> AnswerType {
+        AnswerType::Text
+    }
+
+    fn listed(&self) -> Option<&[Item]> {
+        Some(&self.items)
+    }
+
+    fn generate(&self, _params: &Params, rng: &mut PyRandom) -> Test {
+        rng.choice(&self.items).test.clone()
+    }
+}
+
+/// A name as a folder can bear it: `suite/task` becomes `suite-task`.
+///
+/// ```
+/// use reasonscape_core::task_name;
+///
+/// assert_eq!(task_name("high school/physics"), "high-school-physics");
+/// assert_eq!(task_name("../../etc"), "-..-..-etc");
+/// ```
+pub fn task_name(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "_-.+@".contains(c) { c } else { '-' };
+    let name: String = name.chars().map(plain).collect();
+    match name.chars().next() {
+        None => "task".to_owned(),
+        Some('.') => format!("-{name}"),
+        Some(_) => name,
+    }
+}
+
+/// What is wrong with a line of JSON, without the line number that a single line always has.
+pub fn json_problem(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let said = text.split(" at line ").next().unwrap_or(&text);
+    format!("not JSON: {said} at character {}", error.column())
+}

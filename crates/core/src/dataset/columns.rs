@@ -1,0 +1,73 @@
+//! What the fields of an item are called in somebody's file.
+
+use serde_json::{Map, Value};
+
+/// The fields of an item.
+const FIELDS: [&str; 7] = ["id", "input", "target", "options", "category", "context", "metadata"];
+
+/// Where each field of an item stands, if not under its own name.
+///
+/// ```
+/// use reasonscape_core::Columns;
+///
+/// assert!("input=question,target=answer".parse::<Columns>().is_ok());
+/// assert!("options=choices.text".parse::<Columns>().is_ok());
+/// let error = "inputs=question".parse::<Columns>().unwrap_err();
+/// assert!(error.contains("did you mean `input`"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Columns {
+    renamed: Vec<(&'static str, String)>,
+}
+
+impl std::str::FromStr for Columns {
+    type Err = String;
+
+    /// Reads `field=name` pairs, with commas between them.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut renamed: Vec<(&'static str, String)> = Vec::new();
+        for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+            let Some((field, name)) = pair.split_once('=').map(|(field, name)| (field.trim(), name.trim()))
+            else {
+                return Err(format!("`{pair}` maps nothing; write FIELD=NAME, as in `input=question`"));
+            };
+            let Some(known) = FIELDS.into_iter().find(|known| *known == field) else {
+                let hint = crate::closest(field, &FIELDS)
+                    .map(|near| format!(" (did you mean `{near}`?)"))
+                    .unwrap_or_default();
+                return Err(format!("an item has no `{field}`{hint}; it has {}", FIELDS.join(", ")));
+            };
+            if name.is_empty() {
+                return Err(format!("`{pair}` names nothing; write `{field}=NAME`"));
+            }
+            if renamed.iter().any(|(other, _)| *other == known) {
+                return Err(format!("`{field}` is mapped twice; keep one"));
+            }
+            renamed.push((known, name.to_owned()));
+        }
+        Ok(Self { renamed })
+    }
+}
+
+impl Columns {
+    /// The name under which a field is looked for.
+    pub fn name_of<'a>(&'a self, field: &'a str) -> &'a str {
+        self.renamed.iter().find(|(known, _)| *known == field).map_or(field, |(_, name)| name)
+    }
+
+    /// Whether the field was given a name.
+    pub(super) fn is_mapped(&self, field: &str) -> bool {
+        self.renamed.iter().any(|(known, _)| *known == field)
+    }
+
+    /// The value of a field: under its name, or along a path such as `choices.text`. Null is nothing.
+    pub(super) fn find<'r>(&self, row: &'r Map<String, Value>, field: &str) -> Option<&'r Value> {
+        let name = self.name_of(field);
+        let found = row.get(name).or_else(|| {
+            let mut path = name.split('.');
+            let first = row.get(path.next()?)?;
+            path.try_fold(first, |value, step| value.get(step))
+        });
+        found.filter(|value| !value.is_null())
+    }
+}

@@ -1,0 +1,248 @@
+//! A dataset instead of a study: becomes one in a folder of its own, so that everything works with it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use reasonscape_core::{Dataset, Item, PyRandom};
+use reasonscape_runner::{Eval, Study};
+use serde_json::json;
+
+use crate::cli::Global;
+use crate::cli::dataset::{Reading, name_of};
+use crate::failure::Failure;
+use crate::output::write_file;
+
+/// What a dataset leaves open: who is asked, and how the file is to be read.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Datasets")]
+pub(super) struct DatasetArguments {
+    /// Model to ask; may be repeated.
+    #[arg(long = "model", value_name = "MODEL")]
+    models: Vec<String>,
+    /// Where it is served, as `http://127.0.0.1:8089/v1`.
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// API of the endpoint: openai-chat, openai-text or anthropic.
+    #[arg(long, value_name = "API")]
+    provider: Option<String>,
+    /// Environment variable that holds the key.
+    #[arg(long, value_name = "NAME")]
+    api_key_env: Option<String>,
+    /// How questions are put: a built-in template, or one in the study's `templates/`.
+    #[arg(long, value_name = "NAME")]
+    template: Option<String>,
+    /// How tokens are chosen: a built-in sampler, or one in the study's `samplers/`.
+    #[arg(long, value_name = "NAME")]
+    sampler: Option<String>,
+    /// How often every question is asked.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeats: Option<u32>,
+    /// Only the first N questions.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+    /// Only N questions, drawn at random.
+    #[arg(long, value_name = "N", conflicts_with = "limit", value_parser = clap::value_parser!(u32).range(1..))]
+    sample: Option<u32>,
+    /// Seed of that draw.
+    #[arg(long, value_name = "S", requires = "sample")]
+    seed: Option<i64>,
+    #[command(flatten)]
+    reading: Reading,
+    /// Folder of the study that it becomes; unless given, it is named after the file, as `gsm8k-study`.
+    #[arg(long, value_name = "STUDY")]
+    into: Option<PathBuf>,
+}
+
+/// A study that was made of a dataset, and which evaluations of it are meant.
+pub(super) struct Prepared {
+    pub(super) study: PathBuf,
+    pub(super) evals: Vec<String>,
+}
+
+impl DatasetArguments {
+    /// The first argument that only a dataset can have.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        [
+            ("--model", !self.models.is_empty()),
+            ("--base-url", self.base_url.is_some()),
+            ("--provider", self.provider.is_some()),
+            ("--api-key-env", self.api_key_env.is_some()),
+            ("--template", self.template.is_some()),
+            ("--sampler", self.sampler.is_some()),
+            ("--repeats", self.repeats.is_some()),
+            ("--limit", self.limit.is_some()),
+            ("--sample", self.sample.is_some()),
+            ("--into", self.into.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(flag, given)| given.then_some(flag))
+        .or_else(|| self.reading.given())
+    }
+
+    /// Makes the study, or adds to the one that is there.
+    pub(super) fn prepare(&self, file: &Path, global: Global) -> Result<Prepared, Failure> {
+        let (Some(base_url), false) = (&self.base_url, self.models.is_empty()) else {
+            return Err(Failure::input(format_args!(
+                "a dataset says nothing of models; add `--model NAME --base-url URL`, as in `reasonscape run {} \
+                 --model my-model --base-url http://127.0.0.1:8089/v1`",
+                file.display()
+            )));
+        };
+        let name = name_of(file);
+        let items = self.reading.items(file)?;
+        let total = items.len();
+        let dataset = Dataset::new(&name, self.chosen(items));
+        if dataset.len() < total {
+            global.note(format_args!("{} of {total} questions", dataset.len()));
+        }
+        let folder = self.into.clone().unwrap_or_else(|| PathBuf::from(format!("{name}-study")));
+        let lines = dataset.to_lines();
+        let copy = format!("{name}.jsonl");
+        let text = match existing(&folder)? {
+            Some((study, text)) => {
+                self.same_questions(&study, &dataset, &lines, &folder)?;
+                self.extended(text, &study, base_url, &folder)?
+            }
+            None => {
+                fs::create_dir_all(&folder)
+                    .with_context(|| format!("failed to make the folder `{}`", folder.display()))
+                    .map_err(Failure::Broken)?;
+                write_file(&folder.join(&copy), |out| Ok(out.write_all(lines.as_bytes())?))?;
+                self.new_study(file, &copy, base_url)
+            }
+        };
+        // What is wrong with a name or an address is said before anything is asked, and the file stays as it was.
+        let study = Study::parse(&text, &folder)?;
+        write_file(&folder.join(Study::FILE), |out| Ok(out.write_all(text.as_bytes())?))?;
+        let evals = study.evals.iter().filter(|eval| self.means(eval)).map(|eval| eval.id.to_string());
+        Ok(Prepared { evals: evals.collect(), study: folder })
+    }
+
+    fn chosen(&self, mut items: Vec<Item>) -> Vec<Item> {
+        if let Some(limit) = self.limit {
+            items.truncate(limit as usize);
+        }
+        if let Some(sample) = self.sample.map(|sample| sample as usize).filter(|sample| *sample < items.len())
+        {
+            let places: Vec<usize> = (0..items.len()).collect();
+            let mut drawn = PyRandom::new(self.seed.unwrap_or(0)).sample(&places, sample);
+            drawn.sort_unstable();
+            let mut kept = drawn.into_iter().peekable();
+            let mut place = 0..;
+            items.retain(|_| kept.next_if_eq(&place.next().expect("numbers do not end")).is_some());
+        }
+        items
+    }
+
+    /// Refuses other questions: answers to both would stand beside each other as if they were to the same.
+    fn same_questions(
+        &self,
+        study: &Study,
+        dataset: &Dataset,
+        lines: &str,
+        folder: &Path,
+    ) -> Result<(), Failure> {
+        match &study.dataset {
+            None => Err(Failure::input(format_args!(
+                "`{}` is a study of the suite `{}`; choose another folder with `--into`",
+                folder.display(),
+                study.suite.name
+            ))),
+            Some(known) if known.to_lines() != lines => Err(Failure::input(format_args!(
+                "`{}` holds {} questions of `{}` that are not these {}; choose another folder with `--into`",
+                folder.display(),
+                known.len(),
+                known.name(),
+                dataset.len()
+            ))),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn new_study(&self, file: &Path, copy: &str, base_url: &str) -> String {
+        let shown = file.file_name().map_or_else(|| copy.into(), |name| name.to_string_lossy());
+        let mut text = format!(
+            "# Made by `reasonscape run {}`. Everything can be changed here; `reasonscape run` on this folder then\n\
+             # asks what is missing.\ndataset = {}\nrepeats = {}\n",
+            shown.escape_debug(),
+            json!(copy),
+            self.repeats.unwrap_or(1)
+        );
+        for model in &self.models {
+            self.push_eval(&mut text, model, base_url);
+        }
+        text
+    }
+
+    fn push_eval(&self, text: &mut String, model: &str, base_url: &str) {
+        let mut line = |key: &str, value: &str| {
+            // A JSON string is a TOML string.
+            writeln!(text, "{key} = {}", json!(value)).expect("a string takes everything");
+        };
+        line("\n[[eval]]\nmodel", model);
+        line("base_url", base_url);
+        for (key, value) in [
+            ("provider", &self.provider),
+            ("api_key_env", &self.api_key_env),
+            ("template", &self.template),
+            ("sampler", &self.sampler),
+        ] {
+            if let Some(value) = value {
+                line(key, value);
+            }
+        }
+    }
+
+    /// The text of a study with the models that it does not ask yet, and as many repeats as are wanted now.
+    fn extended(
+        &self,
+        mut text: String,
+        study: &Study,
+        base_url: &str,
+        folder: &Path,
+    ) -> Result<String, Failure> {
+        for model in &self.models {
+            match study.evals.iter().find(|eval| eval.model == *model && self.means(eval)) {
+                None => self.push_eval(&mut text, model, base_url),
+                Some(eval) if eval.base_urls.iter().any(|known| known == base_url.trim_end_matches('/')) => {}
+                Some(eval) => {
+                    return Err(Failure::input(format_args!(
+                        "the study asks `{model}` at {}, not at {base_url}; change that in `{}`",
+                        eval.base_urls.join(" and "),
+                        folder.join(Study::FILE).display()
+                    )));
+                }
+            }
+        }
+        if let Some(repeats) = self.repeats.filter(|repeats| *repeats != study.repeats) {
+            let line = format!("repeats = {repeats}\n");
+            let old = text.split_inclusive('\n').find(|line| line.trim_start().starts_with("repeats"));
+            text = match old.map(str::to_owned) {
+                Some(old) => text.replacen(&old, &line, 1),
+                None => line + &text,
+            };
+        }
+        Ok(text)
+    }
+
+    /// Whether an evaluation asks one of the models as the arguments say.
+    fn means(&self, eval: &Eval) -> bool {
+        self.models.contains(&eval.model)
+            && self.template.as_ref().is_none_or(|template| eval.template.name == *template)
+            && self.sampler.as_ref().is_none_or(|sampler| eval.sampler.name == *sampler)
+    }
+}
+
+/// The study in a folder, and its text.
+fn existing(folder: &Path) -> Result<Option<(Study, String)>, Failure> {
+    let file = folder.join(Study::FILE);
+    match fs::read_to_string(&file) {
+        Ok(text) => Ok(Some((Study::parse(&text, folder)?, text))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::Broken(
+            anyhow::Error::new(error).context(format!("failed to read `{}`", file.display())),
+        )),
+    }
+}
