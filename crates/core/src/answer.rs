@@ -13,6 +13,8 @@ mod list;
 mod spelled;
 mod text;
 
+pub(crate) use decimal::Decimal;
+
 use crate::{AnswerType, Test};
 
 /// How much may be written around a target, in bytes. What is longer is a runaway line, and not worth reading.
@@ -61,7 +63,7 @@ fn symbols_match(answer: &str, target: &str) -> bool {
 
 /// A number is compared as a number; text without regard to case, spacing and decoration, alone or after "is".
 fn cell_matches(answer: &str, target: &str) -> bool {
-    if decimal::Decimal::parse(target).is_some() {
+    if Decimal::parse(target).is_some() {
         return integer::matches(answer, target);
     }
     let (answer, target) = (text::folded(answer), text::folded(target));
