@@ -1,6 +1,6 @@
 //! Means of measurements, with Student's interval.
 
-use crate::student::quantile;
+use crate::student::{outside, quantile};
 use crate::{Confidence, StatsError, finite};
 
 /// How many values there were, their mean, and how far they lie from it: enough for a mean with its interval, in
@@ -97,6 +97,30 @@ impl Moments {
         let error = (self.variance()? / self.n as f64).sqrt();
         let reach = quantile(self.n - 1, confidence) * error;
         Some(Bounds { low: self.mean - reach, high: self.mean + reach })
+    }
+
+    /// Student's test of the hypothesis that the true mean is zero: its two-sided p-value.
+    ///
+    /// `None` for fewer than two values, and where all values are the same but not zero: without any spread there is
+    /// nothing to measure them by.
+    ///
+    /// ```
+    /// use reasonscape_stats::mean::Moments;
+    ///
+    /// let mut moments = Moments::default();
+    /// for value in [0.5, 0.5, 0.0] {
+    ///     moments.add(value)?;
+    /// }
+    /// // t is 2 at 2 degrees of freedom.
+    /// assert!((moments.p_of_zero().expect("three values") - (1.0 - 2.0 / 6.0_f64.sqrt())).abs() < 1e-12);
+    /// # Ok::<(), reasonscape_stats::StatsError>(())
+    /// ```
+    pub fn p_of_zero(&self) -> Option<f64> {
+        let (mean, variance) = (self.mean()?, self.variance()?);
+        if variance == 0.0 {
+            return (mean == 0.0).then_some(1.0);
+        }
+        Some(outside(mean / (variance / self.n as f64).sqrt(), (self.n - 1) as f64))
     }
 }
 

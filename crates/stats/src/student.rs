@@ -41,7 +41,7 @@ fn expansion(degrees: f64, z: f64) -> f64 {
 
 /// The probability that a Student variable is beyond `t` on either side: `I(x; degrees / 2, 1 / 2)` at
 /// `x = degrees / (degrees + t^2)`.
-fn outside(t: f64, degrees: f64) -> f64 {
+pub(crate) fn outside(t: f64, degrees: f64) -> f64 {
     let square = t * t;
     incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + square), square / (degrees + square))
 }

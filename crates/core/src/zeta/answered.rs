@@ -133,9 +133,7 @@ pub fn measure<'a>(row: &Answered<'a>, rules: &Rules) -> PerTask<'a> {
         cot_chars: counted.map(|cot| cot.chars),
         step_count: counted.map(|cot| cot.steps),
         self_correcting: counted.map(|cot| cot.self_correcting),
-        ra_ratio: counted
-            .zip(answer_tokens)
-            .map(|(cot, answer)| cot.tokens as f64 / answer.max(1) as f64),
+        ra_ratio: counted.zip(answer_tokens).map(|(cot, answer)| cot.tokens as f64 / answer.max(1) as f64),
         answer,
         prompt_tokens: row.prompt_tokens,
         completion_tokens: row.completion_tokens,
@@ -207,11 +205,15 @@ mod tests {
         let row = Answered { targets: &targets, cot: Some(" \n\u{1f} "), ..Answered::default() };
         let found = measure(&row, &Rules::default());
         assert!(!found.correct);
-        assert_eq!((found.cot, found.cot_tokens, found.ra_ratio, found.total_tokens), (None, None, None, None));
+        assert_eq!(
+            (found.cot, found.cot_tokens, found.ra_ratio, found.total_tokens),
+            (None, None, None, None)
+        );
         assert_eq!(found.equations_checked, None);
         let reasoned = measure(&Answered { cot: Some("two words"), ..row }, &Rules::default());
         assert_eq!((reasoned.cot_tokens, reasoned.ra_ratio), (Some(2), None));
-        let answered = measure(&Answered { answer: Some(""), cot: Some("two words"), ..row }, &Rules::default());
+        let answered =
+            measure(&Answered { answer: Some(""), cot: Some("two words"), ..row }, &Rules::default());
         assert_eq!(answered.ra_ratio, Some(2.0));
     }
 }

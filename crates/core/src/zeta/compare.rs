@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use reasonscape_stats::mean::Moments;
 use reasonscape_stats::paired::{mcnemar, paired_difference};
-use reasonscape_stats::student::two_sided_p;
 use reasonscape_stats::{Confidence, StatsError};
 use serde::Serialize;
 
@@ -115,19 +114,10 @@ pub fn compare(a: &Summary, b: &Summary) -> Result<Paired, StatsError> {
         difference: moments.mean(),
         low: bounds.map(|bounds| bounds.low.max(-1.0)),
         high: bounds.map(|bounds| bounds.high.min(1.0)),
-        p: p_of_mean(&moments),
+        p: moments.p_of_zero(),
         method: "student-t over tasks",
         ..counted
     })
-}
-
-fn p_of_mean(moments: &Moments) -> Option<f64> {
-    let (mean, variance) = (moments.mean()?, moments.variance()?);
-    if variance == 0.0 {
-        // Without any spread the test has nothing to go by, unless there is no difference at all.
-        return (mean == 0.0).then_some(1.0);
-    }
-    Some(two_sided_p(mean / (variance / moments.n() as f64).sqrt(), moments.n() - 1))
 }
 
 /// Each task once, in the order of its digest.

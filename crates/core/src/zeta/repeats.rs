@@ -1,7 +1,7 @@
 //! What several answers of one model to the same task say about it.
 
-use reasonscape_stats::entropy::Entropy;
 use reasonscape_stats::StatsError;
+use reasonscape_stats::entropy::Entropy;
 
 use super::estimate::{Estimate, Groups};
 use super::summary::{Detail, Summary};

@@ -47,7 +47,7 @@ impl Detail {
     }
 
     /// What cannot be below zero, or above one, is not said to be.
-    fn within(self, least: f64, most: f64) -> Self {
+    pub(super) fn within(self, least: f64, most: f64) -> Self {
         let held = |end: Option<f64>| end.map(|end| end.clamp(least, most));
         Self { low: held(self.low), high: held(self.high), ..self }
     }
@@ -344,8 +344,7 @@ impl Summary {
             [total(|row| row.sentences[0]), total(|row| row.sentences[1])];
         let some = |counts: [u32; 2]| (counts[1] > 0).then(|| pair(counts));
         found.usr_math = keep("usr_math", tasks.rate(self.rows().map(|row| some(row.equations)))?);
-        found.usr_retrieval =
-            keep("usr_retrieval", tasks.rate(self.rows().map(|row| some(row.sentences)))?);
+        found.usr_retrieval = keep("usr_retrieval", tasks.rate(self.rows().map(|row| some(row.sentences)))?);
 
         found.cot_tokens_mean = keep("cot_tokens_mean", mean(|row| known(row.cot_tokens))?);
         found.cot_chars_mean = keep("cot_chars_mean", mean(|row| known(row.cot_chars))?);
@@ -399,18 +398,15 @@ impl Summary {
     ///
     /// It is the mean of `-ln p` over the answers, `p` being the share that has the same one, and has the interval of
     /// that mean: to first order the spread of an entropy, but not its bias, which is downwards.
-    fn variety(
-        &self,
-        tasks: &Groups,
-        answers: &Groups,
-    ) -> Result<(Option<Entropy>, Detail), StatsError> {
+    fn variety(&self, tasks: &Groups, answers: &Groups) -> Result<(Option<Entropy>, Detail), StatsError> {
         let sizes = answers.sizes();
         let answered = self.rows().filter(|row| row.answered()).count() as f64;
         let firsts = self.rows().zip(&sizes).filter(|(row, _)| row.answered());
         let entropy = Entropy::of_counts(firsts.map(|(_, size)| u64::from(*size)));
-        let surprise = self.rows().zip(&answers.first).map(|(row, first)| {
-            row.answered().then(|| -(f64::from(sizes[*first as usize]) / answered).ln())
-        });
+        let surprise = self
+            .rows()
+            .zip(&answers.first)
+            .map(|(row, first)| row.answered().then(|| -(f64::from(sizes[*first as usize]) / answered).ln()));
         let (_, detail) = tasks.mean(surprise)?;
         Ok((entropy, linearised(detail).within(0.0, f64::INFINITY)))
     }
