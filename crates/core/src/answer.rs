@@ -13,6 +13,9 @@ mod list;
 mod spelled;
 mod text;
 
+pub(crate) use choice::chosen;
+pub(crate) use decimal::Decimal;
+
 use crate::zeta::normalize;
 use crate::{AnswerType, Test};
 
@@ -67,7 +70,7 @@ fn symbols_match(answer: &str, target: &str) -> bool {
 
 /// A number is compared as a number; text without regard to case, spacing and decoration, alone or after "is".
 fn cell_matches(answer: &str, target: &str) -> bool {
-    if decimal::Decimal::parse(target).is_some() {
+    if Decimal::parse(target).is_some() {
         return integer::matches(answer, target);
     }
     let (answer, target) = (text::folded(answer), text::folded(target));

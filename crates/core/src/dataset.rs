@@ -244,6 +244,11 @@ impl Task for Listed {
         Some(&self.items)
     }
 
+    fn check(&self, answer: &str, test: &Test) -> bool {
+        let targets = std::iter::once(&test.target).chain(&test.also);
+        crate::zeta::is_right(answer, targets, &test.options, true)
+    }
+
     fn generate(&self, _params: &Params, rng: &mut PyRandom) -> Test {
         rng.choice(&self.items).test.clone()
     }

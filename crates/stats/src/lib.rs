@@ -5,6 +5,8 @@
 //! with its interval, a pairwise win rate, or a paired test. How a model breaks is read from single trials: how long
 //! it thinks ([`survival`]), where along a parameter it fails ([`logistic`]), what a smaller token limit would have
 //! cost ([`budget`]), and what tells samples, populations and models apart ([`effect`], [`spectrum`], [`cluster`]).
+//! Rows that stream by are summed up as they come: whether a model knows what it knows ([`calibration`]), how varied its
+//! answers are ([`entropy`]), means and quantiles ([`mean`], [`quantile`]), rates over repeats ([`clustered`]).
 //!
 //! # Promises
 //! Pure functions on numbers: no file, no network, no clock, no global state. A seed is always an argument, and
@@ -23,23 +25,29 @@
 
 pub mod bradley_terry;
 pub mod budget;
+pub mod calibration;
 pub mod chi_square;
 pub mod cluster;
+pub mod clustered;
 mod counters;
 pub mod effect;
+pub mod entropy;
 mod error;
 mod estimators;
 mod interval;
 pub mod logistic;
+pub mod mean;
 pub mod multiple;
 mod normal;
 pub mod paired;
 pub mod paired_bootstrap;
 pub mod pairwise;
 pub mod power;
+pub mod quantile;
 pub mod random;
 pub mod score;
 pub mod spectrum;
+mod student;
 pub mod survival;
 mod twister;
 

@@ -13,6 +13,11 @@ pub(super) fn matches(answer: &str, target: &str, options: &[String]) -> bool {
     right.is_some() && options.chosen(answer) == right
 }
 
+/// The place of the option that an answer chooses, if it chooses one.
+pub(crate) fn chosen(answer: &str, options: &[impl AsRef<str>]) -> Option<usize> {
+    Options::new(options).chosen(answer)
+}
+
 struct Options {
     texts: Vec<String>,
     letters: bool,
@@ -29,8 +34,8 @@ fn normal(text: &str) -> String {
 }
 
 impl Options {
-    fn new(options: &[String]) -> Self {
-        let texts: Vec<String> = options.iter().map(|option| normal(option)).collect();
+    fn new(options: &[impl AsRef<str>]) -> Self {
+        let texts: Vec<String> = options.iter().map(|option| normal(option.as_ref())).collect();
         let is_letter = |text: &String| text.len() == 1 && text.starts_with(char::is_alphabetic);
         Self { letters: options.len() <= 26 && !texts.iter().any(is_letter), texts }
     }

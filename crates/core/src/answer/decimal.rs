@@ -3,7 +3,7 @@
 /// A decimal number: `digits` x 10^`exponent`. Without zeros at either end of `digits`, so that equal numbers are
 /// equal structs; zero has no digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Decimal {
+pub(crate) struct Decimal {
     negative: bool,
     digits: String,
     exponent: i64,
@@ -11,7 +11,7 @@ pub(super) struct Decimal {
 
 impl Decimal {
     /// Reads a text that is a number and nothing else: `1,000`, `+5`, `-0.50`, `1e3`.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (negative, unsigned) = match text.strip_prefix(['-', '\u{2212}']) {
             Some(rest) => (true, rest),
@@ -37,6 +37,28 @@ impl Decimal {
             Self { negative: false, digits, exponent: 0 }
         } else {
             Self { negative, digits, exponent }
+        }
+    }
+
+    /// The number without separators, sign of zero or idle digits. Equal numbers are equal texts; one that would need
+    /// more than forty zeros is written with an exponent.
+    pub(crate) fn plain(&self) -> String {
+        const MOST_ZEROS: i64 = 40;
+        let sign = if self.negative { "-" } else { "" };
+        let digits = if self.digits.is_empty() { "0" } else { &self.digits };
+        let length = i64::try_from(digits.len()).expect("no text is that long");
+        let before_point = length.saturating_add(self.exponent);
+        let zeros = |count: i64| "0".repeat(usize::try_from(count).expect("between none and forty"));
+        match self.exponent {
+            0..=MOST_ZEROS => format!("{sign}{digits}{}", zeros(self.exponent)),
+            _ if self.exponent < 0 && before_point > 0 => {
+                let (whole, fraction) = digits.split_at(usize::try_from(before_point).expect("above zero"));
+                format!("{sign}{whole}.{fraction}")
+            }
+            _ if self.exponent < 0 && before_point >= -MOST_ZEROS => {
+                format!("{sign}0.{}{digits}", zeros(-before_point))
+            }
+            exponent => format!("{sign}{digits}e{exponent}"),
         }
     }
 

@@ -13,3 +13,4 @@ mod pairwise;
 mod score;
 mod spectrum;
 mod survival;
+mod zeta;

@@ -1,0 +1,31 @@
+//! Stands in until equations are checked.
+#![allow(missing_docs)]
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step<'a> {
+    pub line: usize,
+    pub text: &'a str,
+    pub holds: bool,
+}
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Grounding<'a> {
+    pub sentences: u32,
+    pub unsupported: Vec<Unsupported<'a>>,
+}
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unsupported<'a> {
+    pub sentence: &'a str,
+    pub missing: Vec<&'a str>,
+}
+#[derive(Debug)]
+pub struct Sources;
+impl Sources {
+    pub fn new(_: &[&str]) -> Self {
+        Self
+    }
+}
+pub fn check_steps(_: &str) -> Vec<Step<'_>> {
+    Vec::new()
+}
+pub fn ground<'a>(_: &'a str, _: &Sources) -> Grounding<'a> {
+    Grounding::default()
+}
