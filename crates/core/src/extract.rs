@@ -57,6 +57,32 @@ pub struct Extraction<'a> {
     pub method: Method,
 }
 
+impl Extraction<'_> {
+    /// How the model got to its answer: its reasoning, and what the reply says before the line of the answer. Of a
+    /// reply without an answer that is all of it.
+    ///
+    /// ```
+    /// use reasonscape_core::{Reply, extract};
+    ///
+    /// let found = extract(&Reply::from("6 * 7 = 42\n\nAnswer: 42"));
+    /// assert_eq!(found.thoughts().as_deref(), Some("6 * 7 = 42"));
+    /// assert_eq!(extract(&Reply::from("42")).thoughts(), None);
+    /// ```
+    pub fn thoughts(&self) -> Option<Cow<'_, str>> {
+        let end = match &self.answer {
+            None => self.text.len(),
+            // Cleaning may have changed the answer; it is then taken to be the last line.
+            Some(answer) => self.text.rfind(answer.as_str()).unwrap_or(self.text.trim_end().len()),
+        };
+        let before = match &self.answer {
+            None => &self.text[..],
+            Some(_) => &self.text[..self.text[..end].rfind('\n').unwrap_or(0)],
+        };
+        let thoughts = joined(self.reasoning.as_deref().into_iter().chain([before]));
+        Some(thoughts).filter(|thoughts| !thoughts.is_empty())
+    }
+}
+
 /// How an answer was found, or why there is none.
 ///
 /// ```

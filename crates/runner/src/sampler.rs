@@ -15,6 +15,7 @@ pub(crate) const LIBRARY: Library = Library {
     folder: "samplers",
     built_in: &[
         ("greedy-2k", include_str!("../../../samplers/greedy-2k.toml")),
+        ("greedy-2k-logprobs", include_str!("../../../samplers/greedy-2k-logprobs.toml")),
         ("greedy-4k", include_str!("../../../samplers/greedy-4k.toml")),
         ("greedy-8k", include_str!("../../../samplers/greedy-8k.toml")),
         ("greedy-16k", include_str!("../../../samplers/greedy-16k.toml")),

@@ -12,4 +12,5 @@ mod import;
 mod outcomes;
 mod paired;
 mod queries;
+mod rows;
 mod world;

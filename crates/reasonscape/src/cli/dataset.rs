@@ -9,7 +9,7 @@ use regex::Regex;
 
 use crate::failure::Failure;
 
-/// Wrong lines that are shown.
+/// Problems that are shown.
 const SHOWN: usize = 20;
 
 /// How a dataset is to be read.
@@ -77,11 +77,23 @@ fn wrong_lines(file: &Path, problems: &[LineProblem]) -> Failure {
         count => format!("{count} lines are"),
     };
     let mut text = format!("`{}`: {count} wrong, and nothing was asked", file.display());
-    for LineProblem { line, problem } in problems.iter().take(SHOWN) {
-        write!(text, "\n  line {line}: {problem}").expect("a string takes everything");
+    let groups = grouped(problems);
+    for (lines, problem) in groups.iter().take(SHOWN) {
+        write!(text, "\n  {lines}: {problem}").expect("a string takes everything");
     }
-    if problems.len() > SHOWN {
-        write!(text, "\n  and {} more", problems.len() - SHOWN).expect("a string takes everything");
+    if groups.len() > SHOWN {
+        write!(text, "\n  and {} more", groups.len() - SHOWN).expect("a string takes everything");
     }
     Failure::input(text)
+}
+
+/// Problems in the order of their lines; neighbours with the same one are told together.
+fn grouped(problems: &[LineProblem]) -> Vec<(String, &str)> {
+    let same = |a: &LineProblem, b: &LineProblem| a.problem == b.problem;
+    let told = |group: &[LineProblem]| match group {
+        [only] => format!("line {}", only.line),
+        [first, .., last] => format!("lines {} to {}, {} of them", first.line, last.line, group.len()),
+        [] => unreachable!("a group has a line"),
+    };
+    problems.chunk_by(same).map(|group| (told(group), group[0].problem.as_str())).collect()
 }

@@ -1,6 +1,7 @@
 //! `reasonscape plan` and `reasonscape run`, against simulated models on a real socket.
 
 mod broken;
+mod datasets;
 mod interrupt;
 mod kills;
 mod order;
