@@ -18,6 +18,7 @@ mod filter;
 mod functions;
 mod import;
 mod schema;
+mod task_log;
 mod trial;
 mod write;
 
@@ -32,5 +33,6 @@ pub use export::{Exported, export_dataset, export_lines};
 pub use filter::{Column, Filter};
 pub use import::{ImportOptions, Imported, ImportedUnit, InspectLogs, LmEvalLogs, Renames};
 pub use schema::{FORMAT, POINT_COLUMNS, TRIAL_COLUMNS};
+pub use task_log::{TASK_LOG_COLUMNS, TaskLog, TaskLogRows, sql_of_file};
 pub use trial::{EvalInfo, PointTrials, Provenance, Trial, Truncation};
 pub use write::UnitWriter;
