@@ -136,7 +136,7 @@ impl From<DataFusionError> for PointsError {
 }
 
 /// The table that the engine did not find, without the names of its own that it puts before.
-fn missing_table(said: &str) -> Option<&str> {
+pub(crate) fn missing_table(said: &str) -> Option<&str> {
     said.split_once("table 'datafusion.public.")?.1.strip_suffix("' not found")
 }
 

@@ -19,6 +19,7 @@ mod functions;
 mod import;
 mod rows;
 mod schema;
+mod task_log;
 mod trial;
 mod write;
 
@@ -34,5 +35,6 @@ pub use filter::{Column, Filter};
 pub use import::{ImportOptions, Imported, ImportedUnit, InspectLogs, LmEvalLogs, Renames};
 pub use rows::{OnRow, ROW_EXTENSIONS, holds_rows, read_rows};
 pub use schema::{FORMAT, POINT_COLUMNS, TRIAL_COLUMNS};
+pub use task_log::{TASK_LOG_COLUMNS, TaskLog, TaskLogRows, sql_of_file};
 pub use trial::{EvalInfo, PointTrials, Provenance, Trial, Truncation};
 pub use write::UnitWriter;

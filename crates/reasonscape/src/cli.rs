@@ -10,6 +10,7 @@ mod generate;
 mod import;
 mod init;
 mod key;
+mod metrics;
 mod plan;
 mod report;
 mod run;
@@ -85,6 +86,7 @@ enum Command {
     Import(import::ImportCommand),
     Init(init::Init),
     Key(key::Key),
+    Metrics(metrics::Metrics),
     Plan(plan::Plan),
     Report(report::ReportCommand),
     Run(run::Run),
@@ -127,6 +129,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Import(import) => import.run(global),
         Command::Init(init) => init.run(global),
         Command::Key(key) => key.run(global),
+        Command::Metrics(metrics) => metrics.run(global),
         Command::Plan(plan) => plan.run(global),
         Command::Report(report) => report.run(global),
         Command::Run(run) => run.run(global),

@@ -10,6 +10,7 @@ mod failure;
 mod logging;
 mod output;
 mod report;
+mod zeta;
 
 use std::process::ExitCode;
 

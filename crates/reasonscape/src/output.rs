@@ -69,6 +69,12 @@ impl Cell {
     }
 }
 
+/// Columns of the terminal. A file or a pipe has no width: it gets what `COLUMNS` says, or what fits most places.
+fn width() -> u16 {
+    let said = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
+    comfy_table::Table::new().width().or_else(said).unwrap_or(WIDTH_ELSEWHERE)
+}
+
 /// Rows under named columns.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
@@ -101,11 +107,13 @@ impl Table {
         self.rows.iter().all(|row| row[column].is_number())
     }
 
-    /// The table as wide as the terminal. A file or a pipe has no width: it gets what `COLUMNS` says, or what fits most
-    /// places.
+    /// Whether all columns can be shown at once.
+    pub(crate) fn fits(&self) -> bool {
+        self.columns_that_fit(usize::from(width())) == self.columns.len()
+    }
+
     fn as_text(&self) -> String {
-        let said = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
-        let width = comfy_table::Table::new().width().or_else(said).unwrap_or(WIDTH_ELSEWHERE);
+        let width = width();
         let shown = self.columns_that_fit(usize::from(width));
         let mut table = comfy_table::Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);
@@ -206,7 +214,7 @@ pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
 /// Writes a file that appears whole or not at all: what stood there stays until the new one is complete and on disk.
 pub(crate) fn write_file(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         Failure::Broken(anyhow::Error::new(error).context(format!("failed to write `{}`", path.display())))

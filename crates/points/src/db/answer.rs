@@ -20,7 +20,7 @@ use crate::error::plain;
 
 /// The answer to a question in SQL, as it comes.
 pub struct Answer {
-    pub(super) stream: SendableRecordBatchStream,
+    pub(crate) stream: SendableRecordBatchStream,
 }
 
 impl std::fmt::Debug for Answer {

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Read, Write};
 use std::path::PathBuf;
 
-use reasonscape_points::{Answer, PointsDb};
+use reasonscape_points::{Answer, PointsDb, sql_of_file};
 use serde_json::Value;
 
 use super::Global;
@@ -17,14 +17,17 @@ use crate::output::{Cell, Format, Table, print_text, write_file};
 /// are the statistics: `wilson_low(k, n)`, `wilson_high`, `estimate_low(mode, n, n_e, n_t, g)`, `estimate_high`,
 /// `estimate_center`, `estimate_margin`, `mcnemar_p(b, c)`, `score_band(score)`; and `status_name(status)`,
 /// `param(params, name)`, `param_number(params, name)`, `facet(groups, name)`. Nothing can be changed.
+///
+/// Instead of a study it takes a Parquet file, as `metrics --per-task` writes, whose rows are the table `results`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape sql my-study \"SHOW COLUMNS FROM trials\"\n  reasonscape sql my-study \
     \"SELECT model, sum(n_e) AS correct, sum(n) AS n FROM points GROUP BY model\"\n  reasonscape sql my-study \
-    --output hard.parquet \"SELECT * FROM trials WHERE param_number(params, 'length') > 16\""
+    --output hard.parquet \"SELECT * FROM trials WHERE param_number(params, 'length') > 16\"\n  reasonscape sql \
+    answers.parquet \"SELECT category, avg(CAST(correct AS INT)) FROM results GROUP BY category\""
 )]
 pub(super) struct Sql {
-    /// Folder of the study, or its study.toml.
+    /// Folder of the study, or its study.toml; or a file that ends in .parquet.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
     /// The question; `-` reads it from standard input.
@@ -40,7 +43,8 @@ const MOST_ROWS: usize = 10_000;
 
 impl Sql {
     pub(super) fn run(self, global: Global) -> Result<(), Failure> {
-        let folder = study_folder(&self.study)?;
+        let is_file =
+            self.study.extension().is_some_and(|ending| ending == "parquet") && !self.study.is_dir();
         let question = match self.question.as_str() {
             "-" => {
                 let mut text = String::new();
@@ -50,11 +54,15 @@ impl Sql {
             text => text.to_owned(),
         };
         super::wait_for(async {
-            let db = PointsDb::open(&folder).await?;
-            for remark in db.remarks() {
-                global.note(remark);
-            }
-            let answer = db.sql(&question).await?;
+            let answer = if is_file {
+                sql_of_file(&self.study, &question).await?
+            } else {
+                let db = PointsDb::open(&study_folder(&self.study)?).await?;
+                for remark in db.remarks() {
+                    global.note(remark);
+                }
+                db.sql(&question).await?
+            };
             match (&self.output, global.format) {
                 (Some(path), _) => to_file(answer, path, global).await,
                 (None, Format::Json) => as_json(answer).await,

@@ -111,7 +111,8 @@ impl Names {
             let (ours, theirs) = (ours.trim(), theirs.trim());
             let field = Field::named(ours).ok_or_else(|| {
                 let names = Field::ALL.map(Field::name);
-                let meant = closest(ours, &names).map_or_else(String::new, |name| format!("did you mean `{name}`? "));
+                let meant =
+                    closest(ours, &names).map_or_else(String::new, |name| format!("did you mean `{name}`? "));
                 format!("`--map {pair}`: there is no field `{ours}`; {meant}there are {}", names.join(", "))
             })?;
             if theirs.is_empty() {
@@ -163,10 +164,14 @@ impl<'a> Row<'a> {
     pub(crate) fn read(line: &'a str, names: &Names) -> Result<Self, String> {
         let mut deserializer = serde_json::Deserializer::from_str(line);
         let read = RowSeed { names }.deserialize(&mut deserializer);
-        let row = read.and_then(|row| deserializer.end().map(|()| row)).map_err(|error| without_line(&error))?;
+        let row =
+            read.and_then(|row| deserializer.end().map(|()| row)).map_err(|error| without_line(&error))?;
         let missing = |field: Field| {
             let name = names.of(field);
-            format!("`{name}` is missing; if it is called otherwise, say so with `--map {}=NAME`", field.name())
+            format!(
+                "`{name}` is missing; if it is called otherwise, say so with `--map {}=NAME`",
+                field.name()
+            )
         };
         if row.id.is_none() {
             return Err(missing(Field::Id));
@@ -282,7 +287,9 @@ fn unquoted(raw: &str) -> Result<Cow<'_, str>, String> {
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Ok(Cow::Borrowed(inner));
     }
-    serde_json::from_str(raw).map(Cow::Owned).map_err(|error| format!("is no sound text: {}", without_line(&error)))
+    serde_json::from_str(raw)
+        .map(Cow::Owned)
+        .map_err(|error| format!("is no sound text: {}", without_line(&error)))
 }
 
 /// A text, or several.
@@ -327,7 +334,9 @@ fn count(raw: &str) -> Result<Option<u32>, String> {
     }
     match number(raw, EXPECTED)? {
         None => Ok(None),
-        Some(value) if value >= 0.0 && value < f64::from(u32::MAX) && value.fract() == 0.0 => Ok(Some(value as u32)),
+        Some(value) if value >= 0.0 && value < f64::from(u32::MAX) && value.fract() == 0.0 => {
+            Ok(Some(value as u32))
+        }
         Some(_) => Err(format!("is {raw}, but must be {EXPECTED}")),
     }
 }
@@ -485,7 +494,8 @@ mod tests {
         assert!(matches!(row.cot, Some(Cow::Borrowed("plain"))));
         let answered = row.answered();
         assert_eq!((answered.id, answered.targets[1].as_ref(), answered.answer), ("7", "1.50", Some("x")));
-        let escaped = Row::read(r#"{"id":"\u00e9","target":"a\nb","answer":null,"cot":"a\tb"}"#, &Names::default());
+        let escaped =
+            Row::read(r#"{"id":"\u00e9","target":"a\nb","answer":null,"cot":"a\tb"}"#, &Names::default());
         let escaped = escaped.unwrap();
         let answered = escaped.answered();
         assert_eq!((answered.id, answered.answer, answered.cot), ("é", None, Some("a\tb")));
@@ -498,8 +508,14 @@ mod tests {
             (r#""prob_correct": 1.5"#, "`prob_correct` is 1.5, but must be a number from 0 to 1"),
             (r#""prob_correct": "high""#, "`prob_correct` is text, but must be a number from 0 to 1"),
             (r#""prob_correct": 1e999"#, "`prob_correct` is 1e999, but must be a number from 0 to 1"),
-            (r#""prompt_tokens": 1.5"#, "`prompt_tokens` is 1.5, but must be a whole number from 0 to 4294967294"),
-            (r#""prompt_tokens": -1"#, "`prompt_tokens` is -1, but must be a whole number from 0 to 4294967294"),
+            (
+                r#""prompt_tokens": 1.5"#,
+                "`prompt_tokens` is 1.5, but must be a whole number from 0 to 4294967294",
+            ),
+            (
+                r#""prompt_tokens": -1"#,
+                "`prompt_tokens` is -1, but must be a whole number from 0 to 4294967294",
+            ),
             (r#""latency_ms": -0.5"#, "`latency_ms` is -0.5, but must be a number, 0 or more"),
             (r#""truncated": 1"#, "`truncated` is a number, but must be true or false"),
             (r#""cot": ["a"]"#, "`cot` is a list, but must be text"),
@@ -527,13 +543,12 @@ mod tests {
     #[test]
     fn fields_may_be_called_otherwise() {
         let names = Names::parse(&["target=answer".to_owned(), "answer=output".to_owned()]).unwrap();
-        let row = Row::read(r#"{"id": 1, "answer": "gold", "output": "found", "target": 5}"#, &names).unwrap();
+        let row =
+            Row::read(r#"{"id": 1, "answer": "gold", "output": "found", "target": 5}"#, &names).unwrap();
         assert_eq!((row.answered().targets[0].as_ref(), row.answered().answer), ("gold", Some("found")));
-        for (pair, expected) in [
-            ("target", "has no `=`"),
-            ("traget=x", "did you mean `target`?"),
-            ("target=", "does not say"),
-        ] {
+        for (pair, expected) in
+            [("target", "has no `=`"), ("traget=x", "did you mean `target`?"), ("target=", "does not say")]
+        {
             assert!(Names::parse(&[pair.to_owned()]).unwrap_err().contains(expected), "{pair}");
         }
         assert!(Names::parse(&["id=a".to_owned(), "id=b".to_owned()]).unwrap_err().contains("twice"));

@@ -1,0 +1,245 @@
+//! `reasonscape metrics`: judge-free metrics of answers already collected.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use reasonscape_core::zeta::{MetricsSummary, Rules};
+use reasonscape_figures::Kind;
+use reasonscape_points::Progress;
+use reasonscape_stats::StatsError;
+use serde::Serialize;
+
+use super::Global;
+use super::evaluate::{Watched, watch};
+use crate::failure::Failure;
+use crate::output::{Format, print_text, write_file};
+use crate::zeta::{
+    Difference, Example, Log, LogKind, Names, Options, Results, differences, for_people, for_programs, read,
+    reliability_figure,
+};
+
+/// Metrics of answers already collected, without a judge model
+///
+/// Reads lines of JSON with `id`, `target` (one or a list) and `answer`, and if they are there `input`, `cot`, `context`,
+/// `options`, `prob_correct`, `prompt_tokens`, `completion_tokens`, `latency_ms`, `truncated`, `repeat`, `temperature`,
+/// `model` and `category`. What else a line has is left alone. An answer is right if it is a target once both are trimmed
+/// and in lower case, and plain numbers are the same number; cut off, it is wrong. Of several files that do not name
+/// their model, each is one.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  reasonscape metrics answers.jsonl\n  reasonscape metrics small.jsonl large.jsonl \
+    --format json\n  reasonscape metrics log.jsonl --map target=gold,answer=output --per-task answers.parquet\n  \
+    reasonscape sql answers.parquet \"SELECT id, false_steps FROM results WHERE equations_false > 0\""
+)]
+pub(super) struct Metrics {
+    /// Files to read; `-` is standard input.
+    #[arg(value_name = "RESULTS.jsonl", required = true)]
+    files: Vec<PathBuf>,
+    /// What a field is called in the files, as `target=gold,answer=output`: our name, then theirs.
+    #[arg(long, value_name = "FIELD=NAME", value_delimiter = ',')]
+    map: Vec<String>,
+    /// Write what was measured on each answer, to a file that ends in .jsonl or .parquet.
+    #[arg(long, value_name = "FILE")]
+    per_task: Option<PathBuf>,
+    /// Draw how often answers were right beside how probable they were said to be, to a file that ends in .svg, .png or
+    /// .html.
+    #[arg(long, value_name = "FILE")]
+    reliability: Option<PathBuf>,
+    /// Compare numbers as the texts they are written as.
+    #[arg(long)]
+    no_numbers: bool,
+    /// Bins of the calibration errors.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    bins: u32,
+    /// The temperature of answers that do not say theirs; at 0 there is a determinism index.
+    #[arg(long, value_name = "T")]
+    temperature: Option<f64>,
+    /// How many false steps of reasoning are shown.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    examples: usize,
+    /// Leave out lines that cannot be read, and say how many they are.
+    #[arg(long)]
+    skip_bad: bool,
+}
+
+/// What one model's metrics are for programs.
+#[derive(Debug, Serialize)]
+struct One<'a> {
+    model: Option<&'a str>,
+    bad_lines: u64,
+    #[serde(flatten)]
+    metrics: &'a MetricsSummary,
+}
+
+/// What the metrics of several are.
+#[derive(Debug, Serialize)]
+struct Several<'a> {
+    models: Vec<One<'a>>,
+    differences: &'a [Difference],
+    bad_lines: u64,
+}
+
+const METRICS: Watched = Watched { doing: "metrics", things: "answers" };
+
+impl Metrics {
+    pub(super) fn run(self, global: Global) -> Result<(), Failure> {
+        let options = self.options()?;
+        let results = self.read(&options, global)?;
+        let mut models = Vec::new();
+        for model in &results.models {
+            let name = model.name.clone().unwrap_or_default();
+            models.push((name, model.summary.finish(self.bins as usize).map_err(broken)?));
+        }
+        let found = differences(&results.models).map_err(broken)?;
+        match global.format {
+            Format::Json => print_json(&results, &models, &found)?,
+            Format::Csv => print_text(&for_programs(&models, results.skipped).render(Format::Csv)?)?,
+            format => {
+                for (name, table) in for_people(&models, results.skipped) {
+                    if let Some(name) = name.filter(|name| !name.is_empty()) {
+                        print_text(&if format == Format::Markdown {
+                            format!("## {name}\n\n")
+                        } else {
+                            format!("{name}\n")
+                        })?;
+                    }
+                    let end = if format == Format::Markdown { "\n" } else { "" };
+                    print_text(&(table.render(format)? + end))?;
+                }
+                print_text(&sentences(&found))?;
+                print_text(&false_steps(&results.examples, models.len() > 1))?;
+            }
+        }
+        self.draw(&results, global)?;
+        self.say_beside(&results, &models, global);
+        Ok(())
+    }
+
+    fn options(&self) -> Result<Options, Failure> {
+        if let Some(path) = &self.per_task {
+            LogKind::of(path).map_err(Failure::input)?;
+        }
+        if let Some(path) = &self.reliability {
+            Kind::from_path(path).map_err(|error| Failure::Input(error.into()))?;
+        }
+        if let Some(temperature) = self.temperature.filter(|at| !(at.is_finite() && *at >= 0.0)) {
+            return Err(Failure::input(format_args!(
+                "`--temperature {temperature}` is no temperature; give 0 or more"
+            )));
+        }
+        if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
+            return Err(Failure::input("standard input can be read once; give `-` once"));
+        }
+        Ok(Options {
+            names: Names::parse(&self.map).map_err(Failure::input)?,
+            rules: Rules { numbers: !self.no_numbers, temperature: self.temperature },
+            skip_bad: self.skip_bad,
+            examples: self.examples,
+        })
+    }
+
+    fn read(&self, options: &Options, global: Global) -> Result<Results, Failure> {
+        let progress = Arc::new(Progress::default());
+        let seen = Arc::clone(&progress);
+        ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
+            .map_err(|error| Failure::Broken(error.into()))?;
+        watch(&METRICS, &progress, global, || {
+            let Some(path) = &self.per_task else { return read(&self.files, options, &progress, &mut None) };
+            let mut results = Results::default();
+            write_file(path, |out| {
+                let mut log = Some(Log::new(out, path)?);
+                results = read(&self.files, options, &progress, &mut log)?;
+                log.map_or(Ok(()), Log::close)
+            })?;
+            Ok(results)
+        })
+    }
+
+    fn draw(&self, results: &Results, global: Global) -> Result<(), Failure> {
+        let Some(path) = &self.reliability else { return Ok(()) };
+        let mut models = Vec::new();
+        for model in &results.models {
+            let bins = model.summary.reliability(self.bins as usize).map_err(broken)?;
+            models.push((model.name.clone().unwrap_or_default(), bins));
+        }
+        let kind = Kind::from_path(path).map_err(|error| Failure::Input(error.into()))?;
+        let bytes = reliability_figure(&models).bytes(kind).map_err(|error| Failure::Broken(error.into()))?;
+        write_file(path, |out| Ok(out.write_all(&bytes)?))?;
+        global.note(format_args!("the picture is in `{}`", path.display()));
+        if models.iter().all(|(_, bins)| bins.is_empty()) {
+            global.note("no answer has `prob_correct`, so there is nothing in the picture");
+        }
+        Ok(())
+    }
+
+    fn say_beside(&self, results: &Results, models: &[(String, MetricsSummary)], global: Global) {
+        if results.skipped > 0 {
+            global.note(format_args!("{} bad lines were left out", results.skipped));
+        }
+        let several = models.iter().any(|(_, found)| found.repeats > 1);
+        let known = models.iter().any(|(_, found)| found.determinism_index.is_some());
+        if several && !known && self.temperature.is_none() {
+            global.caption(
+                "no determinism index: say `--temperature 0` if that is what the answers were given at",
+            );
+        }
+        if let Some(path) = &self.per_task {
+            global.note(format_args!("what was measured on each answer is in `{}`", path.display()));
+        }
+        global.caption("± is half of the 95 % interval; tokens of reasoning are words between white space");
+    }
+}
+
+fn broken(error: StatsError) -> Failure {
+    Failure::Broken(error.into())
+}
+
+fn print_json(
+    results: &Results,
+    models: &[(String, MetricsSummary)],
+    differences: &[Difference],
+) -> Result<(), Failure> {
+    let each: Vec<One<'_>> = results
+        .models
+        .iter()
+        .zip(models)
+        .map(|(model, (_, metrics))| One {
+            model: model.name.as_deref(),
+            bad_lines: results.skipped,
+            metrics,
+        })
+        .collect();
+    let text = match each.as_slice() {
+        [one] => serde_json::to_string_pretty(one),
+        _ => serde_json::to_string_pretty(&Several { models: each, differences, bad_lines: results.skipped }),
+    };
+    print_text(&(text.map_err(|error| Failure::Broken(error.into()))? + "\n"))
+}
+
+/// What is and what is not a real difference, the pairs that are told apart first.
+fn sentences(found: &[Difference]) -> String {
+    /// Pairs that somebody reads.
+    const MOST: usize = 12;
+    let mut ordered: Vec<&Difference> = found.iter().collect();
+    ordered.sort_by_key(|difference| difference.verdict == "cannot tell");
+    let mut text: String =
+        ordered.iter().take(MOST).map(|difference| format!("{}\n", difference.sentence)).collect();
+    if found.len() > MOST {
+        text += &format!("{} more pairs are in `--format json`\n", found.len() - MOST);
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+/// Steps of reasoning that are not true.
+fn false_steps(examples: &[Example], several: bool) -> String {
+    if examples.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nSteps of reasoning that are false, the first of them:\n".to_owned();
+    for Example { model, id, line, text: step } in examples {
+        let of = model.as_ref().filter(|_| several).map_or_else(String::new, |model| format!("{model}, "));
+        text += &format!("  {of}{id}, line {line}: {step}\n");
+    }
+    text
+}
