@@ -29,6 +29,8 @@ pub(crate) use answered::is_right;
 pub use answered::{Answered, PerTask, Rules, measure};
 pub use compare::{Paired, compare};
 pub use normalize::normalize;
-pub use pending::{Grounding, Sources, Step, Unsupported, check_steps, ground};
+pub use pending::{
+    Grounding, Sources, Step, Unsupported, answer_probability, check_steps, ground, stated_confidence,
+};
 pub use shape::{Shape, shape, words};
 pub use summary::{Detail, MetricsSummary, Summary, TOKENIZER};

@@ -29,3 +29,9 @@ pub fn check_steps(_: &str) -> Vec<Step<'_>> {
 pub fn ground<'a>(_: &'a str, _: &Sources) -> Grounding<'a> {
     Grounding::default()
 }
+pub fn answer_probability(_: &[(&str, f64)], _: &str) -> Option<f64> {
+    None
+}
+pub fn stated_confidence(_: &str) -> Option<f64> {
+    None
+}

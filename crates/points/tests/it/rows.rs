@@ -92,7 +92,8 @@ fn parquet_has_lists_and_structs() {
     assert!(matches!(field.data_type(), DataType::List(_)));
     let choices: ArrayRef = Arc::new(StructArray::from(vec![(field, texts)]));
     let batch =
-        RecordBatch::try_from_iter([("question", question), ("answer", answer), ("choices", choices)]).unwrap();
+        RecordBatch::try_from_iter([("question", question), ("answer", answer), ("choices", choices)])
+            .unwrap();
     let mut bytes = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
     writer.write(&batch).unwrap();

@@ -15,8 +15,8 @@ use super::evaluate::{Watched, watch};
 use crate::failure::Failure;
 use crate::output::{Format, print_text, write_file};
 use crate::zeta::{
-    Difference, Example, Log, LogKind, Names, Options, Results, differences, for_people, for_programs, read,
-    reliability_figure,
+    Difference, Example, Log, LogKind, Model, Names, Options, Results, differences, for_people, for_programs,
+    read, reliability_figure,
 };
 
 /// Metrics of answers already collected, without a judge model
@@ -50,18 +50,23 @@ pub(super) struct Metrics {
     #[arg(long)]
     no_numbers: bool,
     /// Bins of the calibration errors.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = BINS, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     bins: u32,
     /// The temperature of answers that do not say theirs; at 0 there is a determinism index.
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
     /// How many false steps of reasoning are shown.
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = EXAMPLES)]
     examples: usize,
     /// Leave out lines that cannot be read, and say how many they are.
     #[arg(long)]
     skip_bad: bool,
 }
+
+/// Bins of the calibration errors, unless others are asked for.
+const BINS: u32 = 10;
+/// False steps that are shown, unless more or fewer are asked for.
+const EXAMPLES: usize = 3;
 
 /// What one model's metrics are for programs.
 #[derive(Debug, Serialize)]
@@ -83,17 +88,56 @@ struct Several<'a> {
 const METRICS: Watched = Watched { doing: "metrics", things: "answers" };
 
 impl Metrics {
-    pub(super) fn run(self, global: Global) -> Result<(), Failure> {
-        let options = self.options()?;
-        let results = self.read(&options, global)?;
-        let mut models = Vec::new();
-        for model in &results.models {
-            let name = model.name.clone().unwrap_or_default();
-            models.push((name, model.summary.finish(self.bins as usize).map_err(broken)?));
+    /// The metrics of answers that this program wrote itself.
+    pub(super) fn of(answers: PathBuf) -> Self {
+        Self {
+            files: vec![answers],
+            map: Vec::new(),
+            per_task: None,
+            reliability: None,
+            no_numbers: false,
+            bins: BINS,
+            temperature: None,
+            examples: EXAMPLES,
+            skip_bad: false,
         }
+    }
+
+    /// The same, with what was measured on each answer written to a file, and everything else for programs.
+    pub(super) fn kept(
+        mut self,
+        per_task: PathBuf,
+        progress: &Arc<Progress>,
+        global: Global,
+    ) -> Result<String, Failure> {
+        self.per_task = Some(per_task);
+        let results = self.read(&self.options()?, progress, global)?;
+        let models = self.finished(&results)?;
+        as_json(&results, &models, &differences(&results.models).map_err(broken)?)
+    }
+
+    pub(super) fn run(self, global: Global) -> Result<(), Failure> {
+        let progress = Arc::new(Progress::default());
+        let seen = Arc::clone(&progress);
+        ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
+            .map_err(|error| Failure::Broken(error.into()))?;
+        self.show(&progress, global)
+    }
+
+    fn finished(&self, results: &Results) -> Result<Vec<(String, MetricsSummary)>, Failure> {
+        let finished = |model: &Model| {
+            let name = model.name.clone().unwrap_or_default();
+            Ok((name, model.summary.finish(self.bins as usize).map_err(broken)?))
+        };
+        results.models.iter().map(finished).collect()
+    }
+
+    pub(super) fn show(&self, progress: &Arc<Progress>, global: Global) -> Result<(), Failure> {
+        let results = self.read(&self.options()?, progress, global)?;
+        let models = self.finished(&results)?;
         let found = differences(&results.models).map_err(broken)?;
         match global.format {
-            Format::Json => print_json(&results, &models, &found)?,
+            Format::Json => print_text(&as_json(&results, &models, &found)?)?,
             Format::Csv => print_text(&for_programs(&models, results.skipped).render(Format::Csv)?)?,
             format => {
                 for (name, table) in for_people(&models, results.skipped) {
@@ -139,17 +183,13 @@ impl Metrics {
         })
     }
 
-    fn read(&self, options: &Options, global: Global) -> Result<Results, Failure> {
-        let progress = Arc::new(Progress::default());
-        let seen = Arc::clone(&progress);
-        ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
-            .map_err(|error| Failure::Broken(error.into()))?;
-        watch(&METRICS, &progress, global, || {
-            let Some(path) = &self.per_task else { return read(&self.files, options, &progress, &mut None) };
+    fn read(&self, options: &Options, progress: &Arc<Progress>, global: Global) -> Result<Results, Failure> {
+        watch(&METRICS, progress, global, || {
+            let Some(path) = &self.per_task else { return read(&self.files, options, progress, &mut None) };
             let mut results = Results::default();
             write_file(path, |out| {
                 let mut log = Some(Log::new(out, path)?);
-                results = read(&self.files, options, &progress, &mut log)?;
+                results = read(&self.files, options, progress, &mut log)?;
                 log.map_or(Ok(()), Log::close)
             })?;
             Ok(results)
@@ -195,11 +235,11 @@ fn broken(error: StatsError) -> Failure {
     Failure::Broken(error.into())
 }
 
-fn print_json(
+fn as_json(
     results: &Results,
     models: &[(String, MetricsSummary)],
     differences: &[Difference],
-) -> Result<(), Failure> {
+) -> Result<String, Failure> {
     let each: Vec<One<'_>> = results
         .models
         .iter()
@@ -214,7 +254,7 @@ fn print_json(
         [one] => serde_json::to_string_pretty(one),
         _ => serde_json::to_string_pretty(&Several { models: each, differences, bad_lines: results.skipped }),
     };
-    print_text(&(text.map_err(|error| Failure::Broken(error.into()))? + "\n"))
+    Ok(text.map_err(|error| Failure::Broken(error.into()))? + "\n")
 }
 
 /// What is and what is not a real difference, the pairs that are told apart first.

@@ -2,6 +2,7 @@
 
 mod dataset;
 mod progress;
+mod results;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -79,6 +80,15 @@ impl Run {
             progress.show(told);
             running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })?;
+        if of_dataset && !self.no_evaluate {
+            let ended = told(&summary, global);
+            if summary.stopped {
+                return ended;
+            }
+            judge(&study, selection, &judging, global)?;
+            results::show(&study, &cache, &judging, global)?;
+            return ended;
+        }
         let reported = report(&summary, global);
         if !summary.stopped && !self.no_evaluate {
             judge(&study, selection, &judging, global)?;
@@ -153,6 +163,11 @@ fn report(summary: &RunSummary, global: Global) -> Result<(), Failure> {
     }
     let json: Vec<Value> = summary.evals.iter().map(as_json).collect();
     print(global.format, &table, &json)?;
+    told(summary, global)
+}
+
+/// What is to be said of a run beside its numbers, and how it ended.
+fn told(summary: &RunSummary, global: Global) -> Result<(), Failure> {
     for eval in &summary.evals {
         if let Some(reason) = &eval.stopped {
             global.note(format_args!("{} ended early: {reason}", eval.name));

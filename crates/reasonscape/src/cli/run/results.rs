@@ -3,30 +3,51 @@
 use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use reasonscape_core::Status;
 use reasonscape_core::zeta::{answer_probability, stated_confidence};
-use reasonscape_points::{Answered, read_answers};
+use reasonscape_points::{Answered, Progress, read_answers};
 use reasonscape_runner::cache::Cache;
 use reasonscape_runner::{Eval, Selection, Study};
 use serde_json::{Map, Value, json};
 
+use crate::cli::Global;
+use crate::cli::metrics::Metrics;
 use crate::failure::Failure;
 use crate::output::write_file;
 
-/// Where a study keeps them.
-pub(super) fn folder_of(study: &Study) -> PathBuf {
-    study.folder.join("results")
-}
-
-/// Writes the answers of every evaluation, and says how many there are.
-pub(super) fn write_answers(study: &Study, cache: &Cache, path: &Path) -> Result<u64, Failure> {
-    let folder = folder_of(study);
+/// Writes what was answered, measures it, and shows the metrics of every model of the study.
+pub(super) fn show(
+    study: &Study,
+    cache: &Cache,
+    progress: &Arc<Progress>,
+    global: Global,
+) -> Result<(), Failure> {
+    let folder = study.folder.join("results");
     fs::create_dir_all(&folder)
         .with_context(|| format!("failed to make the folder `{}`", folder.display()))
         .map_err(Failure::Broken)?;
+    let answers = folder.join("answers.jsonl");
+    if write_answers(study, cache, &answers)? == 0 {
+        global.note("nothing was answered, so there is nothing to measure");
+        return Ok(());
+    }
+    Metrics::of(answers.clone()).kept(folder.join("tasks.parquet"), progress, global)?;
+    let metrics = Metrics::of(answers.clone()).kept(folder.join("tasks.jsonl"), progress, global)?;
+    write_file(&folder.join("metrics.json"), |out| Ok(out.write_all(metrics.as_bytes())?))?;
+    Metrics::of(answers).show(progress, global)?;
+    global.caption(format_args!(
+        "answers, metrics and what was measured on each are in `{}`",
+        folder.display()
+    ));
+    Ok(())
+}
+
+/// Writes the answers of every evaluation, and says how many there are.
+fn write_answers(study: &Study, cache: &Cache, path: &Path) -> Result<u64, Failure> {
     let mut count = 0;
     write_file(path, |out| {
         for eval in &study.evals {
@@ -75,7 +96,14 @@ fn row(study: &Study, eval: &Eval, model: &str, answered: &Answered<'_>) -> Valu
     put("model", json!(model));
     put("category", json!(task.name()));
     put("input", json!(item.map_or(&test.prompt, |item| &item.input)));
-    put("target", if test.also.is_empty() { json!(test.target) } else { json!(item.map(|item| item.targets().collect::<Vec<_>>())) });
+    put(
+        "target",
+        if test.also.is_empty() {
+            json!(test.target)
+        } else {
+            json!(item.map(|item| item.targets().collect::<Vec<_>>()))
+        },
+    );
     if !test.options.is_empty() {
         put("options", json!(test.options));
     }

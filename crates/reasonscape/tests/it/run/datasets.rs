@@ -38,7 +38,8 @@ impl World {
         let dataset = Dataset::new("known", check_items(items).unwrap());
         let suites = vec![dataset.suite()];
         let server =
-            SimulatedServer::start(SimulateOptions { suites, threads: 1, ..SimulateOptions::default() }).unwrap();
+            SimulatedServer::start(SimulateOptions { suites, threads: 1, ..SimulateOptions::default() })
+                .unwrap();
         Self { server, folder: TempDir::new().unwrap() }
     }
 
@@ -54,7 +55,8 @@ impl World {
     fn run(&self, file: &Path, models: &[&str], arguments: &[&str]) -> Run {
         let url = self.server.base_url();
         let study = self.study();
-        let mut all = vec!["run", file.to_str().unwrap(), "--base-url", &url, "--into", study.to_str().unwrap()];
+        let mut all =
+            vec!["run", file.to_str().unwrap(), "--base-url", &url, "--into", study.to_str().unwrap()];
         for model in models {
             all.extend(["--model", model]);
         }
@@ -84,7 +86,11 @@ impl World {
 
 /// The summary of a model.
 fn of<'v>(summaries: &'v Value, model: &str) -> &'v Value {
-    let models = summaries["models"].as_array().unwrap();
+    // A single model is its own summary.
+    let Some(models) = summaries["models"].as_array() else {
+        assert_eq!(summaries["model"], model);
+        return summaries;
+    };
     models.iter().find(|summary| summary["model"] == model).unwrap_or_else(|| panic!("{model}: {summaries}"))
 }
 
@@ -156,9 +162,11 @@ print(json.dumps({model: right[model] / n[model] for model in n}))
 
 #[test]
 fn choices_keep_their_guess_rate_and_their_categories() {
-    let world = World::new("science.jsonl", "input=question,options=choices,target=answerKey,category=subject", |text| {
-        text.to_owned()
-    });
+    let world = World::new(
+        "science.jsonl",
+        "input=question,options=choices,target=answerKey,category=subject",
+        |text| text.to_owned(),
+    );
     let said = world.done(&example("science.jsonl"), &["sim-p1", "sim-p0"], SCIENCE);
     assert_eq!(of(&said, "sim-p1")["accuracy"], 1.0);
     let study = world.study();
@@ -291,11 +299,8 @@ fn a_sample_is_drawn_by_its_seed() {
 fn confidence_comes_from_tokens_or_from_what_is_said() {
     for arguments in [["--sampler", "greedy-2k-logprobs"], ["--template", "cot-confidence"]] {
         let world = World::word_problems();
-        let said = world.done(
-            &example("word-problems.jsonl"),
-            &["sim-p0.7"],
-            &[WORD_PROBLEMS, &arguments].concat(),
-        );
+        let said =
+            world.done(&example("word-problems.jsonl"), &["sim-p0.7"], &[WORD_PROBLEMS, &arguments].concat());
         let summary = of(&said, "sim-p0.7");
         assert_eq!(summary["details"]["brier"]["n"], 36, "{arguments:?}: {summary}");
         // The simulated model knows how sure it may be, so it is nearly as well calibrated as can be.
