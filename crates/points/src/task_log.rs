@@ -64,7 +64,8 @@ static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
             "id" | "model" | "category" | "input" | "answer" | "answer_normalized" | "cot" => DataType::Utf8,
             _ => DataType::Int64,
         };
-        Field::new(name, data_type, !matches!(name, "id" | "repeat" | "correct" | "truncated"))
+        let nullable = !matches!(name, "id" | "repeat" | "correct" | "truncated");
+        Arc::new(Field::new(name, data_type, nullable))
     })))
 });
 

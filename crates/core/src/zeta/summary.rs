@@ -397,18 +397,25 @@ impl Summary {
     /// The entropy of all answers.
     ///
     /// It is the mean of `-ln p` over the answers, `p` being the share that has the same one, and has the interval of
-    /// that mean: to first order the spread of an entropy, but not its bias, which is downwards.
+    /// that mean: to first order the spread of an entropy, but not its bias, which is downwards. Where most answers
+    /// occur once the bias is all there is, and there is no interval.
     fn variety(&self, tasks: &Groups, answers: &Groups) -> Result<(Option<Entropy>, Detail), StatsError> {
         let sizes = answers.sizes();
-        let answered = self.rows().filter(|row| row.answered()).count() as f64;
-        let firsts = self.rows().zip(&sizes).filter(|(row, _)| row.answered());
-        let entropy = Entropy::of_counts(firsts.map(|(_, size)| u64::from(*size)));
-        let surprise = self
-            .rows()
-            .zip(&answers.first)
-            .map(|(row, first)| row.answered().then(|| -(f64::from(sizes[*first as usize]) / answered).ln()));
-        let (_, detail) = tasks.mean(surprise)?;
-        Ok((entropy, linearised(detail).within(0.0, f64::INFINITY)))
+        let counts = || self.rows().zip(&sizes).filter(|(row, _)| row.answered()).map(|(_, size)| *size);
+        let answered = self.rows().filter(|row| row.answered()).count();
+        let entropy = Entropy::of_counts(counts().map(u64::from));
+        let surprise = self.rows().zip(&answers.first).map(|(row, first)| {
+            row.answered().then(|| -(f64::from(sizes[*first as usize]) / answered as f64).ln())
+        });
+        let (_, found) = tasks.mean(surprise)?;
+        let detail = linearised(found).within(0.0, f64::INFINITY);
+        let once = counts().filter(|size| *size == 1).count();
+        Ok(if entropy.is_some() && 2 * once > answered {
+            let reason = "most answers occur once, so that more tasks would raise it";
+            (entropy, Detail::without(detail.n, detail.method, reason))
+        } else {
+            (entropy, detail)
+        })
     }
 
     /// Brier's score and the two calibration errors.

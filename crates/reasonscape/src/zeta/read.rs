@@ -103,7 +103,7 @@ pub(crate) fn read(
         reading.default_model = (paths.len() > 1).then(|| stem.to_owned());
         let failed = || format!("failed to read `{}`", names[file]);
         if path == Path::new("-") {
-            reading.file(file, std::io::stdin().lock(), log)?;
+            reading.file(file, std::io::stdin(), log)?;
         } else {
             let opened = File::open(path).with_context(failed).map_err(Failure::Input)?;
             reading.file(file, opened, log)?;

@@ -9,6 +9,7 @@ mod generate;
 mod import;
 mod init;
 mod key;
+mod metrics;
 mod run;
 mod score;
 mod simulate;

@@ -37,7 +37,7 @@ impl Export {
             })
         };
         if let Some(path) = &self.output {
-            write_file(path, &mut lines)?;
+            write_file(path, |out| lines(out))?;
         } else {
             let mut stdout = std::io::BufWriter::new(std::io::stdout().lock());
             lines(&mut stdout)?;

@@ -1,0 +1,335 @@
+//! `reasonscape metrics` against the same formulas in plain Python, and on lines that are not as they should be.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::world::{Run, reasonscape, reasonscape_at, reasonscape_with, refuses};
+
+const ORACLE: &str = include_str!("metrics/oracle.py");
+const GENERATE: &str = include_str!("metrics/generate.py");
+
+fn metrics(lines: impl Into<Vec<u8>>, more: &[&str]) -> Run {
+    reasonscape_with(&[&["metrics", "-"], more].concat(), lines)
+}
+
+fn json(lines: impl Into<Vec<u8>>, more: &[&str]) -> Value {
+    let run = metrics(lines, &[&["--format", "json"], more].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// Asserts that two numbers, or two absences, are the same up to `tolerance` of their size.
+fn same(found: &Value, expected: &Value, tolerance: f64, what: &str) {
+    match (found.as_f64(), expected.as_f64()) {
+        (Some(found), Some(expected)) => {
+            let off = (found - expected).abs() / expected.abs().max(1.0);
+            assert!(off <= tolerance, "{what}: {found}, expected {expected}");
+        }
+        _ => assert_eq!(found, expected, "{what}"),
+    }
+}
+
+#[test]
+fn every_formula_agrees_with_plain_python_on_thousands_of_random_results() {
+    for seed in ["1", "2"] {
+        let Some(lines) = reasonscape_oracle::python(GENERATE, seed) else { return };
+        let expected = reasonscape_oracle::python(ORACLE, &lines).expect("it was there a moment ago");
+        let expected: Vec<(String, Value)> = serde_json::from_str(&expected).unwrap();
+        let found = json(lines.as_str(), &[]);
+        let models = found["models"].as_array().unwrap();
+        assert_eq!(models.len(), expected.len());
+        for (found, (model, expected)) in models.iter().zip(&expected) {
+            assert_eq!(found["model"], model.as_str());
+            for (name, value) in expected["plain"].as_object().unwrap() {
+                same(&found[name], value, 1e-12, &format!("{model} {name}"));
+            }
+            for (name, values) in expected["found"].as_object().unwrap() {
+                same(&found[name], &values[0], 1e-12, &format!("{model} {name}"));
+                let detail = &found["details"][name];
+                // Python integrates Student's distribution by hand, which is good for ten digits.
+                same(&detail["low"], &values[1], 1e-9, &format!("{model} {name} low"));
+                same(&detail["high"], &values[2], 1e-9, &format!("{model} {name} high"));
+                assert_eq!(detail["n"], values[3], "{model} {name} n");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_log_has_what_was_measured_and_can_be_measured_again() {
+    let Some(lines) = reasonscape_oracle::python(GENERATE, "3") else { return };
+    let expected = reasonscape_oracle::python(ORACLE, &lines).expect("it was there a moment ago");
+    let expected: Vec<(String, Value)> = serde_json::from_str(&expected).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    let found = json(lines.as_str(), &["--per-task", log.to_str().unwrap()]);
+    let log = std::fs::read_to_string(log).unwrap();
+    let mut correct: Vec<(String, Vec<Value>)> =
+        expected.iter().map(|(model, _)| (model.clone(), Vec::new())).collect();
+    for line in log.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let (_, rows) = correct.iter_mut().find(|(model, _)| line["model"] == model.as_str()).unwrap();
+        rows.push(serde_json::json!([line["id"], line["repeat"], line["correct"]]));
+    }
+    for ((model, rows), (_, expected)) in correct.iter().zip(&expected) {
+        assert_eq!(&Value::Array(rows.clone()), &expected["correct"], "{model}");
+    }
+    assert_eq!(json(log, &[]), found);
+}
+
+const FEW: &str = r#"{"id": "a", "model": "small", "category": "sums", "target": "5", "answer": "5.0", "cot": "1. Two and three.\n2. 2 + 3 = 5", "latency_ms": 100}
+{"id": "b", "model": "small", "category": "sums", "target": "7", "answer": "8", "cot": "1. Three and four.\n2. 3 + 4 = 8\n3. Actually, it is fine", "latency_ms": 120.5, "prob_correct": 0.9}
+{"id": "c", "model": "small", "category": "capitals", "target": ["Rome", "Roma"], "answer": "ROMA", "truncated": true}
+{"id": "a", "model": "large", "category": "sums", "target": "5", "answer": "5", "prompt_tokens": 12, "completion_tokens": 30}
+{"id": "b", "model": "large", "category": "sums", "target": "7", "answer": "7", "prob_correct": 1}
+{"id": "d", "model": "large", "category": "capitals", "target": "Oslo", "answer": null}
+"#;
+
+#[test]
+fn the_log_opens_in_sql() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("answers [1].parquet");
+    let path = path.to_str().unwrap();
+    let run = metrics(FEW, &["--per-task", path]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let ask = |question: &str| {
+        let run = reasonscape(&["sql", path, question, "--format", "csv"]);
+        assert_eq!(run.code, 0, "{run:?}");
+        run.stdout
+    };
+    assert_eq!(
+        ask(
+            "SELECT model, count(*) AS n, sum(CAST(correct AS INT)) AS k FROM results GROUP BY model ORDER BY model"
+        ),
+        "model,n,k\nlarge,3,2\nsmall,3,1\n"
+    );
+    assert_eq!(
+        ask(
+            "SELECT id, answer_normalized, cot_tokens, step_count, self_correcting, ra_ratio FROM results WHERE model = 'small' ORDER BY id"
+        ),
+        "id,answer_normalized,cot_tokens,step_count,self_correcting,ra_ratio\na,5,10,2,false,10.0\nb,8,15,3,true,15.0\nc,roma,,,,\n"
+    );
+    assert_eq!(ask("SELECT target[2] AS second FROM results WHERE id = 'c'"), "second\nRoma\n");
+    refuses(&reasonscape(&["sql", path, "SELECT 1 FROM trials"]), &["no table `trials`", "`results`"]);
+    let missing = folder.path().join("none.parquet");
+    refuses(
+        &reasonscape(&["sql", missing.to_str().unwrap(), "SELECT 1"]),
+        &["none.parquet", "no Parquet file"],
+    );
+}
+
+#[test]
+fn tables_are_read_from_top_to_bottom() {
+    let run = metrics(FEW, &[]);
+    assert_eq!(run.code, 0, "{run:?}");
+    insta::assert_snapshot!(run.stdout);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("few.jsonl");
+    std::fs::write(&path, FEW).unwrap();
+    let narrow = reasonscape_at(60, &["metrics", path.to_str().unwrap()]);
+    assert!(
+        narrow
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with(['│', '┌']))
+            .all(|line| line.chars().count() <= 60)
+    );
+    assert!(!narrow.stdout.contains("more columns"), "{}", narrow.stdout);
+    insta::assert_snapshot!("narrow", narrow.stdout);
+    let csv = metrics(FEW, &["--format", "csv"]).stdout;
+    let mut lines = csv.lines().map(|line| line.split(',').count());
+    assert_eq!((csv.lines().count(), lines.next()), (3, lines.next()));
+    assert!(metrics(FEW, &["--format", "markdown"]).stdout.starts_with("| metric |"));
+}
+
+#[test]
+fn p95_is_the_value_that_the_definition_names() {
+    for (n, expected) in [(1_u32, 1), (19, 19), (20, 19), (21, 20), (100, 95), (101, 96)] {
+        let lines: String = (1..=n).rev().fold(String::new(), |mut text, latency| {
+            let _ =
+                writeln!(text, r#"{{"id": {latency}, "target": 1, "answer": 1, "latency_ms": {latency}}}"#);
+            text
+        });
+        let found = json(lines, &[]);
+        assert_eq!(found["latency_p95_ms"], f64::from(expected), "{n}");
+        assert_eq!(found["details"]["latency_p95_ms"]["n"], n);
+    }
+}
+
+#[test]
+fn one_answer_and_nothing_else_has_an_accuracy_and_nothing_else() {
+    let found = json(r#"{"id": 1, "target": "x", "answer": null}"#, &[]);
+    assert_eq!((&found["n"], &found["accuracy"], &found["err"]), (&1.into(), &0.0.into(), &1.0.into()));
+    for name in [
+        "brier",
+        "ece",
+        "ece_adaptive",
+        "sce",
+        "sce_normalized",
+        "usr_math",
+        "usr_retrieval",
+        "cot_tokens_mean",
+        "cot_chars_mean",
+        "step_count_mean",
+        "ra_ratio_mean",
+        "self_correction_rate",
+        "prompt_tokens_mean",
+        "completion_tokens_mean",
+        "total_tokens_mean",
+        "latency_mean_ms",
+        "latency_p95_ms",
+        "mode_accuracy",
+        "stability",
+        "determinism_index",
+    ] {
+        assert!(found.as_object().unwrap().contains_key(name), "{name}");
+        assert_eq!(found[name], Value::Null, "{name}");
+    }
+    assert_eq!(found["tokens"], "whitespace");
+    // One distinct answer has no variety, and none to normalise.
+    let same = json(
+        "{\"id\": 1, \"target\": 1, \"answer\": \"A\"}\n{\"id\": 2, \"target\": 1, \"answer\": \"a\"}",
+        &[],
+    );
+    assert_eq!((&same["sce"], &same["sce_normalized"]), (&0.0.into(), &Value::Null));
+}
+
+#[test]
+fn numbers_may_be_compared_as_texts() {
+    let line = r#"{"id": 1, "target": "1,000", "answer": "1e3"}"#;
+    assert_eq!(json(line, &[])["accuracy"], 1.0);
+    assert_eq!(json(line, &["--no-numbers"])["accuracy"], 0.0);
+}
+
+#[test]
+fn a_reasoning_of_ten_megabytes_is_read() {
+    let cot = "word ".repeat(2 << 20);
+    let lines = format!(
+        "{{\"id\": 1, \"target\": 1, \"answer\": 1}}\n{{\"id\": 2, \"target\": 1, \"answer\": 1, \"cot\": \"{cot}\"}}\n\
+         {{\"id\": 3, \"target\": 1, \"answer\": 2}}"
+    );
+    let found = json(lines, &[]);
+    assert_eq!((&found["n"], &found["cot_tokens_mean"]), (&3.into(), &f64::from(2 << 20).into()));
+    assert_eq!(found["cot_chars_mean"], f64::from(10 << 20));
+}
+
+#[test]
+fn bad_lines_are_all_reported_and_nothing_is_computed() {
+    let lines = "{\"id\": 1, \"target\": 1, \"answer\": 1}\r\n\r\nnot JSON\r\n{\"id\": 2, \"target\": 1, \"answer\": 1, \
+                 \"prob_correct\": 1.01}\r\n{\"id\": 3, \"target\": 1, \"answer\": 1}\r\n";
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    let run = metrics(lines, &["--per-task", log.to_str().unwrap()]);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert!(!log.exists() && folder.path().read_dir().unwrap().count() == 0);
+    let said: Vec<&str> = run.stderr.lines().collect();
+    assert!(said[0].starts_with("error: 2 lines cannot be read; nothing was computed"), "{run:?}");
+    assert!(said[0].contains("`--skip-bad`"), "{run:?}");
+    assert!(said[1].starts_with("  `standard input` line 3: is not JSON: "), "{run:?}");
+    assert_eq!(
+        said[2],
+        "  `standard input` line 4: `prob_correct` is 1.01, but must be a number from 0 to 1"
+    );
+    let kept = json(lines, &["--skip-bad"]);
+    assert_eq!((&kept["n"], &kept["bad_lines"]), (&2.into(), &2.into()));
+    assert!(metrics(lines, &["--skip-bad"]).stdout.contains("bad lines"));
+
+    let many = "x\n".repeat(30);
+    let run = metrics(many, &[]);
+    assert_eq!(run.stderr.lines().count(), 22, "{run:?}");
+    assert!(run.stderr.ends_with("  and 10 more\n"), "{run:?}");
+    let latin = b"{\"id\": 1, \"target\": 1, \"answer\": \"caf\xe9\"}\n".to_vec();
+    let place = 1 + latin.iter().position(|byte| *byte == 0xe9).unwrap();
+    assert!(metrics(latin, &[]).stderr.contains(&format!("line 1: is not UTF-8 text from byte {place} on")));
+}
+
+#[test]
+fn wrong_input_is_refused_with_a_remedy() {
+    let twice = "{\"id\": 1, \"target\": 1, \"answer\": 1}\n{\"id\": \"1\", \"target\": 1, \"answer\": 1}\n";
+    let run = metrics(twice, &[]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("number the answers to one question with `repeat`"), "{run:?}");
+    assert!(run.stderr.contains("`standard input` line 2 has the id of `standard input` line 1"), "{run:?}");
+    refuses(&metrics("", &[]), &["has no answers", "\"target\""]);
+    refuses(&metrics(FEW, &["--map", "gold=x"]), &["no field `gold`"]);
+    refuses(&metrics(FEW, &["--per-task", "log.txt"]), &[".jsonl or .parquet"]);
+    refuses(&metrics(FEW, &["--reliability", "r.txt"]), &["r.txt"]);
+    refuses(&metrics(FEW, &["--temperature", "nan"]), &["no temperature"]);
+    refuses(&reasonscape(&["metrics", "no-such-file.jsonl"]), &["failed to read `no-such-file.jsonl`"]);
+    refuses(&reasonscape(&["metrics"]), &["RESULTS.jsonl"]);
+}
+
+#[test]
+fn fields_and_files_may_have_other_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let small = write("small.jsonl", "{\"q\": 1, \"answer\": \"x\", \"output\": \"y\"}\n");
+    let large = write("large.jsonl", "{\"q\": 1, \"answer\": \"x\", \"output\": \"X\"}\n");
+    let run = reasonscape(&[
+        "metrics",
+        &small,
+        &large,
+        "--map",
+        "id=q,target=answer,answer=output",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(
+        (&found["models"][0]["model"], &found["models"][0]["accuracy"]),
+        (&"small".into(), &0.0.into())
+    );
+    assert_eq!(
+        (&found["models"][1]["model"], &found["models"][1]["accuracy"]),
+        (&"large".into(), &1.0.into())
+    );
+    let difference = &found["differences"][0];
+    assert_eq!((&difference["difference"], &difference["verdict"]), (&(-1.0).into(), &"cannot tell".into()));
+}
+
+#[test]
+fn a_real_difference_is_called_one() {
+    let mut lines = String::new();
+    for task in 0..60 {
+        for (model, right) in [("good", task % 10 != 0), ("bad", task % 3 == 0), ("twin", task % 10 != 1)] {
+            let answer = u8::from(right);
+            let _ =
+                writeln!(lines, r#"{{"id": {task}, "model": "{model}", "target": 1, "answer": {answer}}}"#);
+        }
+    }
+    let run = metrics(lines, &[]);
+    assert!(run.stdout.contains("\ngood is better than bad by 56.7 percentage points ("), "{}", run.stdout);
+    assert!(run.stdout.contains("\nbad is worse than twin by "), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("\ncannot tell good and twin apart: +0.0 percentage points"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn repeats_at_temperature_zero_have_a_determinism_index() {
+    let lines = "{\"id\": 1, \"target\": 1, \"answer\": 1}\n{\"id\": 1, \"repeat\": 1, \"target\": 1, \"answer\": \"1.0\"}\n\
+                 {\"id\": 2, \"target\": 1, \"answer\": 1}\n{\"id\": 2, \"repeat\": 1, \"target\": 1, \"answer\": 2}\n";
+    assert_eq!(json(lines, &[])["determinism_index"], Value::Null);
+    assert!(metrics(lines, &[]).stderr.contains("`--temperature 0`"));
+    let found = json(lines, &["--temperature", "0"]);
+    assert_eq!((&found["determinism_index"], &found["stability"]), (&0.5.into(), &0.75.into()));
+    assert_eq!(json(lines, &["--temperature", "0.7"])["determinism_index"], Value::Null);
+}
+
+#[test]
+fn stated_probabilities_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reliability.svg");
+    let run = metrics(FEW, &["--reliability", path.to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let drawn = std::fs::read_to_string(path).unwrap();
+    assert!(drawn.starts_with("<svg") && drawn.contains("said to be right"), "{drawn}");
+}
