@@ -89,7 +89,7 @@ enum Command {
     Metrics(metrics::Metrics),
     Plan(plan::Plan),
     Report(report::ReportCommand),
-    Run(run::Run),
+    Run(Box<run::Run>),
     Score(score::Score),
     Simulate(simulate::Simulate),
     Sql(sql::Sql),

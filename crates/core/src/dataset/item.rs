@@ -51,20 +51,7 @@ impl Item {
         let id = read.scalar("id")?.unwrap_or_default();
         let test = match read.options()? {
             Some(options) => choice(&input, context.as_deref(), &options, &targets)?,
-            None => match listed_options(&input, &targets) {
-                Some((options, right)) => Test {
-                    target: options[right].clone(),
-                    also: Vec::new(),
-                    prompt: prompt(&input, context.as_deref(), &[]),
-                    options,
-                },
-                None => {
-                    let mut targets = targets;
-                    let also = targets.split_off(1);
-                    let prompt = prompt(&input, context.as_deref(), &[]);
-                    Test { prompt, target: targets.remove(0), also, options: Vec::new() }
-                }
-            },
+            None => write_in(&input, context.as_deref(), targets),
         };
         let metadata = columns.find(row, "metadata").cloned();
         Ok(Self { id, input, test, category, context, metadata })
@@ -252,6 +239,16 @@ fn choice(input: &str, context: Option<&str>, options: &Options, targets: &[Stri
     let shown =
         if options.texts.iter().all(|text| input.contains(text.as_str())) { &[][..] } else { &options.texts };
     Ok(Test { prompt: prompt(input, context, shown), target, also: right, options: options.texts.clone() })
+}
+
+/// A question without options of its own, unless it lists them itself.
+fn write_in(input: &str, context: Option<&str>, mut targets: Vec<String>) -> Test {
+    let prompt = prompt(input, context, &[]);
+    if let Some((options, right)) = listed_options(input, &targets) {
+        return Test::choice(prompt, options, right);
+    }
+    let also = targets.split_off(1);
+    Test { prompt, target: targets.remove(0), also, options: Vec::new() }
 }
 
 /// Options that the question lists itself, a line each as `(A) …`, when the target is one of those letters.

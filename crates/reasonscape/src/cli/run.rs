@@ -81,7 +81,7 @@ impl Run {
             running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })?;
         if of_dataset && !self.no_evaluate {
-            let ended = told(&summary, global);
+            let ended = ending(&summary, global);
             if summary.stopped {
                 return ended;
             }
@@ -163,11 +163,11 @@ fn report(summary: &RunSummary, global: Global) -> Result<(), Failure> {
     }
     let json: Vec<Value> = summary.evals.iter().map(as_json).collect();
     print(global.format, &table, &json)?;
-    told(summary, global)
+    ending(summary, global)
 }
 
 /// What is to be said of a run beside its numbers, and how it ended.
-fn told(summary: &RunSummary, global: Global) -> Result<(), Failure> {
+fn ending(summary: &RunSummary, global: Global) -> Result<(), Failure> {
     for eval in &summary.evals {
         if let Some(reason) = &eval.stopped {
             global.note(format_args!("{} ended early: {reason}", eval.name));

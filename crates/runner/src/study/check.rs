@@ -132,6 +132,7 @@ impl Check<'_> {
             let first = &problems[0];
             let more = match problems.len() {
                 1 => String::new(),
+                2 => " (and 1 more line is wrong)".to_owned(),
                 count => format!(" (and {} more lines are wrong)", count - 1),
             };
             StudyError::Wrong {

@@ -409,3 +409,45 @@ fn the_commented_study_is_true_line_by_line() {
     assert_eq!(all.evals[0].limits, Limits::default(), "the commented limits are the defaults");
     assert_eq!(all.precision.unwrap().max_count, Precision::MAX_COUNT);
 }
+
+const EVAL: &str = "[[eval]]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+
+#[test]
+fn a_dataset_takes_the_place_of_a_suite() {
+    let folder = TempDir::new().unwrap();
+    let lines = "{\"id\": \"a\", \"input\": \"6 * 7?\", \"target\": \"42\", \"category\": \"x\"}\n\
+                 {\"id\": \"b\", \"input\": \"6 + 7?\", \"target\": \"13\", \"category\": \"y\"}\n\
+                 {\"id\": \"c\", \"input\": \"7 - 6?\", \"target\": \"1\", \"category\": \"x\"}\n";
+    std::fs::write(folder.path().join("mine.jsonl"), lines).unwrap();
+    let study = Study::parse(&format!("dataset = \"mine.jsonl\"\n{EVAL}"), folder.path()).unwrap();
+    assert_eq!(study.suite.name, "mine");
+    let points = study.suite.points();
+    let counted = |count| {
+        let selection = Selection { count, ..Selection::default() };
+        points.iter().map(|point| (point.task.name(), study.count_at(point, &selection))).collect::<Vec<_>>()
+    };
+    assert_eq!(counted(None), [("x", 2), ("y", 1)]);
+    // There are no more questions than there are.
+    assert_eq!(counted(Some(100)), [("x", 2), ("y", 1)]);
+    assert_eq!(study.dataset.unwrap().item("x", 1).unwrap().id, "c");
+}
+
+#[test]
+fn what_is_wrong_with_a_dataset_is_said() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("wrong.jsonl"), "{\"input\": \"?\", \"target\": 1}\n{}\n{}\n").unwrap();
+    std::fs::write(folder.path().join("right.jsonl"), "{\"input\": \"?\", \"target\": 1}\n").unwrap();
+    for (head, says) in [
+        ("dataset = \"none.jsonl\"", "line 1: there is no dataset"),
+        ("dataset = \"wrong.jsonl\"", "wrong.jsonl` line 2: no `input` (there is nothing)"),
+        ("dataset = \"wrong.jsonl\"", "(and 1 more line is wrong)"),
+        (
+            "suite = \"quick\"\ndataset = \"right.jsonl\"",
+            "line 2: a study asks a `suite` or a `dataset`, not both",
+        ),
+        ("dataset = \"right.jsonl\"\nprecision = 0.1", "line 2: a dataset has only so many questions"),
+    ] {
+        let error = Study::parse(&format!("{head}\n{EVAL}"), folder.path()).unwrap_err().to_string();
+        assert!(error.contains(says), "`{says}` is not in: {error}");
+    }
+}

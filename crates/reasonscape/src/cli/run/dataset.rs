@@ -98,26 +98,37 @@ impl DatasetArguments {
             global.note(format_args!("{} of {total} questions", dataset.len()));
         }
         let folder = self.into.clone().unwrap_or_else(|| PathBuf::from(format!("{name}-study")));
-        let lines = dataset.to_lines();
-        let copy = format!("{name}.jsonl");
-        let text = match existing(&folder)? {
-            Some((study, text)) => {
-                self.same_questions(&study, &dataset, &lines, &folder)?;
-                self.extended(text, &study, base_url, &folder)?
-            }
-            None => {
-                fs::create_dir_all(&folder)
-                    .with_context(|| format!("failed to make the folder `{}`", folder.display()))
-                    .map_err(Failure::Broken)?;
-                write_file(&folder.join(&copy), |out| Ok(out.write_all(lines.as_bytes())?))?;
-                self.new_study(file, &copy, base_url)
-            }
+        let study = if let Some((study, text)) = existing(&folder)? {
+            same_questions(&study, &dataset, &folder)?;
+            Self::write(&folder, &self.extended(text, &study, base_url, &folder)?)?
+        } else {
+            self.create(file, &folder, &dataset, base_url)?
         };
-        // What is wrong with a name or an address is said before anything is asked, and the file stays as it was.
-        let study = Study::parse(&text, &folder)?;
-        write_file(&folder.join(Study::FILE), |out| Ok(out.write_all(text.as_bytes())?))?;
         let evals = study.evals.iter().filter(|eval| self.means(eval)).map(|eval| eval.id.to_string());
         Ok(Prepared { evals: evals.collect(), study: folder })
+    }
+
+    /// A new study. If it is refused, what was made for it is taken away again.
+    fn create(&self, file: &Path, folder: &Path, dataset: &Dataset, base_url: &str) -> Result<Study, Failure> {
+        let is_new = !folder.exists();
+        fs::create_dir_all(folder)
+            .with_context(|| format!("failed to make the folder `{}`", folder.display()))
+            .map_err(Failure::Broken)?;
+        let copy = format!("{}.jsonl", dataset.name());
+        write_file(&folder.join(&copy), |out| Ok(out.write_all(dataset.to_lines().as_bytes())?))?;
+        Self::write(folder, &self.new_study(file, &copy, base_url)).inspect_err(|_| {
+            let _ = fs::remove_file(folder.join(&copy));
+            if is_new {
+                let _ = fs::remove_dir(folder);
+            }
+        })
+    }
+
+    /// Writes the file of a study once it is known to be right.
+    fn write(folder: &Path, text: &str) -> Result<Study, Failure> {
+        let study = Study::parse(text, folder)?;
+        write_file(&folder.join(Study::FILE), |out| Ok(out.write_all(text.as_bytes())?))?;
+        Ok(study)
     }
 
     fn chosen(&self, mut items: Vec<Item>) -> Vec<Item> {
@@ -134,31 +145,6 @@ impl DatasetArguments {
             items.retain(|_| kept.next_if_eq(&place.next().expect("numbers do not end")).is_some());
         }
         items
-    }
-
-    /// Refuses other questions: answers to both would stand beside each other as if they were to the same.
-    fn same_questions(
-        &self,
-        study: &Study,
-        dataset: &Dataset,
-        lines: &str,
-        folder: &Path,
-    ) -> Result<(), Failure> {
-        match &study.dataset {
-            None => Err(Failure::input(format_args!(
-                "`{}` is a study of the suite `{}`; choose another folder with `--into`",
-                folder.display(),
-                study.suite.name
-            ))),
-            Some(known) if known.to_lines() != lines => Err(Failure::input(format_args!(
-                "`{}` holds {} questions of `{}` that are not these {}; choose another folder with `--into`",
-                folder.display(),
-                known.len(),
-                known.name(),
-                dataset.len()
-            ))),
-            Some(_) => Ok(()),
-        }
     }
 
     fn new_study(&self, file: &Path, copy: &str, base_url: &str) -> String {
@@ -232,6 +218,25 @@ impl DatasetArguments {
         self.models.contains(&eval.model)
             && self.template.as_ref().is_none_or(|template| eval.template.name == *template)
             && self.sampler.as_ref().is_none_or(|sampler| eval.sampler.name == *sampler)
+    }
+}
+
+/// Refuses other questions: answers to both would stand beside each other as if they were to the same.
+fn same_questions(study: &Study, dataset: &Dataset, folder: &Path) -> Result<(), Failure> {
+    match &study.dataset {
+        None => Err(Failure::input(format_args!(
+            "`{}` is a study of the suite `{}`; choose another folder with `--into`",
+            folder.display(),
+            study.suite.name
+        ))),
+        Some(known) if known.to_lines() != dataset.to_lines() => Err(Failure::input(format_args!(
+            "`{}` holds {} questions of `{}` that are not these {}; choose another folder with `--into`",
+            folder.display(),
+            known.len(),
+            known.name(),
+            dataset.len()
+        ))),
+        Some(_) => Ok(()),
     }
 }
 

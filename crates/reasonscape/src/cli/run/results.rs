@@ -108,7 +108,6 @@ fn row(study: &Study, eval: &Eval, model: &str, answered: &Answered<'_>) -> Valu
         put("options", json!(test.options));
     }
     put("context", json!(item.and_then(|item| item.context.as_ref())));
-    put("answer", json!(answer));
     let cut = || format!("{}\n\n{}", found.reasoning.as_deref().unwrap_or_default(), found.text);
     put("cot", if truncated { json!(cut().trim()) } else { json!(found.thoughts()) });
     put("prob_correct", json!(answer.and_then(|answer| confidence(answered, answer))));
@@ -118,6 +117,8 @@ fn row(study: &Study, eval: &Eval, model: &str, answered: &Answered<'_>) -> Valu
     put("truncated", json!(truncated));
     put("repeat", json!(answered.repeat));
     put("temperature", eval.params.get("temperature").cloned().unwrap_or(Value::Null));
+    // That there is none is said too.
+    row.insert("answer".to_owned(), json!(answer));
     Value::Object(row)
 }
 

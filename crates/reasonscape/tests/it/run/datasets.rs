@@ -165,7 +165,7 @@ fn choices_keep_their_guess_rate_and_their_categories() {
     let world = World::new(
         "science.jsonl",
         "input=question,options=choices,target=answerKey,category=subject",
-        |text| text.to_owned(),
+        str::to_owned,
     );
     let said = world.done(&example("science.jsonl"), &["sim-p1", "sim-p0"], SCIENCE);
     assert_eq!(of(&said, "sim-p1")["accuracy"], 1.0);
@@ -186,7 +186,7 @@ fn choices_keep_their_guess_rate_and_their_categories() {
 
 #[test]
 fn options_in_the_question_are_options() {
-    let world = World::new("shelves.jsonl", "", |text| text.to_owned());
+    let world = World::new("shelves.jsonl", "", str::to_owned);
     let said = world.done(&example("shelves.jsonl"), &["sim-p1"], &[]);
     assert_eq!(of(&said, "sim-p1")["accuracy"], 1.0);
     assert_eq!(world.answers()[0]["options"].as_array().unwrap().len(), 3);
@@ -242,6 +242,19 @@ fn every_wrong_line_is_told_and_nothing_is_left_behind() {
     ] {
         assert!(run.stderr.contains(says), "`{says}` is not in: {}", run.stderr);
     }
+    assert!(!world.study().exists());
+    let refused = reasonscape(&[
+        "run",
+        example("shelves.jsonl").to_str().unwrap(),
+        "--model",
+        "m",
+        "--base-url",
+        "localhost",
+        "--into",
+        world.study().to_str().unwrap(),
+    ]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.stderr.contains("`base_url` is no address"), "{refused:?}");
     assert!(!world.study().exists());
     let empty = world.run(&world.file("empty.jsonl", "\n"), &["sim-p1"], &[]);
     assert_eq!(empty.code, 2);
