@@ -82,7 +82,8 @@ impl Run {
         })?;
         if of_dataset && !self.no_evaluate {
             let ended = ending(&summary, global);
-            if summary.stopped {
+            let answers: u64 = summary.evals.iter().map(|eval| eval.cached + eval.answered).sum();
+            if summary.stopped || answers == 0 {
                 return ended;
             }
             judge(&study, selection, &judging, global)?;

@@ -98,28 +98,51 @@ impl DatasetArguments {
             global.note(format_args!("{} of {total} questions", dataset.len()));
         }
         let folder = self.into.clone().unwrap_or_else(|| PathBuf::from(format!("{name}-study")));
+        let is_new = !folder.exists();
+        fs::create_dir_all(&folder)
+            .with_context(|| format!("failed to make the folder `{}`", folder.display()))
+            .map_err(Failure::Broken)?;
+        // Two that add a model each at the same time do so one after the other, where the system can lock a folder.
+        let lock = fs::File::open(&folder).and_then(|folder| folder.lock().map(|()| folder));
         let study = if let Some((study, text)) = existing(&folder)? {
             same_questions(&study, &dataset, &folder)?;
             Self::write(&folder, &self.extended(text, &study, base_url, &folder)?)?
         } else {
-            self.create(file, &folder, &dataset, base_url)?
+            self.create(file, &folder, &dataset, base_url).inspect_err(|_| {
+                if is_new {
+                    let _ = fs::remove_dir(&folder);
+                }
+            })?
         };
+        drop(lock);
         let evals = study.evals.iter().filter(|eval| self.means(eval)).map(|eval| eval.id.to_string());
         Ok(Prepared { evals: evals.collect(), study: folder })
     }
 
-    /// A new study. If it is refused, what was made for it is taken away again.
-    fn create(&self, file: &Path, folder: &Path, dataset: &Dataset, base_url: &str) -> Result<Study, Failure> {
-        let is_new = !folder.exists();
-        fs::create_dir_all(folder)
-            .with_context(|| format!("failed to make the folder `{}`", folder.display()))
-            .map_err(Failure::Broken)?;
-        let copy = format!("{}.jsonl", dataset.name());
-        write_file(&folder.join(&copy), |out| Ok(out.write_all(dataset.to_lines().as_bytes())?))?;
-        Self::write(folder, &self.new_study(file, &copy, base_url)).inspect_err(|_| {
-            let _ = fs::remove_file(folder.join(&copy));
-            if is_new {
-                let _ = fs::remove_dir(folder);
+    /// A new study. If it is refused, its copy of the dataset is taken away again; a file of somebody else is never
+    /// touched.
+    fn create(
+        &self,
+        file: &Path,
+        folder: &Path,
+        dataset: &Dataset,
+        base_url: &str,
+    ) -> Result<Study, Failure> {
+        let (name, lines) = (format!("{}.jsonl", dataset.name()), dataset.to_lines());
+        let copy = folder.join(&name);
+        let is_there = copy.exists();
+        if is_there && fs::read(&copy).ok().as_deref() != Some(lines.as_bytes()) {
+            return Err(Failure::input(format_args!(
+                "`{}` is there already and would be replaced; choose another folder with `--into`",
+                copy.display()
+            )));
+        }
+        if !is_there {
+            write_file(&copy, |out| Ok(out.write_all(lines.as_bytes())?))?;
+        }
+        Self::write(folder, &self.new_study(file, &name, base_url)).inspect_err(|_| {
+            if !is_there {
+                let _ = fs::remove_file(&copy);
             }
         })
     }

@@ -321,3 +321,32 @@ fn confidence_comes_from_tokens_or_from_what_is_said() {
         assert!((0.1..0.3).contains(&brier), "{arguments:?}: {brier}");
     }
 }
+
+#[test]
+fn two_at_once_both_add_their_model() {
+    let world = World::word_problems();
+    let file = example("word-problems.jsonl");
+    std::thread::scope(|scope| {
+        for model in ["sim-p0.2", "sim-p0.4", "sim-p0.6", "sim-p0.8"] {
+            scope.spawn({
+                let (world, file) = (&world, &file);
+                move || world.done(file, &[model], WORD_PROBLEMS)
+            });
+        }
+    });
+    let said = world.done(&file, &["sim-p0.2"], WORD_PROBLEMS);
+    assert_eq!(said["models"].as_array().unwrap().len(), 4);
+    assert_eq!(world.server.stats().requests, 4 * 36);
+}
+
+#[test]
+fn a_file_in_the_folder_is_never_replaced() {
+    let world = World::word_problems();
+    fs::create_dir(world.study()).unwrap();
+    let own = world.study().join("word-problems.jsonl");
+    fs::copy(example("word-problems.jsonl"), &own).unwrap();
+    let run = world.run(&own, &["sim-p1"], WORD_PROBLEMS);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("would be replaced"), "{run:?}");
+    assert_eq!(fs::read(&own).unwrap(), fs::read(example("word-problems.jsonl")).unwrap());
+}
