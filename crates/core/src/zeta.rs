@@ -18,6 +18,7 @@
 
 mod answered;
 mod compare;
+mod equations;
 mod estimate;
 mod normalize;
 mod pending;
@@ -28,9 +29,8 @@ mod summary;
 pub(crate) use answered::is_right;
 pub use answered::{Answered, PerTask, Rules, measure};
 pub use compare::{Paired, compare};
+pub use equations::{Step, check_steps};
 pub use normalize::normalize;
-pub use pending::{
-    Grounding, Sources, Step, Unsupported, answer_probability, check_steps, ground, stated_confidence,
-};
+pub use pending::{Grounding, Sources, Unsupported, answer_probability, ground, stated_confidence};
 pub use shape::{Shape, shape, words};
 pub use summary::{Detail, MetricsSummary, Summary, TOKENIZER};
