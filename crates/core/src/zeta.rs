@@ -18,6 +18,7 @@
 
 mod answered;
 mod compare;
+mod equations;
 mod estimate;
 mod normalize;
 mod pending;
@@ -27,7 +28,8 @@ mod summary;
 
 pub use answered::{Answered, PerTask, Rules, measure};
 pub use compare::{Paired, compare};
+pub use equations::{Step, check_steps};
 pub use normalize::normalize;
-pub use pending::{Grounding, Sources, Step, Unsupported, check_steps, ground};
+pub use pending::{Grounding, Sources, Unsupported, ground};
 pub use shape::{Shape, shape, words};
 pub use summary::{Detail, MetricsSummary, Summary, TOKENIZER};

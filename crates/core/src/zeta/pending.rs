@@ -1,7 +1,6 @@
 //! Stands in until equations are checked.
 #![allow(missing_docs)]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step<'a> {
     pub line: usize,
     pub text: &'a str,
     pub holds: bool,
@@ -23,7 +22,6 @@ impl Sources {
         Self
     }
 }
-pub fn check_steps(_: &str) -> Vec<Step<'_>> {
     Vec::new()
 }
 pub fn ground<'a>(_: &'a str, _: &Sources) -> Grounding<'a> {
