@@ -107,9 +107,13 @@ impl Table {
         self.rows.iter().all(|row| row[column].is_number())
     }
 
-    /// Whether all columns can be shown at once.
+    /// Whether all columns can be shown at once, with no cell folded.
     pub(crate) fn fits(&self) -> bool {
-        self.columns_that_fit(usize::from(width())) == self.columns.len()
+        let widest = |place: usize| {
+            let cells = self.rows.iter().map(|row| row[place].for_people().chars().count());
+            cells.chain([self.columns[place].chars().count()]).max().unwrap_or(0)
+        };
+        1 + (0..self.columns.len()).map(|place| widest(place) + 3).sum::<usize>() <= usize::from(width())
     }
 
     fn as_text(&self) -> String {

@@ -13,24 +13,35 @@ pub(super) type Estimate = (Option<f64>, Detail);
 /// which groups appear.
 #[derive(Debug)]
 pub(super) struct Groups {
-    pub(super) first: Vec<u32>,
+    /// The first row of each row's group; empty where every row is a group of its own.
+    first: Vec<u32>,
+    rows: usize,
     count: usize,
 }
 
 impl Groups {
-    /// Rows with the same key belong together.
-    pub(super) fn of(keys: impl Iterator<Item = [u64; 2]>) -> Self {
-        let mut sorted: Vec<([u64; 2], u32)> = keys.zip(0..).collect();
+    /// Rows with the same key belong together; `rows` is how many keys there are.
+    pub(super) fn of(rows: usize, keys: impl Iterator<Item = [u64; 2]>) -> Self {
+        let mut sorted: Vec<([u64; 2], u32)> = Vec::with_capacity(rows);
+        sorted.extend(keys.zip(0..));
         sorted.sort_unstable();
-        let mut first = vec![0; sorted.len()];
-        let mut count = 0;
-        for group in sorted.chunk_by(|one, other| one.0 == other.0) {
-            count += 1;
-            for (_, row) in group {
-                first[*row as usize] = group[0].1;
+        let groups = || sorted.chunk_by(|one, other| one.0 == other.0);
+        let count = groups().count();
+        let mut first = Vec::new();
+        if count < rows {
+            first.resize(rows, 0);
+            for group in groups() {
+                for (_, row) in group {
+                    first[*row as usize] = group[0].1;
+                }
             }
         }
-        Self { first, count }
+        Self { first, rows, count }
+    }
+
+    /// So many rows, each a group of its own.
+    pub(super) fn single(rows: usize) -> Self {
+        Self { first: Vec::new(), rows, count: rows }
     }
 
     /// How many groups there are.
@@ -40,10 +51,15 @@ impl Groups {
 
     /// Whether every row is a group of its own.
     pub(super) fn are_single(&self) -> bool {
-        self.count == self.first.len()
+        self.count == self.rows
     }
 
-    /// How many rows each group has, at the place of its first row.
+    /// The first row of a row's group.
+    pub(super) fn first(&self, row: usize) -> usize {
+        self.first.get(row).map_or(row, |first| *first as usize)
+    }
+
+    /// How many rows each group has, at the place of its first row; nothing where each has one.
     pub(super) fn sizes(&self) -> Vec<u32> {
         let mut sizes = vec![0; self.first.len()];
         for first in &self.first {
@@ -196,9 +212,9 @@ mod tests {
     #[test]
     fn repeats_widen_what_they_repeat() {
         let values: Vec<Option<f64>> = [1.0, 5.0, 2.0, 9.0].repeat(4).into_iter().map(Some).collect();
-        let single = Groups::of((0..16).map(|row| [row, 0]));
-        let fours = Groups::of((0..16).map(|row| [row % 4, 0]));
-        let once = Groups::of((0..4).map(|row| [row, 0]));
+        let single = Groups::single(16);
+        let fours = Groups::of(16, (0..16).map(|row| [row % 4, 0]));
+        let once = Groups::single(4);
         let width = |groups: &Groups, values: &[Option<f64>]| {
             let (_, detail) = groups.mean(values.iter().copied()).unwrap();
             detail.high.unwrap() - detail.low.unwrap()

@@ -1,4 +1,4 @@
-//! Stands in until equations are checked.
+//! Stands in until sentences are looked up in their sources.
 #![allow(missing_docs)]
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Grounding<'a> {

@@ -34,15 +34,15 @@ pub(super) fn repeats(summary: &Summary, tasks: &Groups, answers: &Groups) -> Re
     const NO_ANSWER: u32 = u32::MAX;
 
     let sizes = tasks.sizes();
-    let repeats = sizes.iter().max().copied().unwrap_or(0);
-    let mut rows: Vec<(u32, u32, bool, bool)> = summary
-        .rows()
-        .zip(tasks.first.iter().zip(&answers.first))
-        .filter(|(_, (task, _))| sizes[**task as usize] > 1)
-        .map(|(row, (task, answer))| {
-            (*task, if row.answered() { *answer } else { NO_ANSWER }, row.correct(), row.at_zero())
-        })
-        .collect();
+    let repeats = sizes.iter().max().copied().unwrap_or(u32::from(!summary.is_empty()));
+    let mut rows: Vec<(u32, u32, bool, bool)> = Vec::new();
+    for (place, row) in summary.rows().enumerate().filter(|_| repeats > 1) {
+        let task = tasks.first(place);
+        if sizes[task] > 1 {
+            let answer = if row.answered() { answers.first(place) as u32 } else { NO_ANSWER };
+            rows.push((task as u32, answer, row.correct(), row.at_zero()));
+        }
+    }
     rows.sort_unstable();
     let mut repeated = Vec::new();
     for task in rows.chunk_by(|one, other| one.0 == other.0) {
@@ -61,7 +61,7 @@ pub(super) fn repeats(summary: &Summary, tasks: &Groups, answers: &Groups) -> Re
         });
     }
 
-    let each = Groups::of((0..repeated.len() as u64).map(|task| [task, 0]));
+    let each = Groups::single(repeated.len());
     let mean = |of: fn(&Repeated) -> f64, most: f64| {
         let (value, detail) = each.mean(repeated.iter().map(|task| Some(of(task))))?;
         Ok::<Estimate, StatsError>((value, detail.within(0.0, most)))

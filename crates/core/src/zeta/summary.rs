@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 
-use reasonscape_stats::calibration::{Bin, Binning, brier, expected_error, reliability};
+use reasonscape_stats::calibration::{Bin, Binning, brier, reliability};
 use reasonscape_stats::effect::Sample;
 use reasonscape_stats::entropy::Entropy;
 use reasonscape_stats::quantile::quantile;
@@ -131,7 +131,7 @@ pub struct MetricsSummary {
 /// Answered questions of one model as they come, a hundred bytes each.
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
-    /// In pieces, so that two summaries become one without copying.
+    /// In pieces, so that no growth ever needs the room twice.
     parts: Vec<Vec<Row>>,
 }
 
@@ -153,6 +153,9 @@ pub(super) struct Row {
     sentences: [u32; 2],
     flags: u8,
 }
+
+/// Rows of a piece.
+const PART: usize = 8192;
 
 /// Stands for a count that is absent; what would be as large is cut to just below.
 const NONE: u32 = u32::MAX;
@@ -246,17 +249,20 @@ fn digest(text: &[u8]) -> [u64; 2] {
 impl Summary {
     /// Takes up an answered question.
     pub fn add(&mut self, task: &PerTask<'_>) {
-        if self.parts.is_empty() {
-            self.parts.push(Vec::new());
-        }
-        self.parts.last_mut().expect("there is a part").push(Row::new(task));
+        self.push(Row::new(task));
     }
 
     /// Takes up all that `other` has, after what is there.
     pub fn merge(&mut self, other: Self) {
-        for mut part in other.parts {
-            part.shrink_to_fit();
-            self.parts.push(part);
+        for row in other.parts.into_iter().flatten() {
+            self.push(row);
+        }
+    }
+
+    fn push(&mut self, row: Row) {
+        match self.parts.last_mut() {
+            Some(part) if part.len() < PART => part.push(row),
+            _ => self.parts.push(vec![row]),
         }
     }
 
@@ -275,14 +281,17 @@ impl Summary {
     }
 
     pub(super) fn tasks(&self) -> Groups {
-        Groups::of(self.rows().map(|row| row.task))
+        Groups::of(self.len(), self.rows().map(|row| row.task))
     }
 
     /// Answers that say to be the same one: of each its place in the order in which answers were added, and the place
     /// of the first that has its id and repeat.
     pub fn duplicates(&self) -> Vec<[usize; 2]> {
-        let mut keys: Vec<([u64; 2], u32, u32)> =
-            self.rows().zip(0..).map(|(row, place)| (row.task, row.repeat, place)).collect();
+        if self.tasks().are_single() {
+            return Vec::new();
+        }
+        let mut keys: Vec<([u64; 2], u32, u32)> = Vec::with_capacity(self.len());
+        keys.extend(self.rows().zip(0..).map(|(row, place)| (row.task, row.repeat, place)));
         keys.sort_unstable();
         let same = keys.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1));
         let mut found: Vec<[usize; 2]> = same
@@ -302,7 +311,10 @@ impl Summary {
 
     /// Stated probabilities beside how it went.
     fn stated(&self) -> Vec<(f64, bool)> {
-        self.rows().filter_map(|row| Some((finite(row.prob_correct)?, row.correct()))).collect()
+        let known = |row: &Row| Some((finite(row.prob_correct)?, row.correct()));
+        let mut stated = Vec::with_capacity(self.rows().filter_map(known).count());
+        stated.extend(self.rows().filter_map(known));
+        stated
     }
 
     /// All metrics; calibration with so many bins.
@@ -357,15 +369,15 @@ impl Summary {
         found.latency_mean_ms = keep("latency_mean_ms", mean(|row| finite(row.latency_ms))?);
         found.latency_p95_ms = keep("latency_p95_ms", self.latency_p95(&tasks)?);
 
-        let answers = Groups::of(self.rows().map(|row| row.answer));
-        let variety = self.variety(&tasks, &answers)?;
-        found.sce = keep("sce", (variety.0.map(|entropy| entropy.nats), variety.1));
-        found.sce_normalized = variety.0.and_then(|entropy| entropy.normalised());
         let calibrated = self.calibrated(&tasks, bins)?;
         found.brier = keep("brier", calibrated.brier);
         found.ece = keep("ece", calibrated.ece);
         found.ece_adaptive = keep("ece_adaptive", calibrated.ece_adaptive);
 
+        let answers = Groups::of(self.len(), self.rows().map(|row| row.answer));
+        let variety = self.variety(&tasks, &answers)?;
+        found.sce = keep("sce", (variety.0.map(|entropy| entropy.nats), variety.1));
+        found.sce_normalized = variety.0.and_then(|entropy| entropy.normalised());
         let several = repeats(self, &tasks, &answers)?;
         found.repeats = several.repeats;
         if found.repeats > 1 {
@@ -401,11 +413,12 @@ impl Summary {
     /// occur once the bias is all there is, and there is no interval.
     fn variety(&self, tasks: &Groups, answers: &Groups) -> Result<(Option<Entropy>, Detail), StatsError> {
         let sizes = answers.sizes();
-        let counts = || self.rows().zip(&sizes).filter(|(row, _)| row.answered()).map(|(_, size)| *size);
+        let size = |place: usize| sizes.get(place).copied().unwrap_or(1);
+        let counts = || self.rows().zip(0..).filter(|(row, _)| row.answered()).map(|(_, place)| size(place));
         let answered = self.rows().filter(|row| row.answered()).count();
         let entropy = Entropy::of_counts(counts().map(u64::from));
-        let surprise = self.rows().zip(&answers.first).map(|(row, first)| {
-            row.answered().then(|| -(f64::from(sizes[*first as usize]) / answered as f64).ln())
+        let surprise = self.rows().zip(0..).map(|(row, place)| {
+            row.answered().then(|| -(f64::from(size(answers.first(place))) / answered as f64).ln())
         });
         let (_, found) = tasks.mean(surprise)?;
         let detail = linearised(found).within(0.0, f64::INFINITY);
@@ -435,8 +448,7 @@ impl Summary {
                 Some(if bin.accuracy < bin.confidence { p - right } else { right - p })
             };
             let (_, detail) = tasks.mean(self.rows().map(signed))?;
-            let value = expected_error(&stated, binning)?;
-            Ok::<Estimate, StatsError>((value, linearised(detail).within(0.0, 1.0)))
+            Ok::<Estimate, StatsError>((mean_gap(&found), linearised(detail).within(0.0, 1.0)))
         };
         // Bins without answers are not listed, so the bin of `p` is the one that begins where its own does.
         let by_width = |found: &[Bin], p: f64| {
@@ -456,6 +468,12 @@ struct Calibrated {
     brier: Estimate,
     ece: Estimate,
     ece_adaptive: Estimate,
+}
+
+/// How far bins are off, in the mean over their answers.
+fn mean_gap(bins: &[Bin]) -> Option<f64> {
+    let n: u64 = bins.iter().map(|bin| bin.n).sum();
+    (n > 0).then(|| bins.iter().map(|bin| bin.n as f64 * bin.gap()).sum::<f64>() / n as f64)
 }
 
 fn linearised(detail: Detail) -> Detail {

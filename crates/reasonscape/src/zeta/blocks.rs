@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 /// How much is read at a time. A line that is longer makes its piece longer.
-const SIZE: u64 = 1 << 20;
+const SIZE: u64 = 1 << 18;
 
 /// Pieces of a file, in order. Together they are the file, without a byte order mark.
 #[derive(Debug)]

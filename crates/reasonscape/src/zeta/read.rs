@@ -46,15 +46,31 @@ pub(crate) struct Model {
     /// Absent where nobody says it.
     pub(crate) name: Option<String>,
     pub(crate) summary: Summary,
-    /// Where each answer stands.
-    places: Vec<Place>,
+    /// Where the answers stand, in the pieces in which they were read.
+    places: Vec<Places>,
 }
 
-/// A line of a file.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    file: u32,
-    line: u32,
+/// Lines of a piece of a file.
+#[derive(Debug)]
+struct Places {
+    file: usize,
+    /// Lines before the piece.
+    before: u64,
+    /// In the piece, counted from 1.
+    lines: Vec<u32>,
+}
+
+impl Model {
+    /// The file and the line of an answer.
+    fn place(&self, mut answer: usize) -> (usize, u64) {
+        for part in &self.places {
+            match part.lines.get(answer) {
+                Some(line) => return (part.file, part.before + u64::from(*line)),
+                None => answer -= part.lines.len(),
+            }
+        }
+        unreachable!("every answer has a place")
+    }
 }
 
 /// A step of a reasoning that is false.
@@ -169,7 +185,7 @@ impl Reading<'_> {
             let kind = log.as_ref().map(Log::kind);
             let (parts, next) = rayon::join(
                 || {
-                    let part = |block: &Vec<u8>| self.part(file as u32, block, kind);
+                    let part = |block: &Vec<u8>| self.part(file, block, kind);
                     batch.par_iter().map(part).collect::<Vec<Part>>()
                 },
                 || blocks.several(at_once),
@@ -183,7 +199,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn part(&self, file: u32, block: &[u8], log: Option<super::LogKind>) -> Part {
+    fn part(&self, file: usize, block: &[u8], log: Option<super::LogKind>) -> Part {
         let mut part = Part {
             models: Vec::new(),
             lines: 0,
@@ -208,7 +224,7 @@ impl Reading<'_> {
         part
     }
 
-    fn line(&self, file: u32, line: &[u8], part: &mut Part) -> Result<(), String> {
+    fn line(&self, file: usize, line: &[u8], part: &mut Part) -> Result<(), String> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
@@ -232,7 +248,10 @@ impl Reading<'_> {
         }
         let model = model(&mut part.models, name);
         model.summary.add(&task);
-        model.places.push(Place { file, line: part.lines });
+        if model.places.is_empty() {
+            model.places.push(Places { file, before: 0, lines: Vec::new() });
+        }
+        model.places[0].lines.push(part.lines);
         Ok(())
     }
 
@@ -240,15 +259,17 @@ impl Reading<'_> {
     fn take(
         &mut self,
         file: usize,
-        line: u32,
+        line: u64,
         part: Part,
         log: &mut Option<Log<'_>>,
-    ) -> Result<u32, Failure> {
+    ) -> Result<u64, Failure> {
         for found in part.models {
             let model = model(&mut self.results.models, found.name.as_deref());
             model.summary.merge(found.summary);
-            let places = found.places.iter().map(|place| Place { line: line + place.line, ..*place });
-            model.places.extend(places);
+            model.places.extend(found.places.into_iter().map(|mut places| {
+                places.lines.shrink_to_fit();
+                Places { before: line, ..places }
+            }));
         }
         if self.results.models.len() > MOST_MODELS {
             return Err(Failure::input(format_args!(
@@ -260,7 +281,11 @@ impl Reading<'_> {
         self.bad.count += part.bad_count;
         for (place, problem) in part.bad {
             if self.bad.shown.len() < SHOWN {
-                self.bad.shown.push(format!("`{}` line {}: {problem}", self.names[file], line + place));
+                self.bad.shown.push(format!(
+                    "`{}` line {}: {problem}",
+                    self.names[file],
+                    line + u64::from(place)
+                ));
             }
         }
         let room = self.options.examples.saturating_sub(self.results.examples.len());
@@ -273,7 +298,7 @@ impl Reading<'_> {
         let forecast = self.total.max(bytes) as f64 / bytes.max(1) as f64 * answers as f64;
         self.progress.done.store(answers as u64, Relaxed);
         self.progress.total.store(forecast as u64, Relaxed);
-        Ok(line + part.lines)
+        Ok(line + u64::from(part.lines))
     }
 
     fn finish(mut self) -> Result<Results, Failure> {
@@ -288,8 +313,8 @@ impl Reading<'_> {
             again.count += duplicates.len() as u64;
             for [place, first] in duplicates.into_iter().take(SHOWN) {
                 let at = |place: usize| {
-                    let Place { file, line } = model.places[place];
-                    format!("`{}` line {line}", self.names[file as usize])
+                    let (file, line) = model.place(place);
+                    format!("`{}` line {line}", self.names[file])
                 };
                 if again.shown.len() < SHOWN {
                     again.shown.push(format!("{} has the id of {}", at(place), at(first)));
