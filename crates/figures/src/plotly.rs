@@ -194,9 +194,15 @@ impl Grid {
 }
 
 fn plot_height(panel: &ReadyPanel<'_>, columns: usize) -> f64 {
-    let row = if panel.heat().is_some() { 34.0 } else { 28.0 };
+    /// Rows of which each has as much room as it likes.
+    const FEW: usize = 30;
+    let row = |names: usize| match panel.heat() {
+        _ if names > FEW => 19.0,
+        Some(_) => 34.0,
+        None => 28.0,
+    };
     match panel.y.names() {
-        Some(names) => (names.len() as f64 * row).clamp(80.0, 2400.0),
+        Some(names) => (names.len() as f64 * row(names.len())).clamp(80.0, 2400.0),
         None if columns == 1 => 380.0,
         None => 260.0,
     }

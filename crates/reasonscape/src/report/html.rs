@@ -22,10 +22,11 @@ nav{margin:1rem 0}nav a{margin-right:1rem;white-space:nowrap}a{color:#0072b2}\
 figure{margin:1rem 0}.wide{overflow-x:auto}\
 table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}\
 th,td{padding:.25rem .6rem;border-bottom:1px solid #e5e5e5;text-align:left}\
-th{border-bottom:2px solid #999}td.number,th.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\
+th{border-bottom:2px solid #999}td:first-child{white-space:nowrap}\
+td.number,th.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\
 .still{display:none}\
 @media print{body{margin:0;max-width:none;font-size:10pt}nav,.live:not(.alone){display:none}.still{display:block}\
-.still svg{max-width:100%;height:auto}h2,figure{break-inside:avoid}table{font-size:8pt}}";
+.still svg{max-width:100%;height:auto}h2,figure{break-inside:avoid}table{font-size:8pt}td:first-child{white-space:normal}}";
 
 /// The whole page.
 pub(crate) fn html(report: &Report) -> String {
@@ -40,7 +41,7 @@ pub(crate) fn html(report: &Report) -> String {
         title = escape(&report.title),
     );
     for Section { id, title, .. } in &report.sections {
-        let _ = write!(page, "<a href=\"#{id}\">{}</a>", escape(title));
+        let _ = write!(page, "<a href=\"#{id}\">{}</a> ", escape(title));
     }
     page.push_str("</nav>\n<main>\n");
     let mut figures = drawn(report).into_iter();
