@@ -5,6 +5,7 @@ use std::path::Path;
 
 use reasonscape_core::Status;
 
+use super::browser::draws_alone;
 use super::ended::{Draws, Planted, ended};
 use super::small::{STRONG, Skill, Small, TWIN, WEAK};
 use crate::world::{reasonscape, refuses};
@@ -112,6 +113,7 @@ fn sixty_models_fit_on_a_page_that_says_what_it_leaves_out() {
         }
     }
     let page = written_of(study.path(), "report.html", &[]);
+    draws_alone(&Path::new(study.path()).join("report.html"), 9);
     assert!(page.len() < 8_000_000, "{} bytes", page.len());
     let sections: Vec<&str> = page.split("<section id=").skip(1).collect();
     let section = |id: &str| {
