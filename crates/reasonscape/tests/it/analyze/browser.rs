@@ -24,7 +24,7 @@ struct Seen {
 
 /// Opens a page; `None` without a Chromium.
 fn seen(page: &Path) -> Option<Seen> {
-    const PATIENCE: Duration = Duration::from_secs(120);
+    const PATIENCE: Duration = Duration::from_mins(2);
     let program = reasonscape_oracle::chromium()?;
     let folder = TempDir::new().unwrap();
     let file = |name: &str| folder.path().join(name);
