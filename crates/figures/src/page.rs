@@ -31,6 +31,21 @@ pub fn plotly_script() -> &'static str {
     })
 }
 
+/// The same with six digits a number, which is more than a screen shows and a third of what a number can have.
+fn rounded(value: Value) -> Value {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(real) if real.fract() != 0.0 => {
+                json!(format!("{real:.5e}").parse::<f64>().unwrap_or(real))
+            }
+            _ => Value::Number(number),
+        },
+        Value::Array(items) => items.into_iter().map(rounded).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, rounded(value))).collect(),
+        other => other,
+    }
+}
+
 /// JSON that can stand within a `<script>`: nothing in it ends the element or begins a comment.
 fn embedded(value: &Value) -> String {
     value
@@ -55,8 +70,8 @@ fn drawing(figure: &Figure, id: &str) -> String {
         escape(&format!("{}. {}", figure.title, describe(figure))),
         plotly.height,
         embedded(&json!(id)),
-        embedded(&Value::Array(plotly.traces)),
-        embedded(&plotly.layout),
+        embedded(&rounded(Value::Array(plotly.traces))),
+        embedded(&rounded(plotly.layout)),
         embedded(&config),
     )
 }
@@ -100,7 +115,7 @@ pub(crate) fn page(figure: &Figure) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{embedded, plotly_script};
+    use super::{embedded, plotly_script, rounded};
     use serde_json::json;
 
     #[test]
@@ -110,6 +125,13 @@ mod tests {
         assert!(script.trim_end().ends_with(')') || script.trim_end().ends_with(';'));
         assert!(!script.contains("</script") && !script.contains("<!--"));
         assert!(script.len() < 5_000_000);
+    }
+
+    #[test]
+    fn numbers_keep_six_digits_and_whole_ones_all() {
+        let given = json!({"x": [0.123_456_789, -1.0 / 3.0, 1e-9 / 3.0, 12_345_678.9], "n": [123_456_789, 4096.0], "t": "0.123456789"});
+        let expected = json!({"x": [0.123_457, -0.333_333, 3.33333e-10, 12_345_700.0], "n": [123_456_789, 4096.0], "t": "0.123456789"});
+        assert_eq!(rounded(given), expected);
     }
 
     #[test]

@@ -22,6 +22,8 @@ const WIDTH: f64 = 960.0;
 const TICKS: f64 = 26.0;
 const TITLE: f64 = 24.0;
 const RULE: f64 = 16.0;
+/// Of the width of a panel, what is left when plotly has made room for words.
+const SURE: f64 = 0.85;
 /// The widest that a name on an axis may be.
 const NAME: f64 = 190.0;
 
@@ -79,8 +81,8 @@ pub(crate) fn plotly(figure: &Figure) -> Plotly {
     for (index, (panel, place)) in panels.iter().zip(&grid.places).enumerate() {
         let (x, y) = grid.domains(place);
         let mut across = axis(&panel.x, x, &reference("y", index), place.shows_x_label);
-        if place.is_slanted {
-            across["tickangle"] = json!(-45);
+        if let Some(angle) = place.angle {
+            across["tickangle"] = json!(angle);
         }
         let mut up = axis(&panel.y, y, &reference("x", index), place.shows_y_label);
         if let Some(names) = panel.y.names() {
@@ -99,7 +101,7 @@ pub(crate) fn plotly(figure: &Figure) -> Plotly {
                 trace["yaxis"] = json!(reference("y", index));
             }
         }
-        builder.rules(panel, index, &place.rules);
+        builder.rules(panel, index, &place.rules, place.width * SURE);
     }
     let has = |kind: fn(&Layer) -> bool| panels.iter().any(|panel| panel.layers.iter().any(kind));
     if has(|layer| matches!(layer, Layer::Bars { .. })) {
@@ -134,7 +136,8 @@ struct Place {
     width: f64,
     /// Pixels below the axis.
     below: f64,
-    is_slanted: bool,
+    /// How words below the axis are turned, in degrees, if they are.
+    angle: Option<i32>,
     shows_x_label: bool,
     shows_y_label: bool,
     rules: Vec<PlacedRule>,
@@ -194,9 +197,15 @@ impl Grid {
 }
 
 fn plot_height(panel: &ReadyPanel<'_>, columns: usize) -> f64 {
-    let row = if panel.heat().is_some() { 34.0 } else { 28.0 };
+    /// Rows of which each has as much room as it likes.
+    const FEW: usize = 30;
+    let row = |names: usize| match panel.heat() {
+        _ if names > FEW => 19.0,
+        Some(_) => 34.0,
+        None => 28.0,
+    };
     match panel.y.names() {
-        Some(names) => (names.len() as f64 * row).clamp(80.0, 2400.0),
+        Some(names) => (names.len() as f64 * row(names.len())).clamp(80.0, 2400.0),
         None if columns == 1 => 380.0,
         None => 260.0,
     }
@@ -217,17 +226,22 @@ fn place(panels: &[ReadyPanel<'_>], index: usize, columns: usize) -> Place {
     };
     let plot_width = (cell - left - if column + 1 == columns { 0.0 } else { 8.0 }).max(60.0);
     let names = panel.x.names().unwrap_or_default();
-    let is_slanted = widest(names) + 6.0 > plot_width * 0.8 / names.len().max(1) as f64;
-    let words = if is_slanted { widest(names) * 0.75 + 18.0 } else { TICKS };
+    let slot = plot_width * 0.8 / names.len().max(1) as f64;
+    let (angle, words) = match widest(names) {
+        wide if wide + 6.0 <= slot => (None, TICKS),
+        // Slanted words would lie over each other.
+        wide if slot < 15.0 => (Some(-90), wide + 18.0),
+        wide => (Some(-45), wide * 0.75 + 18.0),
+    };
     let label = if shows_x_label { TITLE } else { 0.0 };
     let key = if panel.heat().is_some() { KEY } else { 0.0 };
-    let area = Area { x: 0.0, y: 0.0, width: plot_width * 0.85, height: 0.0 };
+    let area = Area { x: 0.0, y: 0.0, width: plot_width * SURE, height: 0.0 };
     Place {
         row: index / columns,
         left: column as f64 * cell + left,
         width: plot_width,
         below: words + label + key + 10.0,
-        is_slanted: !names.is_empty() && is_slanted,
+        angle,
         shows_x_label,
         shows_y_label,
         rules: place_rules(panel, area),

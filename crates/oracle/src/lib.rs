@@ -4,6 +4,7 @@
 //! test runner's capture; with `REASONSCAPE_REQUIRE_ORACLES` set, as in CI, a missing oracle is a failure.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Runs a Python script (standard library only) on some input and gives what it printed; `None` without python3.
@@ -25,12 +26,7 @@ pub fn python(script: &str, input: &str) -> Option<String> {
     let mut child = match spawned {
         Ok(child) => child,
         Err(error) => {
-            assert!(
-                std::env::var_os("REASONSCAPE_REQUIRE_ORACLES").is_none(),
-                "python3 is required as an oracle and could not be started: {error}"
-            );
-            // `eprintln!` would be captured; whoever runs the tests must see this.
-            let _ = writeln!(std::io::stderr(), "SKIPPED: python3 could not be started ({error})");
+            skip(&format!("python3 could not be started ({error})"));
             return None;
         }
     };
@@ -41,4 +37,35 @@ pub fn python(script: &str, input: &str) -> Option<String> {
     writer.join().expect("the writer does not panic").expect("python3 reads its input");
     assert!(output.status.success(), "python3 failed on:\n{script}");
     Some(String::from_utf8(output.stdout).expect("python3 prints UTF-8"))
+}
+
+/// The program of Chromium: what `REASONSCAPE_CHROMIUM` names, or the first that is on the path; `None` without one.
+///
+/// # Panics
+/// When there is none and `REASONSCAPE_REQUIRE_ORACLES` is set.
+pub fn chromium() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("REASONSCAPE_CHROMIUM").filter(|named| !named.is_empty()) {
+        return Some(named.into());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let found = names
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
+        .find(|program| program.is_file());
+    if found.is_none() {
+        skip(
+            "there is no Chromium; `scripts/chromium.sh` gets one and prints what REASONSCAPE_CHROMIUM is to be",
+        );
+    }
+    found
+}
+
+/// Says that an oracle is missing, past the test runner's capture, or fails where it must be there.
+fn skip(problem: &str) {
+    let is_required = std::env::var_os("REASONSCAPE_REQUIRE_ORACLES").is_some();
+    assert!(!is_required, "an oracle is required: {problem}");
+    // `eprintln!` would be captured; whoever runs the tests must see this.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {problem}");
 }

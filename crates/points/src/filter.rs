@@ -184,6 +184,23 @@ impl Filter {
         self.columns.is_empty() && self.groups.is_empty()
     }
 
+    /// The same, of these evaluations only, by their ids; what it says about ids otherwise is left out.
+    ///
+    /// ```
+    /// use reasonscape_points::Filter;
+    ///
+    /// let filter = Filter::parse(["eval_id=a*", "base_task=sort"])?;
+    /// assert_eq!(filter.of_evals(&["a1", "a2"]), Filter::parse(["base_task=sort", "eval_id=a1,a2"])?);
+    /// # Ok::<(), reasonscape_points::PointsError>(())
+    /// ```
+    #[must_use]
+    pub fn of_evals<T: AsRef<str>>(&self, eval_ids: &[T]) -> Self {
+        let mut filter = self.clone();
+        let ids = eval_ids.iter().map(|id| id.as_ref().to_owned()).collect();
+        filter.columns.insert(Column::EvalId, vec![Condition::OneOf(ids)]);
+        filter
+    }
+
     /// What it says about tests (task, coordinates, manifold), without what it says about evaluations.
     ///
     /// ```

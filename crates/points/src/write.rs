@@ -231,11 +231,20 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain structures become JSON")
 }
 
+/// Columns of trials that have a few values in a file, so that each takes a few bits of a dictionary.
+const FEW_VALUES: [&str; 10] =
+    ["eval_id", "model", "template", "sampler", "base_task", "repeat", "status", "guess", "finish", "method"];
+
 fn properties(kind: Kind, eval: &EvalInfo, task: &str, pair: &str) -> WriterProperties {
     let says = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
+    // To set up a decompressor takes longer than to read a column that is short, or that a dictionary has made so.
+    let compression = match kind {
+        Kind::Trials => Compression::ZSTD(ZstdLevel::default()),
+        Kind::Points => Compression::UNCOMPRESSED,
+    };
     let mut builder = WriterProperties::builder()
         .set_created_by(concat!("reasonscape ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_compression(compression)
         .set_max_row_group_row_count(Some(ROW_GROUP))
         // An index of pages gains little in files of one group, and has no checksum: where one of its bits is flipped,
         // the library that reads it subtracts without looking.
@@ -254,6 +263,9 @@ fn properties(kind: Kind, eval: &EvalInfo, task: &str, pair: &str) -> WriterProp
         builder = builder
             .set_column_dictionary_enabled(column.clone(), false)
             .set_column_statistics_enabled(column, EnabledStatistics::None);
+        for name in FEW_VALUES {
+            builder = builder.set_column_compression(ColumnPath::from(name), Compression::UNCOMPRESSED);
+        }
     }
     builder.build()
 }

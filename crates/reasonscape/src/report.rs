@@ -12,18 +12,26 @@ mod landscapes;
 mod markdown;
 mod methods;
 mod provenance;
+mod shown;
+
+use std::thread::ScopedJoinHandle;
 
 use reasonscape_figures::Figure;
 use reasonscape_points::{PointsDb, PointsError};
 use reasonscape_stats::Mode;
 use reasonscape_stats::pairwise::Method;
+use tokio::runtime::Handle;
 
-use crate::analysis::{Asked, Leaderboard, leaderboard, pairwise, truncation_note};
+use crate::analysis::{Asked, Leaderboard, ScoreRow, leaderboard, pairwise, truncation_note};
 use crate::failure::Failure;
 use crate::output::{Cell, Table};
+use shown::{MOST_ROWS, MOST_SIDES, Shown};
 
 pub(crate) use self::html::html;
 pub(crate) use self::markdown::markdown;
+
+/// Evaluations that stand side by side in a table, however few tasks there are.
+const MOST_ABREAST: usize = 8;
 
 /// A report, before it is written in one form or another.
 #[derive(Debug)]
@@ -67,42 +75,30 @@ pub(crate) async fn report(db: &PointsDb, asked: &Asked, title: &str, mode: Mode
             "no evaluation has a trial yet, so there is nothing to report; `reasonscape run` asks for them",
         ));
     }
-    let mut sections = vec![
-        Section {
-            id: "findings",
-            title: "Findings",
-            blocks: findings::findings(db, asked, &board, mode).await?,
-        },
-        Section { id: "leaderboard", title: "Leaderboard", blocks: standing(&board, truncation_note(db)) },
-        Section {
-            id: "tasks",
-            title: "Task by task",
-            blocks: vec![
-                Block::text(
-                    "Accuracy on each task, with its 95 % interval; the darker, the more a model fails.",
-                ),
-                Block::Figure(Box::new(figures::by_task(&board))),
-                Block::Table(by_task(&board)),
-            ],
-        },
-    ];
-    if board.rows.len() > 1 {
-        let games = pairwise(db, asked, mode, Method::Exact).await?;
-        sections.push(Section {
-            id: "pairwise",
-            title: "Head to head",
-            blocks: vec![
-                Block::text(
-                    "How often the model of the row would come out ahead of the model of the column, were a task \
-                     drawn at random and each accuracy drawn from what the data support. A half is a draw.",
-                ),
-                Block::Figure(Box::new(figures::head_to_head(&games))),
-                Block::Table(ratings(&games)),
-            ],
+    let curves = Shown::curves(&board, asked);
+    let rows = Shown::rows(&board, asked);
+    let runtime = Handle::current();
+    // Parts that do not need each other are worked out side by side.
+    let [found, head_to_head, landscapes, forensics] = std::thread::scope(|scope| {
+        let found = scope.spawn(|| {
+            let blocks = runtime.block_on(findings::findings(db, asked, &board, mode))?;
+            Ok(vec![Section { id: "findings", title: "Findings", blocks }])
         });
-    }
-    sections.extend(landscapes::landscapes(db, asked, mode).await?);
-    sections.extend(forensics::forensics(db, asked, mode).await?);
+        let head_to_head = scope.spawn(|| runtime.block_on(head_to_head(db, asked, &board, mode)));
+        let landscapes = scope.spawn(|| runtime.block_on(landscapes::landscapes(db, [&curves, &rows], mode)));
+        let forensics = scope.spawn(|| runtime.block_on(forensics::forensics(db, &curves, mode)));
+        [found, head_to_head, landscapes, forensics].map(joined)
+    });
+    let mut sections = found?;
+    sections.push(Section {
+        id: "leaderboard",
+        title: "Leaderboard",
+        blocks: standing(&board, truncation_note(db)),
+    });
+    sections.push(Section { id: "tasks", title: "Task by task", blocks: task_by_task(&board) });
+    sections.extend(head_to_head?);
+    sections.extend(landscapes?);
+    sections.extend(forensics?);
     sections.push(Section { id: "methods", title: "How it was measured", blocks: methods::methods(mode) });
     let sources = db.sources();
     sections.push(Section {
@@ -118,6 +114,49 @@ pub(crate) async fn report(db: &PointsDb, asked: &Asked, title: &str, mode: Mode
         provenance::when(sources),
     );
     Ok(Report { title: title.to_owned(), summary, sections })
+}
+
+/// What a part of the report came to.
+fn joined(part: ScopedJoinHandle<'_, Result<Vec<Section>, Failure>>) -> Result<Vec<Section>, Failure> {
+    part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Everybody against everybody; nothing where there is one.
+async fn head_to_head(
+    db: &PointsDb,
+    asked: &Asked,
+    board: &Leaderboard,
+    mode: Mode,
+) -> Result<Vec<Section>, Failure> {
+    if board.rows.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let games = pairwise(db, asked, mode, Method::Exact).await?;
+    let mut blocks = vec![
+        Block::text(
+            "How often the model of the row would come out ahead of the model of the column, were a task drawn at random \
+             and each accuracy drawn from what the data support. A half is a draw.",
+        ),
+        Block::Figure(Box::new(figures::head_to_head(&games, MOST_SIDES))),
+    ];
+    if games.evals.len() > MOST_SIDES {
+        blocks.push(Block::Text(format!(
+            "Of {} evaluations, these are the {MOST_SIDES} with the highest rating. `reasonscape analyze pairwise STUDY \
+             --format csv` has the win rates of all.",
+            games.evals.len()
+        )));
+    }
+    blocks.push(Block::Table(ratings(&games)));
+    Ok(vec![Section { id: "pairwise", title: "Head to head", blocks }])
+}
+
+/// Accuracies as a picture and as a table.
+fn task_by_task(board: &Leaderboard) -> Vec<Block> {
+    vec![
+        Block::text("Accuracy on each task, with its 95 % interval; the darker, the more a model fails."),
+        Block::Figure(Box::new(figures::by_task(board, MOST_ROWS))),
+        Block::Table(by_task(board)),
+    ]
 }
 
 /// Nothing where the study does not have what the question needs.
@@ -160,9 +199,9 @@ fn standing(board: &Leaderboard, truncation: Option<String>) -> Vec<Block> {
             Cell::Number(row.tasks.values().map(|task| task.n).sum::<u64>() as f64, 0),
         ]);
     }
-    let mut blocks = vec![Block::Figure(Box::new(figures::scores(board))), Block::Table(table)];
+    let mut blocks = vec![Block::Figure(Box::new(figures::scores(board, MOST_ROWS))), Block::Table(table)];
     let mut remarks: Vec<String> = truncation.into_iter().collect();
-    if board.rows.iter().any(crate::analysis::ScoreRow::is_tied) {
+    if board.rows.iter().any(ScoreRow::is_tied) {
         remarks
             .push("= is a tie: the intervals overlap, and the place may be any of those named.".to_owned());
     }
@@ -189,21 +228,29 @@ fn standing(board: &Leaderboard, truncation: Option<String>) -> Vec<Block> {
     blocks
 }
 
-/// The numbers of the picture.
+/// The numbers of the picture. Whichever are fewer, tasks or evaluations, stand side by side.
 fn by_task(board: &Leaderboard) -> Table {
-    let columns: Vec<&str> =
-        ["task"].into_iter().chain(board.rows.iter().map(|row| row.label.as_str())).collect();
-    let mut table = Table::new(&columns);
+    let cell = |row: &ScoreRow, task: &String| match row.tasks.get(task) {
+        Some(task) => {
+            let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
+            Cell::Shown(format!("{center:.2} ± {margin:.2}"))
+        }
+        None => Cell::Missing,
+    };
+    let labels = board.rows.iter().map(|row| row.label.as_str());
+    if board.rows.len() > board.tasks.len().max(MOST_ABREAST) {
+        let columns: Vec<&str> = ["name"].into_iter().chain(board.tasks.iter().map(String::as_str)).collect();
+        let mut table = Table::new(&columns);
+        for row in &board.rows {
+            let cells = board.tasks.iter().map(|task| cell(row, task));
+            table.push([Cell::text(&row.label)].into_iter().chain(cells).collect());
+        }
+        return table;
+    }
+    let mut table = Table::new(&["task"].into_iter().chain(labels).collect::<Vec<_>>());
     for task in &board.tasks {
-        let mut cells = vec![Cell::text(task)];
-        cells.extend(board.rows.iter().map(|row| match row.tasks.get(task) {
-            Some(task) => {
-                let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
-                Cell::Shown(format!("{center:.2} ± {margin:.2}"))
-            }
-            None => Cell::Missing,
-        }));
-        table.push(cells);
+        let cells = board.rows.iter().map(|row| cell(row, task));
+        table.push([Cell::text(task)].into_iter().chain(cells).collect());
     }
     table
 }

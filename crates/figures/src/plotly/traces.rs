@@ -10,6 +10,7 @@ use crate::look::{FAINT, INK, Look};
 use crate::model::{Bounds, Direction, Heat, Layer, Point, Summary, Tree};
 use crate::number::{interval, short, shown, shown_with};
 use crate::panel::ReadyPanel;
+use crate::text::width;
 
 impl Builder<'_> {
     /// The title of a panel, above the words of its vertical lines.
@@ -165,6 +166,8 @@ impl Builder<'_> {
             "q3": column(|s| s.q3), "upperfence": column(|s| s.high),
             "line": {"color": look.color, "width": 1.5},
             "hoverinfo": if panel.sideways { "x+name" } else { "y+name" },
+            // Without these, boxes of one panel make room for those of the others.
+            "alignmentgroup": "boxes", "offsetgroup": escaped(name),
         });
         trace[if panel.sideways { "y" } else { "x" }] = json!(column(|s| s.at));
         self.named(&mut trace, name);
@@ -250,7 +253,13 @@ impl Builder<'_> {
     }
 
     /// Lines across, with their words above the panel or at its right edge.
-    pub(super) fn rules(&mut self, panel: &ReadyPanel<'_>, index: usize, placed_rules: &[PlacedRule]) {
+    pub(super) fn rules(
+        &mut self,
+        panel: &ReadyPanel<'_>,
+        index: usize,
+        placed_rules: &[PlacedRule],
+        panel_width: f64,
+    ) {
         let (x, y) = (reference("x", index), reference("y", index));
         for rule in panel.rules() {
             let is_vertical = rule.direction == Direction::Vertical;
@@ -259,10 +268,11 @@ impl Builder<'_> {
             // Shapes take numbers as they are, annotations their logarithms.
             let line = json!({"color": INK, "width": 1, "dash": "5px,3px"});
             let word = json!({"text": escaped(rule.label), "showarrow": false, "font": {"size": 12}});
-            // Near an edge the words go inwards, so that they stay on the page.
+            // Where half of the words would reach beyond an edge they go inwards, so that they stay on the page.
+            let half = width(rule.label, 12.0) / 2.0 / panel_width.max(1.0);
             let side = match axis.share(rule.at) {
-                Some(share) if share > 0.85 => "right",
-                Some(share) if share < 0.1 => "left",
+                Some(share) if share + half > 1.0 => "right",
+                Some(share) if share - half < 0.0 => "left",
                 _ => "center",
             };
             let (shape, mut annotation) = if is_vertical {

@@ -4,6 +4,7 @@ mod figure;
 mod loops;
 mod spread;
 
+use rayon::prelude::*;
 use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError};
 use reasonscape_stats::effect::{Effect, Sample, Size};
 use reasonscape_stats::paired_bootstrap::Outcome;
@@ -11,6 +12,7 @@ use reasonscape_stats::{Confidence, wilson};
 use serde::Serialize;
 
 pub(crate) use self::figure::compression_figure;
+use self::loops::Suspect;
 pub(crate) use self::loops::{LoopExample, LoopRule};
 pub(crate) use self::spread::Spread;
 use super::Bounds;
@@ -150,8 +152,29 @@ pub(crate) async fn compression(
         Measure::AnswerChars,
         Measure::CompressedSize,
     ];
-    let mut watched = watched(db, asked, &measures, options.by).await?;
-    // Columns that have been weighed are not needed any more, and there may be millions of trials.
+    let watched = watched(db, asked, &measures, options.by).await?;
+    let mut of_evals: Vec<Vec<Watched>> = Vec::new();
+    for row in watched {
+        // The rows of an evaluation stand together.
+        match of_evals.last_mut().filter(|rows| rows[0].eval.eval_id == row.eval.eval_id) {
+            Some(rows) => rows.push(row),
+            None => of_evals.push(vec![row]),
+        }
+    }
+    let found: Vec<(Vec<CompressionRow>, Vec<Suspect>)> =
+        of_evals.into_par_iter().map(|rows| of_eval(rows, options)).collect::<Result<_, PointsError>>()?;
+    let (rows, suspects): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let suspects = suspects.into_iter().flatten().collect();
+    let examples = loops::examples(db, asked, suspects, options.examples).await?;
+    Ok(Compression { rows: rows.into_iter().flatten().collect(), examples })
+}
+
+/// The rows of one evaluation, and of each the emptiest loop. Columns that were weighed are let go, since there may be
+/// millions of trials.
+fn of_eval(
+    mut watched: Vec<Watched>,
+    options: CompressionOptions,
+) -> Result<(Vec<CompressionRow>, Vec<Suspect>), PointsError> {
     let weighed: Vec<Vec<(String, Vec<Weighed>)>> = watched
         .iter_mut()
         .map(|row| {
@@ -159,23 +182,11 @@ pub(crate) async fn compression(
             units.map(|unit| (unit.base_task.clone(), weigh(&unit))).collect()
         })
         .collect();
-    let mut rows = Vec::new();
-    let mut suspects = Vec::new();
-    // The rows of an evaluation stand together.
-    let mut start = 0;
-    while start < watched.len() {
-        let id = &watched[start].eval.eval_id;
-        let end = start + watched[start..].iter().take_while(|row| row.eval.eval_id == *id).count();
-        let of_eval = weighed[start..end].iter().flatten().flat_map(|(_, trials)| trials);
-        let rule = LoopRule::of(of_eval, options.loop_bits);
-        for (row, units) in watched[start..end].iter().zip(&weighed[start..end]) {
-            rows.push(self::row(row, units, rule, options.confidence)?);
-            suspects.extend(loops::emptiest(row, units, rule));
-        }
-        start = end;
-    }
-    let examples = loops::examples(db, asked, suspects, options.examples).await?;
-    Ok(Compression { rows, examples })
+    let rule = LoopRule::of(weighed.iter().flatten().flat_map(|(_, trials)| trials), options.loop_bits);
+    let both = || watched.iter().zip(&weighed);
+    let suspects = both().filter_map(|(row, units)| loops::emptiest(row, units, rule)).collect();
+    let rows = both().map(|(row, units)| self::row(row, units, rule, options.confidence));
+    Ok((rows.collect::<Result<_, _>>()?, suspects))
 }
 
 /// What was compressed is the reasoning, or the whole output where there is none; its tokens are those of the same.

@@ -19,6 +19,11 @@ impl Asked {
         Ok(Self { filter: Filter::parse(items)?, items: items.to_vec() })
     }
 
+    /// The same, of these evaluations only, which are among those that are meant.
+    pub(crate) fn of_evals(&self, eval_ids: &[&str]) -> Self {
+        Self { filter: self.filter.of_evals(eval_ids), items: self.items.clone() }
+    }
+
     /// Says what there is, to whoever asked for something that is not there.
     pub(crate) async fn nothing(&self, db: &PointsDb) -> PointsError {
         let mut there = Vec::new();

@@ -4,6 +4,7 @@ mod figure;
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use reasonscape_points::{Counts, Estimator, EvalInfo, PointsDb, PointsError, Value};
 use reasonscape_stats::logistic::{Crossing, LackOfFit, LogisticFit, Row, Trend, fit};
 use reasonscape_stats::{Assumption, Event, Mode};
@@ -180,7 +181,7 @@ fn of_task(
         of_evals.entry(eval).or_default().push(outcomes(x, &place.counts, estimator.mode));
     }
     of_evals
-        .into_iter()
+        .into_par_iter()
         .map(|(eval, rows)| {
             // Where a blind guess is always right, nothing can be known about knowledge.
             let rows: Vec<Row> =

@@ -3,6 +3,7 @@
 mod figure;
 mod turn;
 
+use rayon::prelude::*;
 use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError};
 use reasonscape_stats::paired_bootstrap::Outcome;
 use reasonscape_stats::survival::{Cause, Ending, Exposure, HazardBin, Lifetimes, SurvivalCurve};
@@ -102,7 +103,7 @@ pub(crate) async fn hazard(
     options: HazardOptions,
 ) -> Result<Vec<HazardRow>, PointsError> {
     let watched = watched(db, asked, &[Measure::CompletionTokens], options.by).await?;
-    watched.into_iter().map(|watched| row(watched, options)).collect()
+    watched.into_par_iter().map(|watched| row(watched, options)).collect()
 }
 
 fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsError> {

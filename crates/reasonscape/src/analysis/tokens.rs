@@ -3,6 +3,7 @@
 mod figure;
 mod spending;
 
+use rayon::prelude::*;
 use reasonscape_points::{Estimator, EvalInfo, Measure, PointsDb, PointsError};
 use reasonscape_stats::Confidence;
 use reasonscape_stats::budget::{Budget, BudgetTrial};
@@ -88,7 +89,7 @@ pub(crate) async fn tokens(
     options: &TokensOptions,
 ) -> Result<Vec<TokensRow>, PointsError> {
     let watched = watched(db, asked, &[Measure::CompletionTokens], options.by).await?;
-    watched.into_iter().map(|watched| row(watched, options)).collect()
+    watched.into_par_iter().map(|watched| row(watched, options)).collect()
 }
 
 fn row(watched: Watched, options: &TokensOptions) -> Result<TokensRow, PointsError> {

@@ -5,28 +5,29 @@ use reasonscape_figures::{Axis, Bounds, Cell, Figure, Heat, Layer, Palette, Pane
 use crate::analysis::{Leaderboard, Pairwise};
 
 /// ReasonScores with their intervals, the best at the top.
-pub(super) fn scores(board: &Leaderboard) -> Figure {
-    let names = board.rows.iter().map(|row| row.label.as_str());
-    let points = board
-        .rows
+pub(super) fn scores(board: &Leaderboard, most: usize) -> Figure {
+    let rows = best(&board.rows, most);
+    let names = rows.iter().map(|row| row.label.as_str());
+    let points = rows
         .iter()
         .enumerate()
         .map(|(place, row)| {
             Point::between(row.score.center, place as f64, row.score.ci_low, row.score.ci_high)
         })
         .collect();
-    Figure::new("ReasonScore")
+    let figure = Figure::new("ReasonScore")
         .subtitle("with 95 % intervals; where they overlap, the order is not settled")
         .panel(
             Panel::new("", Axis::linear("ReasonScore"), Axis::categories("", names))
                 .layer(Layer::dots("", points)),
-        )
+        );
+    with_remark(figure, board.rows.len(), most)
 }
 
 /// Accuracy by model and task.
-pub(super) fn by_task(board: &Leaderboard) -> Figure {
-    let cells = board
-        .rows
+pub(super) fn by_task(board: &Leaderboard, most: usize) -> Figure {
+    let rows = best(&board.rows, most);
+    let cells = rows
         .iter()
         .flat_map(|row| {
             board.tasks.iter().map(|task| match row.tasks.get(task) {
@@ -40,7 +41,7 @@ pub(super) fn by_task(board: &Leaderboard) -> Figure {
         })
         .collect();
     let heat = Heat {
-        rows: board.rows.iter().map(|row| row.label.clone()).collect(),
+        rows: rows.iter().map(|row| row.label.clone()).collect(),
         columns: board.tasks.clone(),
         cells,
         palette: Palette::Sequential,
@@ -48,18 +49,18 @@ pub(super) fn by_task(board: &Leaderboard) -> Figure {
         label: "accuracy".to_owned(),
         percent: true,
     };
-    Figure::new("Accuracy by model and task")
+    let figure = Figure::new("Accuracy by model and task")
         .subtitle(format!("middle of the 95 % interval by {}, and the interval", board.mode))
-        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heat(heat)))
+        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heat(heat)));
+    with_remark(figure, board.rows.len(), most)
 }
 
-/// Who would come out ahead of whom.
-pub(super) fn head_to_head(games: &Pairwise) -> Figure {
-    let names: Vec<String> = games.evals.iter().map(|player| player.label.clone()).collect();
-    let cells = games
-        .win_rates
+/// Who would come out ahead of whom, among those with the highest rating.
+pub(super) fn head_to_head(games: &Pairwise, most: usize) -> Figure {
+    let names: Vec<String> = best(&games.evals, most).iter().map(|player| player.label.clone()).collect();
+    let cells = best(&games.win_rates, most)
         .iter()
-        .flatten()
+        .flat_map(|row| best(row, most))
         .map(|rate| Cell {
             value: *rate,
             interval: None,
@@ -78,4 +79,17 @@ pub(super) fn head_to_head(games: &Pairwise) -> Figure {
     Figure::new("Win rates")
         .subtitle("row against column, averaged over tasks; exact")
         .panel(Panel::new("", Axis::linear("against"), Axis::linear("")).layer(Layer::Heat(heat)))
+}
+
+/// The first, which are the best.
+fn best<T>(rows: &[T], most: usize) -> &[T] {
+    &rows[..rows.len().min(most)]
+}
+
+/// Says what the picture leaves out; the table beside it has all.
+fn with_remark(figure: Figure, rows: usize, most: usize) -> Figure {
+    match rows.saturating_sub(most) {
+        0 => figure,
+        more => figure.note(format!("{more} more evaluations, with lower scores, are in the table only")),
+    }
 }

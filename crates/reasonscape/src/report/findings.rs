@@ -2,7 +2,7 @@
 
 use reasonscape_points::{PointsDb, PointsError};
 use reasonscape_stats::multiple::holm;
-use reasonscape_stats::{Confidence, Mode, wilson};
+use reasonscape_stats::{Confidence, Interval, Mode, wilson};
 
 use super::Block;
 use crate::analysis::{Asked, Comparison, Leaderboard, compare};
@@ -98,26 +98,42 @@ fn neighbours(comparisons: &[Comparison]) -> Vec<String> {
     found
 }
 
-/// Models that run into their token limit so often that it is certain to matter.
+/// Models that run into their token limit so often that it is certain to matter; of many only that they do.
 fn cut_off(board: &Leaderboard) -> Vec<String> {
-    board
+    const MOST: usize = 5;
+    let often: Vec<(&str, Interval)> = board
         .rows
         .iter()
         .filter_map(|row| {
             let n: u64 = row.tasks.values().map(|task| task.n).sum();
             let n_t: u64 = row.tasks.values().map(|task| task.n_t).sum();
             let share = wilson(n_t as f64, n as f64, Confidence::P95).ok()?;
-            (share.low > OFTEN).then(|| {
-                format!(
-                    "{} is cut off by its token limit in {:.0} to {:.0} % of its answers; what it would have said is \
-                     unknown, and its score counts them as not solved.",
-                    row.label,
-                    100.0 * share.low,
-                    100.0 * share.high
-                )
-            })
+            (share.low > OFTEN).then_some((row.label.as_str(), share))
         })
-        .collect()
+        .collect();
+    if often.len() > MOST {
+        let labels: Vec<&str> = often.iter().map(|(label, _)| *label).collect();
+        let lowest = often.iter().map(|(_, share)| share.low).fold(f64::INFINITY, f64::min);
+        let highest = often.iter().map(|(_, share)| share.high).fold(0.0, f64::max);
+        return vec![format!(
+            "{} of {} evaluations are cut off by their token limit in {:.0} to {:.0} % of their answers; what they would have said is unknown, and \
+             scores count them as not solved: {}.",
+            often.len(),
+            board.rows.len(),
+            100.0 * lowest,
+            100.0 * highest,
+            listed(&labels)
+        )];
+    }
+    let say = |(label, share): &(&str, Interval)| {
+        format!(
+            "{label} is cut off by its token limit in {:.0} to {:.0} % of its answers; what it would have said is unknown, and its score counts them \
+             as not solved.",
+            100.0 * share.low,
+            100.0 * share.high
+        )
+    };
+    often.iter().map(say).collect()
 }
 
 /// `a`, `a and b`, `a, b and c`; of many only the first few.

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use reasonscape_figures::{escape, plotly_script};
+use rayon::prelude::*;
+use reasonscape_figures::{Figure, Layer, escape, plotly_script};
 
 use super::{Block, Report, Section};
 use crate::output::Table;
@@ -21,10 +22,11 @@ nav{margin:1rem 0}nav a{margin-right:1rem;white-space:nowrap}a{color:#0072b2}\
 figure{margin:1rem 0}.wide{overflow-x:auto}\
 table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}\
 th,td{padding:.25rem .6rem;border-bottom:1px solid #e5e5e5;text-align:left}\
-th{border-bottom:2px solid #999}td.number,th.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\
+th{border-bottom:2px solid #999}td:first-child{white-space:nowrap}\
+td.number,th.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\
 .still{display:none}\
-@media print{body{margin:0;max-width:none;font-size:10pt}nav,.live{display:none}.still{display:block}\
-.still svg{max-width:100%;height:auto}h2,figure{break-inside:avoid}table{font-size:8pt}}";
+@media print{body{margin:0;max-width:none;font-size:10pt}nav,.live:not(.alone){display:none}.still{display:block}\
+.still svg{max-width:100%;height:auto}h2,figure{break-inside:avoid}table{font-size:8pt}td:first-child{white-space:normal}}";
 
 /// The whole page.
 pub(crate) fn html(report: &Report) -> String {
@@ -39,10 +41,10 @@ pub(crate) fn html(report: &Report) -> String {
         title = escape(&report.title),
     );
     for Section { id, title, .. } in &report.sections {
-        let _ = write!(page, "<a href=\"#{id}\">{}</a>", escape(title));
+        let _ = write!(page, "<a href=\"#{id}\">{}</a> ", escape(title));
     }
     page.push_str("</nav>\n<main>\n");
-    let mut figures = 0;
+    let mut figures = drawn(report).into_iter();
     for section in &report.sections {
         let _ = writeln!(page, "<section id=\"{}\">\n<h2>{}</h2>", section.id, escape(section.title));
         for block in &section.blocks {
@@ -58,22 +60,45 @@ pub(crate) fn html(report: &Report) -> String {
                     page.push_str("</ul>\n");
                 }
                 Block::Table(rows) => table(&mut page, rows),
-                Block::Figure(figure) => {
-                    figures += 1;
-                    // On paper nothing can be looked at closer, and the drawing for print is the better one.
-                    let _ = writeln!(
-                        page,
-                        "<div class=\"live\">{}</div>\n<div class=\"still\" aria-hidden=\"true\">{}</div>",
-                        figure.fragment(&format!("figure-{figures}")),
-                        figure.svg()
-                    );
-                }
+                Block::Figure(_) => page.extend(figures.next()),
             }
         }
         page.push_str("</section>\n");
     }
     page.push_str("</main>\n</body>\n</html>\n");
     page
+}
+
+/// The pictures of a report, in their order.
+fn drawn(report: &Report) -> Vec<String> {
+    let blocks = report.sections.iter().flat_map(|section| &section.blocks);
+    let figures: Vec<&Figure> = blocks
+        .filter_map(|block| match block {
+            Block::Figure(figure) => Some(figure.as_ref()),
+            Block::Text(_) | Block::List(_) | Block::Table(_) => None,
+        })
+        .collect();
+    figures.into_par_iter().enumerate().map(|(place, figure)| element(figure, place + 1)).collect()
+}
+
+/// A picture to look at closer and one for paper, where nothing can be, and the drawing for print is the better one.
+fn element(figure: &Figure, number: usize) -> String {
+    let live = figure.fragment(&format!("figure-{number}"));
+    if is_large(figure) {
+        return format!("<div class=\"live alone\">{live}</div>\n");
+    }
+    format!(
+        "<div class=\"live\">{live}</div>\n<div class=\"still\" aria-hidden=\"true\">{}</div>\n",
+        figure.svg()
+    )
+}
+
+/// Whether a picture has so many cells that it stands in the page once, and is printed as it is seen.
+fn is_large(figure: &Figure) -> bool {
+    const MOST_CELLS: usize = 1000;
+    let layers = figure.panels.iter().flat_map(|panel| &panel.layers);
+    let cells = layers.map(|layer| if let Layer::Heat(heat) = layer { heat.cells.len() } else { 0 });
+    cells.sum::<usize>() > MOST_CELLS
 }
 
 fn table(page: &mut String, table: &Table) {

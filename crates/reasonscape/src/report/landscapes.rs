@@ -4,26 +4,32 @@ use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_stats::Mode;
 use reasonscape_stats::cluster::Linkage;
 
+use super::shown::Shown;
 use super::{Block, Section, if_any};
 use crate::analysis::{
-    Along, Asked, FrontierRow, cluster_figure, frontier_figure, frontiers, kinship, projection_figure, views,
+    Along, FrontierRow, cluster_figure, frontier_figure, frontiers, kinship, projection_figure, views,
 };
 use crate::failure::Failure;
 use crate::output::{Cell, Table};
 
 /// The sections that the study has data for: a study whose parameters do not vary has no landscape.
-pub(super) async fn landscapes(db: &PointsDb, asked: &Asked, mode: Mode) -> Result<Vec<Section>, Failure> {
+pub(super) async fn landscapes(
+    db: &PointsDb,
+    [curves, rows]: [&Shown; 2],
+    mode: Mode,
+) -> Result<Vec<Section>, Failure> {
     let estimator = Estimator::from(mode);
     let confidence = estimator.confidence.level();
     let mut sections = Vec::new();
     let along = Along { x: None, y: None, is_surface: false };
     if let Some(found) =
-        if_any(views(db, asked, along, estimator).await)?.filter(|found| !found.views.is_empty())
+        if_any(views(db, &curves.asked, along, estimator).await)?.filter(|found| !found.views.is_empty())
     {
         let mut blocks = vec![Block::text(
             "Accuracy along the parameter that varies most on each task, everything else pooled, with its 95 % interval.",
         )];
         blocks.push(Block::Figure(Box::new(projection_figure(&found.views, confidence))));
+        blocks.extend(curves.remark("projection"));
         let mixed: Vec<String> = found
             .views
             .iter()
@@ -44,34 +50,30 @@ pub(super) async fn landscapes(db: &PointsDb, asked: &Asked, mode: Mode) -> Resu
         sections.push(Section { id: "landscapes", title: "Landscapes", blocks });
     }
     if let Some(found) =
-        if_any(frontiers(db, asked, None, estimator).await)?.filter(|found| !found.rows.is_empty())
+        if_any(frontiers(db, &curves.asked, None, estimator).await)?.filter(|found| !found.rows.is_empty())
     {
-        sections.push(Section {
-            id: "frontiers",
-            title: "Where models break",
-            blocks: vec![
-                Block::text(
-                    "The value of a parameter at which half of the answers are known, by a logistic curve that allows for \
-                     guessing, with its 95 % interval by profile likelihood. A value beyond those \
-                     that were tested is a guess of the curve, and the finding says so.",
-                ),
-                Block::Figure(Box::new(frontier_figure(&found.rows, confidence))),
-                Block::Table(frontier_table(&found.rows)),
-            ],
-        });
+        let mut blocks = vec![
+            Block::text(
+                "The value of a parameter at which half of the answers are known, by a logistic curve that allows for \
+                 guessing, with its 95 % interval by profile likelihood. A value beyond those that were tested is a guess \
+                 of the curve, and the finding says so.",
+            ),
+            Block::Figure(Box::new(frontier_figure(&found.rows, confidence))),
+        ];
+        blocks.extend(curves.remark("frontier"));
+        blocks.push(Block::Table(frontier_table(&found.rows)));
+        sections.push(Section { id: "frontiers", title: "Where models break", blocks });
     }
-    if let Some(kin) = if_any(kinship(db, asked, estimator, Linkage::default(), false).await)? {
-        sections.push(Section {
-            id: "kin",
-            title: "Kin",
-            blocks: vec![
-                Block::text(
-                    "Models that get the same tasks right and wrong stand together; left of the line, chance alone may \
-                     have kept two apart.",
-                ),
-                Block::Figure(Box::new(cluster_figure(&kin))),
-            ],
-        });
+    if let Some(kin) = if_any(kinship(db, &rows.asked, estimator, Linkage::default(), false).await)? {
+        let mut blocks = vec![
+            Block::text(
+                "Models that get the same tasks right and wrong stand together; left of the line, chance alone may have \
+                 kept two apart.",
+            ),
+            Block::Figure(Box::new(cluster_figure(&kin))),
+        ];
+        blocks.extend(rows.remark("cluster"));
+        sections.push(Section { id: "kin", title: "Kin", blocks });
     }
     Ok(sections)
 }

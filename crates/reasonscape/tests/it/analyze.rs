@@ -1,5 +1,6 @@
 //! `reasonscape analyze` on a study whose counters are known.
 
+mod browser;
 mod compression;
 mod ended;
 mod hazard;

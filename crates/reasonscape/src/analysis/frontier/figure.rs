@@ -7,6 +7,9 @@ use super::FrontierRow;
 /// More panels than these cannot be read on one page.
 const MOST_PANELS: usize = 24;
 
+/// Letters of a name beside which three panels have no room.
+const LONG_NAME: usize = 16;
+
 /// One panel a task, one dot an evaluation; the end of a bar that is not known runs to the edge.
 pub(crate) fn frontier_figure(rows: &[FrontierRow], confidence: f64) -> Figure {
     let trials: u64 = rows.iter().map(|row| row.n).sum();
@@ -18,6 +21,9 @@ pub(crate) fn frontier_figure(rows: &[FrontierRow], confidence: f64) -> Figure {
     ));
     for rows in by_task.iter().take(MOST_PANELS) {
         figure = figure.panel(panel(rows));
+    }
+    if by_task.len() > 2 && rows.iter().any(|row| row.label.chars().count() > LONG_NAME) {
+        figure = figure.columns(2);
     }
     if rows.iter().any(is_one_sided) {
         figure = figure

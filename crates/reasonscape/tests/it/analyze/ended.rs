@@ -65,6 +65,11 @@ impl Planted {
 
     /// The same with these trials of this model on this task, all at one point.
     pub(super) fn with(self, model: &str, task: &str, trials: Vec<Trial>) -> Self {
+        self.with_points(model, task, vec![(r#"{"length": 8}"#, trials)])
+    }
+
+    /// The same with the trials of this model at these points of a task.
+    pub(super) fn with_points(self, model: &str, task: &str, points: Vec<(&str, Vec<Trial>)>) -> Self {
         let eval = EvalInfo {
             eval_id: reasonscape_runner::EvalId::new(model, "zeroshot", "greedy").to_string(),
             model: model.to_owned(),
@@ -74,16 +79,18 @@ impl Planted {
             groups: Vec::new(),
         };
         let mut writer = UnitWriter::new(self.folder.path(), eval, task).unwrap();
-        let trials = trials.into_iter().zip(0..).map(|(trial, index)| Trial { index, ..trial });
-        let trials: Vec<Trial> = trials.collect();
-        writer
-            .point(PointTrials {
-                params: r#"{"length": 8}"#.to_owned(),
-                manifolds: vec!["all".to_owned()],
-                planned: trials.len().max(1) as u64,
-                trials,
-            })
-            .unwrap();
+        for (params, trials) in points {
+            let trials = trials.into_iter().zip(0..).map(|(trial, index)| Trial { index, ..trial });
+            let trials: Vec<Trial> = trials.collect();
+            writer
+                .point(PointTrials {
+                    params: params.to_owned(),
+                    manifolds: vec!["all".to_owned()],
+                    planned: trials.len().max(1) as u64,
+                    trials,
+                })
+                .unwrap();
+        }
         writer.finish(&provenance()).unwrap();
         self
     }

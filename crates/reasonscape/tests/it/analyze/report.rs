@@ -3,13 +3,21 @@
 use std::fs;
 use std::path::Path;
 
+use reasonscape_core::Status;
+
+use super::browser::draws_alone;
+use super::ended::{Draws, Planted, ended};
 use super::small::{STRONG, Skill, Small, TWIN, WEAK};
 use crate::world::{reasonscape, refuses};
 
-/// Writes a report and gives its text.
+/// Writes a report of a study and gives its text.
 fn written(small: &Small, name: &str, arguments: &[&str]) -> String {
-    let path = Path::new(small.path()).join(name);
-    let run = reasonscape(&[&["report", small.path(), "-o", path.to_str().unwrap()], arguments].concat());
+    written_of(small.path(), name, arguments)
+}
+
+fn written_of(study: &str, name: &str, arguments: &[&str]) -> String {
+    let path = Path::new(study).join(name);
+    let run = reasonscape(&[&["report", study, "-o", path.to_str().unwrap()], arguments].concat());
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.is_empty() && run.stderr.contains("the report is in"), "{run:?}");
     fs::read_to_string(path).unwrap()
@@ -77,4 +85,59 @@ fn one_evaluation_is_enough_and_other_endings_are_refused() {
     assert!(!text.contains("## Head to head"));
     let run = reasonscape(&["report", small.path(), "-o", "report.pdf"]);
     refuses(&run, &["`report.pdf`", ".html or .md"]);
+}
+
+#[test]
+fn sixty_models_fit_on_a_page_that_says_what_it_leaves_out() {
+    let mut draws = Draws(60);
+    let mut study = Planted::new();
+    for model in 0..60 {
+        for task in 0..12 {
+            let mut trials = |wrong: u64| {
+                let mut trial = || {
+                    let status = match draws.below(100) {
+                        0..5 => Status::Truncated,
+                        luck if luck < wrong + model => Status::Incorrect,
+                        _ => Status::Correct,
+                    };
+                    ended(status, 20 + draws.below(2000))
+                };
+                (0..4).map(|_| trial()).collect::<Vec<_>>()
+            };
+            let points = vec![
+                (r#"{"length": 4}"#, trials(5)),
+                (r#"{"length": 8}"#, trials(20)),
+                (r#"{"length": 12}"#, trials(35)),
+            ];
+            study = study.with_points(&format!("maker/model-{model:02}"), &format!("task{task:02}"), points);
+        }
+    }
+    let page = written_of(study.path(), "report.html", &[]);
+    draws_alone(&Path::new(study.path()).join("report.html"), 9);
+    assert!(page.len() < 8_000_000, "{} bytes", page.len());
+    let sections: Vec<&str> = page.split("<section id=").skip(1).collect();
+    let section = |id: &str| {
+        let found = sections.iter().find(|section| section.starts_with(&format!("\"{id}\"")));
+        *found.unwrap_or_else(|| panic!("no {id}"))
+    };
+    let names = |id: &str| {
+        let section = section(id);
+        (0..60).filter(|model| section.contains(&format!("maker/model-{model:02}"))).count()
+    };
+    for id in ["leaderboard", "tasks", "pairwise", "kin", "provenance"] {
+        assert_eq!(names(id), 60, "{id}");
+        assert!(!section(id).contains("Of 60 evaluations"), "{id}");
+    }
+    for (id, analysis) in [
+        ("landscapes", "projection"),
+        ("frontiers", "frontier"),
+        ("hazard", "hazard"),
+        ("tokens", "tokens"),
+        ("compression", "compression"),
+    ] {
+        assert_eq!(names(id), 8, "{id}");
+        let said = section(id);
+        assert!(said.contains("Of 60 evaluations, these are the 8 with the highest ReasonScore."), "{id}");
+        assert!(said.contains(&format!("`reasonscape analyze {analysis} STUDY`")), "{id}");
+    }
 }
