@@ -79,10 +79,11 @@ fn sentence([a, b]: [&str; 2], paired: &Paired, verdict: Verdict) -> String {
         Verdict::Better => format!("{a} is better than {b} by {points:.1} percentage points{interval} {on}"),
         Verdict::Worse => format!("{a} is worse than {b} by {points:.1} percentage points{interval} {on}"),
         Verdict::CannotTell => {
-            format!(
-                "cannot tell {a} and {b} apart: {:+.1} percentage points{interval} {on}",
-                100.0 * difference
-            )
+            // Among many pairs some intervals leave out zero by luck.
+            let alone = paired.p.is_some_and(|p| p <= LEVEL);
+            let but = if alone { "; as one of several pairs that is not enough" } else { "" };
+            let difference = 100.0 * difference;
+            format!("cannot tell {a} and {b} apart: {difference:+.1} percentage points{interval} {on}{but}")
         }
     }
 }
@@ -111,7 +112,9 @@ mod tests {
             "A is better than B by 10.0 percentage points (95 % interval +4.1 to +16.2) on the 200 tasks that both \
              answered"
         );
-        assert!(say(&paired, 0.06).starts_with("cannot tell A and B apart: +10.0 percentage points"));
+        let unsure = say(&paired, 0.06);
+        assert!(unsure.starts_with("cannot tell A and B apart: +10.0 percentage points"), "{unsure}");
+        assert!(unsure.ends_with("; as one of several pairs that is not enough"), "{unsure}");
         let worse = Paired { difference: Some(-0.1), low: None, high: None, tasks: 1, ..paired };
         assert_eq!(
             say(&worse, 0.01),
