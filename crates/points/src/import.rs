@@ -81,6 +81,24 @@ pub struct Imported {
     pub stopped: bool,
 }
 
+impl Imported {
+    /// Imports logs one after the other, until there is none left or one was stopped.
+    fn of_each<L>(
+        logs: &[L],
+        mut import: impl FnMut(&L) -> Result<Option<ImportedUnit>, PointsError>,
+    ) -> Result<Self, PointsError> {
+        let mut imported = Self::default();
+        for log in logs {
+            let Some(unit) = import(log)? else {
+                imported.stopped = true;
+                break;
+            };
+            imported.units.push(unit);
+        }
+        Ok(imported)
+    }
+}
+
 /// The logs in files and folders: those that a name is right for, folders searched to their ends.
 fn find(paths: &[PathBuf], is_log: impl Fn(&str) -> bool + Copy) -> Result<Vec<PathBuf>, PointsError> {
     let mut found = Vec::new();

@@ -102,16 +102,11 @@ impl InspectLogs {
     pub fn import(&self, study: &Path, cache: &Cache, progress: &Progress) -> Result<Imported, PointsError> {
         progress.total.store(self.logs.iter().map(|log| log.samples).sum(), Ordering::Relaxed);
         let destination = Destination { study, cache, progress };
-        let mut imported = Imported::default();
-        for log in &self.logs {
+        Imported::of_each(&self.logs, |log| {
             let source = log.source(self.threshold);
-            let Some(poured) = log.pour(&source, &destination)? else {
-                imported.stopped = true;
-                break;
-            };
-            imported.units.push(log.unit(source, poured));
-        }
-        Ok(imported)
+            let poured = log.pour(&source, &destination)?;
+            Ok(poured.map(|poured| log.unit(source, poured)))
+        })
     }
 }
 
@@ -212,23 +207,9 @@ impl Log {
     }
 
     fn unit(&self, source: Source, poured: Poured) -> ImportedUnit {
-        let n = poured.counts.n;
-        let share = |part: f64| (n > 0).then(|| part / n as f64);
-        ImportedUnit {
-            log_score: self.header.score(&self.scorer),
-            eval: source.eval,
-            task: source.task,
-            log: self.path.clone(),
-            score: source.score,
-            counts: poured.counts,
-            accuracy: share(poured.correct as f64),
-            mean_score: share(poured.score_sum),
-            truncation_known: true,
-            partial: poured.partial,
-            truncated_correct: poured.truncated_correct,
-            skipped: poured.skipped,
-            unfinished: self.header.is_unfinished(),
-        }
+        let log_score = self.header.score(&self.scorer);
+        let unit = source.unit(&self.path, poured, log_score);
+        ImportedUnit { unfinished: self.header.is_unfinished(), ..unit }
     }
 }
 

@@ -119,16 +119,11 @@ impl LmEvalLogs {
         let expected = self.logs.iter().map(Log::expected_lines).sum();
         progress.total.store(expected, Ordering::Relaxed);
         let destination = Destination { study, cache, progress };
-        let mut imported = Imported::default();
-        for log in &self.logs {
+        Imported::of_each(&self.logs, |log| {
             let source = log.source(self.threshold);
-            let Some(poured) = log.pour(&source, &destination)? else {
-                imported.stopped = true;
-                break;
-            };
-            imported.units.push(log.unit(source, poured));
-        }
-        Ok(imported)
+            let poured = log.pour(&source, &destination)?;
+            Ok(poured.map(|poured| log.unit(source, poured)))
+        })
     }
 }
 
@@ -237,23 +232,8 @@ impl Log {
     }
 
     fn unit(&self, source: Source, poured: Poured) -> ImportedUnit {
-        let n = poured.counts.n;
-        let share = |part: f64| (n > 0).then(|| part / n as f64);
-        ImportedUnit {
-            log_score: self.results.as_ref().and_then(|results| results.score(&self.task, &source.score)),
-            eval: source.eval,
-            task: source.task,
-            log: self.path.clone(),
-            score: source.score,
-            counts: poured.counts,
-            accuracy: share(poured.correct as f64),
-            mean_score: share(poured.score_sum),
-            truncation_known: source.truncation == Truncation::Known,
-            partial: poured.partial,
-            truncated_correct: poured.truncated_correct,
-            skipped: poured.skipped,
-            unfinished: false,
-        }
+        let log_score = self.results.as_ref().and_then(|results| results.score(&self.task, &source.score));
+        source.unit(&self.path, poured, log_score)
     }
 }
 

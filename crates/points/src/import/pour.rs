@@ -12,6 +12,7 @@ use reasonscape_runner::EvalId;
 use reasonscape_runner::cache::{Cache, CacheKey, Entry, EntryId, Importer, Mark, Response};
 use serde_json::{Value, json};
 
+use super::ImportedUnit;
 use super::score::{Threshold, skip};
 use crate::evaluate::characters;
 use crate::evaluate::weigh::Scales;
@@ -88,6 +89,27 @@ impl Source {
             sampler,
             name: model.to_owned(),
             groups: vec![format!("source:{tool}")],
+        }
+    }
+
+    /// What became of a log, which was finished.
+    pub(super) fn unit(self, log: &Path, poured: Poured, log_score: Option<f64>) -> ImportedUnit {
+        let n = poured.counts.n;
+        let share = |part: f64| (n > 0).then(|| part / n as f64);
+        ImportedUnit {
+            eval: self.eval,
+            task: self.task,
+            log: log.to_owned(),
+            score: self.score,
+            counts: poured.counts,
+            accuracy: share(poured.correct as f64),
+            mean_score: share(poured.score_sum),
+            log_score,
+            truncation_known: self.truncation == Truncation::Known,
+            partial: poured.partial,
+            truncated_correct: poured.truncated_correct,
+            skipped: poured.skipped,
+            unfinished: false,
         }
     }
 

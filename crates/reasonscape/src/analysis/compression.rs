@@ -16,7 +16,7 @@ use self::loops::Suspect;
 pub(crate) use self::loops::{LoopExample, LoopRule};
 pub(crate) use self::spread::Spread;
 use super::Bounds;
-use super::counted::Asked;
+use super::counted::{Asked, is_known};
 use super::trials::{By, Watched, watched};
 
 /// Bytes of nothing after gzip: its header and its end. Nothing was weighed where there are no more.
@@ -50,6 +50,8 @@ pub(crate) struct CompressionRow {
     pub(crate) label: String,
     /// The task; none if all are taken together.
     pub(crate) task: Option<String>,
+    #[serde(skip_serializing_if = "is_known")]
+    pub(crate) truncation_known: bool,
     pub(crate) n: u64,
     pub(crate) correct: Ended,
     pub(crate) incorrect: Ended,
@@ -252,6 +254,7 @@ fn row(
         eval: watched.eval.clone(),
         label: watched.label.clone(),
         task: watched.task.clone(),
+        truncation_known: watched.truncation_known,
         n: trials().count() as u64,
         correct: ended[0],
         incorrect: ended[1],

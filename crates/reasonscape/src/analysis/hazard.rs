@@ -13,7 +13,7 @@ use serde::Serialize;
 pub(crate) use self::figure::hazard_figure;
 pub(crate) use self::turn::Turn;
 use super::Bounds;
-use super::counted::Asked;
+use super::counted::{Asked, is_known};
 use super::trials::{By, Watched, doubling, watched};
 
 /// Bins of one width that are worth looking at.
@@ -37,6 +37,8 @@ pub(crate) struct HazardRow {
     pub(crate) label: String,
     /// The task; none if all are taken together.
     pub(crate) task: Option<String>,
+    #[serde(skip_serializing_if = "is_known")]
+    pub(crate) truncation_known: bool,
     /// Trials whose tokens were counted.
     pub(crate) n: u64,
     /// Trials whose tokens were not, and which are in none of these numbers.
@@ -116,6 +118,7 @@ fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsErro
         eval: watched.eval,
         label: watched.label,
         task: watched.task,
+        truncation_known: watched.truncation_known,
         correct: 0,
         incorrect: 0,
         censored: 0,

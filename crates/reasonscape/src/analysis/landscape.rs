@@ -8,7 +8,7 @@ use reasonscape_points::{Column, Counts, EvalInfo, PointsDb, PointsError, Value}
 use reasonscape_stats::Mode;
 use serde_json::Value as Json;
 
-use super::counted::{Asked, label};
+use super::counted::{Asked, label, truncation_is_known};
 
 /// What was counted at every point that is meant, task by task.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(super) struct Landscape {
 pub(super) struct Named {
     pub(super) info: EvalInfo,
     pub(super) label: String,
+    /// Whether it was written down which answers were cut off.
+    pub(super) truncation_known: bool,
 }
 
 /// The points of one task.
@@ -85,7 +87,11 @@ impl Landscape {
             .evals()
             .iter()
             .filter(|info| meant.contains(info.eval_id.as_str()))
-            .map(|info| Named { info: info.clone(), label: label(db.evals(), info) })
+            .map(|info| Named {
+                info: info.clone(),
+                label: label(db.evals(), info),
+                truncation_known: truncation_is_known(db, [&info.eval_id]),
+            })
             .collect();
         let places: HashMap<&str, usize> =
             evals.iter().enumerate().map(|(place, eval)| (eval.info.eval_id.as_str(), place)).collect();

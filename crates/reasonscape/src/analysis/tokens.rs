@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub(crate) use self::figure::tokens_figure;
 pub(crate) use self::spending::Spent;
-use super::counted::Asked;
+use super::counted::{Asked, is_known};
 use super::hazard::ReachedAt;
 use super::trials::{By, Watched, doubling, watched};
 use super::{Bounds, in_percent};
@@ -38,6 +38,8 @@ pub(crate) struct TokensRow {
     pub(crate) label: String,
     /// The task; none if all are taken together.
     pub(crate) task: Option<String>,
+    #[serde(skip_serializing_if = "is_known")]
+    pub(crate) truncation_known: bool,
     pub(crate) mode: &'static str,
     /// Trials whose tokens were counted.
     pub(crate) n: u64,
@@ -104,6 +106,7 @@ fn row(watched: Watched, options: &TokensOptions) -> Result<TokensRow, PointsErr
         eval: watched.eval,
         label: watched.label,
         task: watched.task,
+        truncation_known: watched.truncation_known,
         mode: options.estimator.mode.name(),
         exact_up_to: None,
         now: None,
@@ -196,6 +199,9 @@ impl TokensRow {
         match self.exact_up_to {
             Some(limit) => {
                 format!("{found}; beyond {limit} tokens nothing is known, {:.0} trials were cut off", now.n_t)
+            }
+            None if !self.truncation_known => {
+                format!("{found}; which trials were cut off already is unknown")
             }
             None => found,
         }

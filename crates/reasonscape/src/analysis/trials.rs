@@ -3,7 +3,7 @@
 use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError};
 use reasonscape_stats::paired_bootstrap::Outcome;
 
-use super::counted::{Asked, Counted};
+use super::counted::{Asked, Counted, truncation_is_known};
 
 /// What a row of an analysis of trials stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -23,6 +23,8 @@ pub(super) struct Watched {
     pub(super) label: String,
     /// The task; `None` is all of them together.
     pub(super) task: Option<String>,
+    /// Whether it was written down which answers were cut off.
+    pub(super) truncation_known: bool,
     pub(super) units: Vec<Outcomes>,
 }
 
@@ -58,6 +60,7 @@ pub(super) async fn watched(
             eval: eval.info.clone(),
             label: eval.label.clone(),
             task,
+            truncation_known: truncation_is_known(db, [&eval.info.eval_id]),
             units,
         };
         match by {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::Bounds;
 use super::chance::honest_near_chance;
-use super::counted::Asked;
+use super::counted::{Asked, is_known};
 use super::landscape::{Landscape, Place, TaskLandscape};
 
 pub(crate) use self::figure::{projection_figure, surface_figure};
@@ -56,6 +56,8 @@ pub(crate) struct ViewCell {
     pub(crate) n_e: u64,
     pub(crate) n_u: u64,
     pub(crate) n_t: u64,
+    #[serde(skip_serializing_if = "is_known")]
+    pub(crate) truncation_known: bool,
     pub(crate) g: f64,
     pub(crate) estimate: Bounds,
     /// Whether chance is so near that the interval is too narrow.
@@ -169,6 +171,7 @@ fn view(
             n_e: counts.n_e,
             n_u: counts.n_u(),
             n_t: counts.n_t,
+            truncation_known: eval.truncation_known,
             g: counts.g,
             estimate: estimator.estimate(&counts)?.into(),
             is_near_chance: honest_near_chance(estimator.mode, &counts.counters()?, estimator.confidence)

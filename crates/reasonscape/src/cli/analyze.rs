@@ -22,9 +22,10 @@ use std::path::PathBuf;
 use reasonscape_points::{Estimator, EvalInfo, PointsDb};
 use reasonscape_stats::{Confidence, Mode};
 
+use self::plot::Plot;
 use super::Global;
 use super::study::study_folder;
-use crate::analysis::{Asked, Bounds, truncation_note};
+use crate::analysis::{Asked, Bounds, By, truncation_note};
 use crate::failure::Failure;
 use crate::output::{Cell, Table};
 
@@ -137,6 +138,47 @@ impl Sure {
     }
 }
 
+/// An analysis that has a picture.
+#[derive(Debug, clap::Args)]
+struct Pictured {
+    #[command(flatten)]
+    selected: Selected,
+    #[command(flatten)]
+    sure: Sure,
+    #[command(flatten)]
+    plot: Plot,
+}
+
+impl Pictured {
+    /// Checks what was given before the study is opened; estimates are by `C_P` unless told otherwise.
+    async fn open(&self, global: Global) -> Result<(Estimator, PointsDb, Asked), Failure> {
+        self.plot.check()?;
+        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
+        let (db, asked) = self.selected.open(global).await?;
+        Ok((estimator, db, asked))
+    }
+}
+
+/// An analysis of trials that has a picture.
+#[derive(Debug, clap::Args)]
+struct OfTrials {
+    #[command(flatten)]
+    pictured: Pictured,
+    /// A row for each evaluation, or for each of its tasks.
+    #[arg(long, value_enum, default_value_t)]
+    by: By,
+}
+
+/// What every row of an analysis of trials begins with, for programs.
+fn trials_cells(eval: &EvalInfo, task: Option<&String>, truncation_known: bool) -> Vec<(String, Cell)> {
+    let mut first = eval_cells(eval);
+    first.extend(cells([
+        ("task", task.map_or(Cell::Missing, Cell::text)),
+        ("truncation_known", Cell::text(truncation_known.to_string())),
+    ]));
+    first
+}
+
 /// A table of rows whose cells have names; all rows name the same.
 fn named(rows: Vec<Vec<(String, Cell)>>) -> Table {
     let columns: Vec<String> = rows.first().into_iter().flatten().map(|(name, _)| name.clone()).collect();
@@ -195,6 +237,11 @@ fn share(bounds: &Bounds) -> Cell {
         Some(_) => Cell::Shown(format!("{:.3} ± {:.3}", bounds.center, bounds.margin)),
         None => Cell::Missing,
     }
+}
+
+/// How many were cut off, for people; `?` where nobody wrote it down.
+fn cut_off(count: u64, is_known: bool) -> Cell {
+    if is_known { self::count(count) } else { Cell::Shown("?".to_owned()) }
 }
 
 /// A rate in percent, for people; `?` where nobody wrote down which answers were cut off.

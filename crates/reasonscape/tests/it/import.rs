@@ -118,6 +118,28 @@ fn every_table_says_that_truncation_is_unknown() {
 }
 
 #[test]
+fn analyses_of_trials_say_that_truncation_is_unknown() {
+    let world = World::of_lm_eval();
+    for question in ["hazard", "tokens", "compression"] {
+        let run = world.ask(&["analyze", question], &[]);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(
+            run.stderr.contains("nobody wrote down which answers of large, small were cut off"),
+            "{run:?}"
+        );
+        // Where no tokens were counted there is no limit to speak of.
+        assert!(question == "tokens" || run.stdout.contains(" ? "), "{question}: {}", run.stdout);
+        let found = data(&world.ask(&["analyze", question], &["--format", "json"]));
+        let rows = found.get("rows").unwrap_or(&found).as_array().unwrap();
+        assert!(!rows.is_empty() && rows.iter().all(|row| row["truncation_known"] == false), "{found}");
+        let run = world.ask(&["analyze", question], &["--format", "csv"]);
+        let mut lines = run.stdout.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let place = lines.next().unwrap().iter().position(|name| *name == "truncation_known").unwrap();
+        assert!(lines.all(|line| line[place] == "false"), "{}", run.stdout);
+    }
+}
+
+#[test]
 fn what_is_known_is_shown() {
     let world = World::new();
     let log = logs("inspect/add-large.eval");

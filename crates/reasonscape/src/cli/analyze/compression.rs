@@ -1,11 +1,10 @@
 //! `reasonscape analyze compression`: how much thought a token holds.
 
-use reasonscape_stats::Mode;
+use reasonscape_points::Estimator;
 
-use super::plot::Plot;
-use super::{Selected, Sure, cells, count, eval_cells, named, prefixed, several, task_cell};
+use super::{OfTrials, cells, count, named, prefixed, several, task_cell, trials_cells};
 use crate::analysis::{
-    By, Compression as Found, CompressionOptions, CompressionRow, Dominance, Ended, Spread, compression,
+    Compression as Found, CompressionOptions, CompressionRow, Dominance, Ended, Spread, compression,
     compression_figure,
 };
 use crate::cli::Global;
@@ -21,14 +20,7 @@ use crate::output::{Cell, Format, Table, print};
     reasonscape analyze compression my-study --by eval --measure size --plot sizes.svg")]
 pub(super) struct Compression {
     #[command(flatten)]
-    selected: Selected,
-    #[command(flatten)]
-    sure: Sure,
-    #[command(flatten)]
-    plot: Plot,
-    /// A row for each evaluation, or for each of its tasks.
-    #[arg(long, value_enum, default_value_t)]
-    by: By,
+    trials: OfTrials,
     /// What the table and the picture show; JSON and CSV have both.
     #[arg(long, value_enum, default_value_t)]
     measure: Shown,
@@ -81,7 +73,6 @@ impl Shown {
 
 impl Compression {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        self.plot.check()?;
         if let Some(bits) = self.loop_bits
             && !(bits.is_finite() && bits > 0.0)
         {
@@ -89,14 +80,10 @@ impl Compression {
                 "`--loop-bits {bits}` is out of range; give a number of bits above 0, as 1.5"
             )));
         }
-        let confidence = self.sure.estimator(Mode::C_P)?.confidence;
-        let (db, asked) = self.selected.open(global).await?;
-        let options = CompressionOptions {
-            by: self.by,
-            confidence,
-            loop_bits: self.loop_bits,
-            examples: self.examples,
-        };
+        let OfTrials { pictured, by } = self.trials;
+        let (Estimator { confidence, .. }, db, asked) = pictured.open(global).await?;
+        let options =
+            CompressionOptions { by, confidence, loop_bits: self.loop_bits, examples: self.examples };
         let found = compression(&db, &asked, options).await?;
         let table = if global.format == Format::Csv {
             for_programs(&found)
@@ -105,8 +92,8 @@ impl Compression {
         };
         print(global.format, &table, &found)?;
         let measure = self.measure;
-        self.plot.draw(global, || compression_figure(&found, measure.spread(), measure.label()))?;
-        if self.selected.mode.is_some() {
+        pictured.plot.draw(global, || compression_figure(&found, measure.spread(), measure.label()))?;
+        if pictured.selected.mode.is_some() {
             global.note("`--mode` changes nothing here: trials are sorted by how they ended");
         }
         say_beside(&found, measure, global);
@@ -190,7 +177,7 @@ fn for_people(found: &Found, measure: Shown) -> Table {
             effect.map_or(Cell::Missing, |effect| Cell::Shown(verdict(effect).to_owned())),
             spread(&row.correct),
             spread(&row.incorrect),
-            spread(&row.truncated),
+            if row.truncation_known { spread(&row.truncated) } else { Cell::Shown("?".to_owned()) },
         ]);
     }
     table
@@ -216,8 +203,7 @@ fn loops(row: &CompressionRow) -> Cell {
 
 fn for_programs(found: &Found) -> Table {
     let row = |row: &CompressionRow| {
-        let mut numbers = eval_cells(&row.eval);
-        numbers.push(("task".to_owned(), row.task.as_ref().map_or(Cell::Missing, Cell::text)));
+        let mut numbers = trials_cells(&row.eval, row.task.as_ref(), row.truncation_known);
         numbers.push(("n".to_owned(), count(row.n)));
         for (name, ended) in
             [("correct", &row.correct), ("incorrect", &row.incorrect), ("truncated", &row.truncated)]

@@ -1,10 +1,7 @@
 //! `reasonscape analyze frontier`: where a model breaks.
 
-use reasonscape_stats::Mode;
-
-use super::plot::Plot;
 use super::surface::say_what_goes_along;
-use super::{Selected, Sure, cells, count, eval_cells, named};
+use super::{Pictured, cells, count, eval_cells, named};
 use crate::analysis::{FrontierRow, frontier_figure, frontiers};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -20,21 +17,15 @@ use crate::output::{Cell, Format, Table, print};
     reasonscape analyze frontier my-study --x length --mode C_I --plot frontier.svg")]
 pub(super) struct Frontier {
     #[command(flatten)]
-    selected: Selected,
-    #[command(flatten)]
-    sure: Sure,
+    pictured: Pictured,
     /// Numeric parameter along which to look; of each task the one that varies most unless given.
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
-    #[command(flatten)]
-    plot: Plot,
 }
 
 impl Frontier {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        self.plot.check()?;
-        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
-        let (db, asked) = self.selected.open(global).await?;
+        let (estimator, db, asked) = self.pictured.open(global).await?;
         let found = frontiers(&db, &asked, self.x.as_deref(), estimator).await?;
         let rows = &found.rows;
         let table = if global.format == Format::Csv { for_programs(rows) } else { for_people(rows) };
@@ -57,7 +48,7 @@ impl Frontier {
         for (task, reason) in &found.without {
             global.note(format_args!("{task} {reason} and is not shown"));
         }
-        self.plot.draw(global, || frontier_figure(rows, self.sure.confidence))
+        self.pictured.plot.draw(global, || frontier_figure(rows, estimator.confidence.level()))
     }
 }
 

@@ -1,10 +1,9 @@
 //! `reasonscape analyze hazard`: when models answer, and whether thinking longer helps.
 
-use reasonscape_stats::Mode;
+use reasonscape_points::Estimator;
 
-use super::plot::Plot;
-use super::{Selected, Sure, cells, count, eval_cells, named, prefixed, several, share, task_cell};
-use crate::analysis::{Bin, By, HazardOptions, HazardRow, ReachedAt, hazard, hazard_figure};
+use super::{OfTrials, cells, count, cut_off, named, prefixed, several, share, task_cell, trials_cells};
+use crate::analysis::{Bin, HazardOptions, HazardRow, ReachedAt, hazard, hazard_figure};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Cell, Format, Table, print};
@@ -19,14 +18,7 @@ use crate::output::{Cell, Format, Table, print};
     --plot hazard.svg")]
 pub(super) struct Hazard {
     #[command(flatten)]
-    selected: Selected,
-    #[command(flatten)]
-    sure: Sure,
-    #[command(flatten)]
-    plot: Plot,
-    /// A row for each evaluation, or for each of its tasks.
-    #[arg(long, value_enum, default_value_t)]
-    by: By,
+    trials: OfTrials,
     /// Show a row for each bin of tokens.
     #[arg(long)]
     bins: bool,
@@ -37,10 +29,9 @@ pub(super) struct Hazard {
 
 impl Hazard {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        self.plot.check()?;
-        let confidence = self.sure.estimator(Mode::C_P)?.confidence;
-        let (db, asked) = self.selected.open(global).await?;
-        let options = HazardOptions { by: self.by, width: self.width, confidence };
+        let OfTrials { pictured, by } = self.trials;
+        let (Estimator { confidence, .. }, db, asked) = pictured.open(global).await?;
+        let options = HazardOptions { by, width: self.width, confidence };
         let rows = hazard(&db, &asked, options).await?;
         let table = match (global.format, self.bins) {
             (Format::Csv, false) => for_programs(&rows),
@@ -49,8 +40,8 @@ impl Hazard {
             (_, true) => bins_for_people(&rows),
         };
         print(global.format, &table, &rows)?;
-        self.plot.draw(global, || hazard_figure(&rows, confidence))?;
-        if self.selected.mode.is_some() {
+        pictured.plot.draw(global, || hazard_figure(&rows, confidence))?;
+        if pictured.selected.mode.is_some() {
             global.note(
                 "`--mode` changes nothing here: answers are counted as they are, lucky guesses among them",
             );
@@ -112,7 +103,7 @@ fn for_people(rows: &[HazardRow]) -> Table {
             count(row.n),
             count(row.correct),
             count(row.incorrect),
-            count(row.censored),
+            cut_off(row.censored, row.truncation_known),
             median(row.median),
             turn.map_or(Cell::Missing, |turn| count(turn.beyond)),
             turn.map_or(Cell::Missing, |turn| share(&turn.before)),
@@ -152,7 +143,7 @@ fn bins_for_people(rows: &[HazardRow]) -> Table {
             count(bin.at_risk),
             count(bin.correct),
             count(bin.incorrect),
-            count(bin.censored),
+            cut_off(bin.censored, row.truncation_known),
             share(&bin.correct_hazard),
             share(&bin.incorrect_hazard),
             share(&bin.accuracy),
@@ -163,9 +154,7 @@ fn bins_for_people(rows: &[HazardRow]) -> Table {
 }
 
 fn first_cells(row: &HazardRow) -> Vec<(String, Cell)> {
-    let mut first = eval_cells(&row.eval);
-    first.push(("task".to_owned(), row.task.as_ref().map_or(Cell::Missing, Cell::text)));
-    first
+    trials_cells(&row.eval, row.task.as_ref(), row.truncation_known)
 }
 
 fn for_programs(rows: &[HazardRow]) -> Table {

@@ -1,10 +1,7 @@
 //! `reasonscape analyze projection`: accuracy along one parameter.
 
-use reasonscape_stats::Mode;
-
-use super::plot::Plot;
 use super::surface::{for_people, for_programs, say_beside};
-use super::{Selected, Sure, some};
+use super::{Pictured, some};
 use crate::analysis::{Along, View, projection_figure, views};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -19,21 +16,15 @@ use crate::output::{Format, print};
     reasonscape analyze projection my-study --x length --plot length.svg")]
 pub(super) struct Projection {
     #[command(flatten)]
-    selected: Selected,
-    #[command(flatten)]
-    sure: Sure,
+    pictured: Pictured,
     /// Parameter along which to look; of each task the one that varies most unless given.
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
-    #[command(flatten)]
-    plot: Plot,
 }
 
 impl Projection {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        self.plot.check()?;
-        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
-        let (db, asked) = self.selected.open(global).await?;
+        let (estimator, db, asked) = self.pictured.open(global).await?;
         let along = Along { x: self.x.as_deref(), y: None, is_surface: false };
         let found = views(&db, &asked, along, estimator).await?;
         let table =
@@ -45,7 +36,7 @@ impl Projection {
                 global.caption(finding);
             }
         }
-        self.plot.draw(global, || projection_figure(&found.views, self.sure.confidence))
+        self.pictured.plot.draw(global, || projection_figure(&found.views, estimator.confidence.level()))
     }
 }
 

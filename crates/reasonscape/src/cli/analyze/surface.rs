@@ -3,8 +3,7 @@
 use reasonscape_points::{Estimator, Value};
 use reasonscape_stats::{Event, Mode};
 
-use super::plot::Plot;
-use super::{Selected, Sure, bounds_cells, cells, count, eval_cells, named, share};
+use super::{Pictured, bounds_cells, cells, count, cut_off, eval_cells, named, share};
 use crate::analysis::{Along, View, ViewCell, Views, surface_figure, views};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -19,24 +18,18 @@ use crate::output::{Cell, Format, Table, print};
     reasonscape analyze surface my-study --x length --y max_depth --plot surface.html")]
 pub(super) struct Surface {
     #[command(flatten)]
-    selected: Selected,
-    #[command(flatten)]
-    sure: Sure,
+    pictured: Pictured,
     /// Horizontal parameter; of each task the one that varies most unless given.
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
     /// Vertical parameter; of each task the one that varies most of the others unless given.
     #[arg(long, value_name = "PARAMETER")]
     y: Option<String>,
-    #[command(flatten)]
-    plot: Plot,
 }
 
 impl Surface {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        self.plot.check()?;
-        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
-        let (db, asked) = self.selected.open(global).await?;
+        let (estimator, db, asked) = self.pictured.open(global).await?;
         let along = Along { x: self.x.as_deref(), y: self.y.as_deref(), is_surface: true };
         let found = views(&db, &asked, along, estimator).await?;
         let table =
@@ -44,7 +37,7 @@ impl Surface {
         print(global.format, &table, &found.views)?;
         say_beside(&found, estimator, global);
         say_findings(&found.views, global);
-        self.plot.draw(global, || surface_figure(&found.views, self.sure.confidence))
+        self.pictured.plot.draw(global, || surface_figure(&found.views, estimator.confidence.level()))
     }
 }
 
@@ -139,7 +132,7 @@ pub(super) fn for_people(views: &[View]) -> Table {
                 Cell::text(view.place(&cell.places)),
                 share(&cell.estimate),
                 count(cell.n),
-                count(cell.n_t),
+                cut_off(cell.n_t, cell.truncation_known),
                 count(cell.points),
                 known(cell.estimate.low),
                 known(cell.estimate.high),
@@ -169,6 +162,7 @@ pub(super) fn for_programs(views: &[View]) -> Table {
                 ("n_e", count(cell.n_e)),
                 ("n_u", count(cell.n_u)),
                 ("n_t", count(cell.n_t)),
+                ("truncation_known", Cell::text(cell.truncation_known.to_string())),
                 ("g", Cell::Number(cell.g, 2)),
                 ("mode", Cell::text(view.mode)),
             ]));

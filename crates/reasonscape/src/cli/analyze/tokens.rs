@@ -1,10 +1,7 @@
 //! `reasonscape analyze tokens`: what tokens buy.
 
-use reasonscape_stats::Mode;
-
-use super::plot::Plot;
-use super::{Selected, Sure, cells, count, eval_cells, named, prefixed, several, share, task_cell};
-use crate::analysis::{By, Limited, Spent, TokensOptions, TokensRow, in_percent, tokens, tokens_figure};
+use super::{OfTrials, cells, count, named, prefixed, several, share, task_cell, trials_cells};
+use crate::analysis::{Limited, Spent, TokensOptions, TokensRow, in_percent, tokens, tokens_figure};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Cell, Format, Table, print};
@@ -19,14 +16,7 @@ use crate::output::{Cell, Format, Table, print};
     reasonscape analyze tokens my-study --budget 1024 --budget 2048")]
 pub(super) struct Tokens {
     #[command(flatten)]
-    selected: Selected,
-    #[command(flatten)]
-    sure: Sure,
-    #[command(flatten)]
-    plot: Plot,
-    /// A row for each evaluation, or for each of its tasks.
-    #[arg(long, value_enum, default_value_t)]
-    by: By,
+    trials: OfTrials,
     /// Show a row for each limit.
     #[arg(long)]
     curve: bool,
@@ -40,17 +30,16 @@ pub(super) struct Tokens {
 
 impl Tokens {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        self.plot.check()?;
         if !(self.keep > 0.0 && self.keep <= 1.0) {
             return Err(Failure::input(format_args!(
                 "`--keep {}` is out of range; give a share above 0 and up to 1, as 0.95 for 95 %",
                 self.keep
             )));
         }
-        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
-        let (db, asked) = self.selected.open(global).await?;
+        let OfTrials { pictured, by } = self.trials;
+        let (estimator, db, asked) = pictured.open(global).await?;
         let shows_limits = self.curve || !self.budgets.is_empty();
-        let options = TokensOptions { by: self.by, estimator, keep: self.keep, budgets: self.budgets };
+        let options = TokensOptions { by, estimator, keep: self.keep, budgets: self.budgets };
         let rows = tokens(&db, &asked, &options).await?;
         let table = match (global.format, shows_limits) {
             (Format::Csv, false) => for_programs(&rows),
@@ -59,7 +48,7 @@ impl Tokens {
             (_, true) => limits_for_people(&rows),
         };
         print(global.format, &table, &rows)?;
-        self.plot.draw(global, || tokens_figure(&rows, estimator.confidence))?;
+        pictured.plot.draw(global, || tokens_figure(&rows, estimator.confidence))?;
         say_beside(&rows, global);
         Ok(())
     }
@@ -104,7 +93,8 @@ fn for_people(rows: &[TokensRow], keep: f64) -> Table {
     ]);
     for row in rows {
         let (now, enough) = (row.now.as_ref(), row.enough.as_ref());
-        let exact = row.exact_up_to.map_or(Cell::Shown("any".to_owned()), count);
+        let any = if row.truncation_known { "any" } else { "?" };
+        let exact = row.exact_up_to.map_or(Cell::Shown(any.to_owned()), count);
         table.push(vec![
             Cell::text(&row.label),
             task_cell(row.task.as_ref()),
@@ -154,7 +144,11 @@ fn limits_for_people(rows: &[TokensRow]) -> Table {
             count(limited.budget),
             Cell::Shown(format!("{mark}{:.0}", limited.n_e)),
             Cell::Number(limited.n_u - limited.n_e, 0),
-            Cell::Number(limited.n_t, 0),
+            if row.truncation_known {
+                Cell::Number(limited.n_t, 0)
+            } else {
+                Cell::Shown(format!("≥ {:.0}", limited.n_t))
+            },
             share(&limited.accuracy),
             spent(&limited.mean_tokens),
             price,
@@ -164,8 +158,7 @@ fn limits_for_people(rows: &[TokensRow]) -> Table {
 }
 
 fn first_cells(row: &TokensRow) -> Vec<(String, Cell)> {
-    let mut first = eval_cells(&row.eval);
-    first.push(("task".to_owned(), row.task.as_ref().map_or(Cell::Missing, Cell::text)));
+    let mut first = trials_cells(&row.eval, row.task.as_ref(), row.truncation_known);
     first.push(("mode".to_owned(), Cell::text(row.mode)));
     first
 }
