@@ -8,3 +8,4 @@ mod python;
 mod solve;
 mod suites;
 mod tasks;
+mod zeta_steps;
