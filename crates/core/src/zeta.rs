@@ -23,6 +23,7 @@ mod estimate;
 mod normalize;
 mod pending;
 mod repeats;
+mod row;
 mod shape;
 mod summary;
 
