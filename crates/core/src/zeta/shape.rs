@@ -1,5 +1,7 @@
 //! The outward shape of a reasoning text: how long it is, in how many steps, and whether it takes something back.
 
+#![expect(clippy::needless_bitwise_bool, reason = "without branches the compiler looks at many bytes at once")]
+
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};

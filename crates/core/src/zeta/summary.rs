@@ -271,7 +271,7 @@ impl Summary {
         found.sce = keep("sce", (variety.0.map(|entropy| entropy.nats), variety.1));
         found.sce_normalized = variety.0.and_then(|entropy| entropy.normalised());
         let several = repeats(self, &tasks, &answers)?;
-        found.repeats = several.repeats;
+        found.repeats = several.most;
         if found.repeats > 1 {
             found.sce_per_task_mean = keep("sce_per_task_mean", several.sce);
             found.mode_accuracy = keep("mode_accuracy", several.mode_accuracy);

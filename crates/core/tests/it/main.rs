@@ -9,3 +9,4 @@ mod solve;
 mod suites;
 mod tasks;
 mod zeta;
+mod zeta_steps;

@@ -38,6 +38,10 @@ pub(super) struct Written {
 impl Written {
     /// Reads a number that the tokenizer has found: digits, commas between thousands, a point, an exponent.
     pub(super) fn parse(text: &str) -> Option<Self> {
+        if text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            let digits = text.bytes().fold(0_i64, |value, byte| value * 10 + i64::from(byte - b'0'));
+            return Some(Self { digits: digits.into(), decimals: 0, percent: false });
+        }
         let (mut digits, mut decimals, mut after_point) = (0_i128, 0_u32, false);
         let mut bytes = text.bytes();
         let mut exponent = 0_i32;
@@ -70,6 +74,9 @@ impl Written {
 
     /// Whether it looks like a rounded value: with decimals that are no eighths, or a percentage off the fives.
     pub(super) fn looks_rounded(&self) -> bool {
+        if self.decimals == 0 && !self.percent {
+            return false;
+        }
         let unit = 10_i128.pow(self.decimals);
         let rest = self.digits % unit;
         rest.checked_mul(8).is_none_or(|eighths| eighths % unit != 0)
@@ -153,6 +160,9 @@ fn divisor(mut a: u128, mut b: u128) -> u128 {
 impl Arithmetic for Ratio {
     fn of(number: &Written) -> Option<Self> {
         let scale = number.decimals + if number.percent { 2 } else { 0 };
+        if scale == 0 {
+            return Some(Self { numerator: number.digits, denominator: 1 });
+        }
         Self::new(number.digits, 10_i128.checked_pow(scale)?)
     }
 
@@ -253,6 +263,40 @@ impl Arithmetic for Span {
 
     fn small(value: i32) -> Self {
         Self { low: f64::from(value), high: f64::from(value) }
+    }
+}
+
+/// Whole numbers as programs divide them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Truncated(i128);
+
+impl Arithmetic for Truncated {
+    fn of(number: &Written) -> Option<Self> {
+        (number.decimals == 0 && !number.percent).then_some(Self(number.digits))
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).map(Self)
+    }
+
+    fn times(self, other: Self) -> Option<Self> {
+        self.0.checked_mul(other.0).map(Self)
+    }
+
+    fn over(self, other: Self) -> Option<Self> {
+        self.0.checked_div(other.0).map(Self)
+    }
+
+    fn negated(self) -> Option<Self> {
+        self.0.checked_neg().map(Self)
+    }
+
+    fn whole(self) -> Option<i32> {
+        i32::try_from(self.0).ok()
+    }
+
+    fn small(value: i32) -> Self {
+        Self(i128::from(value))
     }
 }
 

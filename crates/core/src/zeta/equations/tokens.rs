@@ -208,7 +208,6 @@ impl Scan<'_, '_> {
             b'$' => self.take(1, Kind::Currency),
             b'\\' => self.command(),
             b'<' => self.less(),
-            b'>' => self.take(1, Kind::Unknown),
             b'~' => self.tilde(),
             b'?' => self.take(1, Kind::Question),
             b'!' if self.peek(1) == b'=' => self.take(2, Kind::Unknown),
@@ -233,6 +232,14 @@ impl Scan<'_, '_> {
             scan.at - from
         };
         let first = digits(self);
+        // `0x1F`, `0b101`
+        if self.bytes[start] == b'0' && matches!(self.peek(0), b'x' | b'X' | b'b' | b'o') {
+            while self.peek(0).is_ascii_alphanumeric() || self.peek(0) == b'_' {
+                self.at += 1;
+            }
+            self.push(Kind::Unknown, start);
+            return;
+        }
         let mut good = first == 1 || self.bytes[start] != b'0';
         let mut groups = 0;
         loop {
@@ -328,7 +335,11 @@ impl Scan<'_, '_> {
         } else if self.peek(1) == b'.' {
             let dots = self.bytes[self.at..self.to].iter().take_while(|&&byte| byte == b'.').count();
             // Decimals that go on are cut off, which is fine; sums that go on are not there.
-            if self.goes_on_in_decimals() { self.skip(dots) } else { self.take(dots, Kind::Unknown) }
+            if self.goes_on_in_decimals() && self.peek(dots) != b'=' {
+                self.skip(dots);
+            } else {
+                self.take(dots, Kind::Unknown);
+            }
         } else if self.peek(1).is_ascii_alphanumeric() {
             self.take(1, Kind::Stop);
         } else {
@@ -522,7 +533,9 @@ impl Scan<'_, '_> {
         let c = self.rest().chars().next().expect("a character starts here");
         let length = c.len_utf8();
         match c {
-            '\u{a0}' | '\u{2009}' | '\u{202f}' | '\u{200b}' | '\u{feff}' | '\u{3000}' => self.skip(length),
+            '\u{a0}' | '\u{2009}' | '\u{202f}' | '\u{200b}' | '\u{feff}' | '\u{3000}' | '°' => {
+                self.skip(length);
+            }
             '×' | '·' | '⋅' | '∙' | '✕' | '✖' => {
                 // A mark behind a result is no product.
                 let operand_before =
@@ -535,7 +548,6 @@ impl Scan<'_, '_> {
             '³' => self.take(length, Kind::Raised(3)),
             '≈' | '≃' | '≅' => self.take(length, Kind::About),
             '€' | '£' | '¥' | '₹' => self.take(length, Kind::Currency),
-            '°' => self.skip(length),
             '“' | '”' | '„' | '«' | '»' => self.take(length, Kind::Quote),
             '–' | '—' => {
                 let kind = if self.after_operand() { Kind::Unknown } else { Kind::Stop };

@@ -2,9 +2,10 @@
 
 use super::ratio::{Arithmetic, Written};
 use super::tokens::{Kind, Token};
-use super::words::{Folded, Unit};
+use super::words::{Unit, Word};
 
 /// What a side is made of.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Default, Clone)]
 pub(super) struct Facts {
     /// Operators between operands; a sign is none.
@@ -140,7 +141,7 @@ impl<'a> Reader<'a> {
                 }
                 Some(Kind::Open | Kind::OpenSquare | Kind::OpenFraction) if !divided => Kind::Times,
                 // "20% of 50", "3/4 of 20"
-                Some(Kind::Word) if (bare || divided) && Folded::new(self.slice(self.at)).is("of") => {
+                Some(Kind::Word) if (bare || divided) && Word::new(self.slice(self.at)).is("of") => {
                     self.at += 1;
                     self.parts += 1;
                     Kind::Times
@@ -259,10 +260,8 @@ impl<'a> Reader<'a> {
         self.facts.first.get_or_insert(written);
         self.facts.single = Some((written, false));
         let mut value = A::of(&written)?;
-        if !percent {
-            if let Some(part) = self.mixed::<A>() {
-                value = value.plus(part?)?;
-            }
+        if !percent && let Some((top, bottom)) = self.mixed() {
+            value = value.plus(A::of(&top)?.over(A::of(&bottom)?)?)?;
         }
         self.closing_sign();
         self.unit()?;
@@ -277,8 +276,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The fraction of a mixed number: `2 1/2`, `2\frac{1}{2}`. `Some(None)` when it is there and cannot be read.
-    fn mixed<A: Arithmetic>(&mut self) -> Option<Option<A>> {
+    /// The fraction of a mixed number: `2 1/2`, `2\frac{1}{2}`.
+    fn mixed(&mut self) -> Option<(Written, Written)> {
         let whole = |reader: &Self, at: usize| {
             (reader.peek(at - reader.at)? == Kind::Number).then(|| Written::parse(reader.slice(at)))?
         };
@@ -311,7 +310,7 @@ impl<'a> Reader<'a> {
         self.at += length;
         self.facts.operators += 1;
         self.facts.numbers += 2;
-        Some(A::of(&top).zip(A::of(&bottom)).and_then(|(top, bottom)| top.over(bottom)))
+        Some((top, bottom))
     }
 
     /// Notes what only looks like arithmetic: dates and ranges.
@@ -340,7 +339,7 @@ impl<'a> Reader<'a> {
             match kind {
                 Kind::Word => {
                     let text = self.slice(self.at);
-                    let word = Folded::new(text);
+                    let word = Word::new(text);
                     if word.is("of") {
                         return Some(());
                     }

@@ -1,514 +1,88 @@
 //! What the words around an equation do to it.
 
-/// A word in lower-case ASCII; empty when it is too long or has other letters, as no word of the lists does.
-pub(super) struct Folded {
-    letters: [u8; Self::MOST],
-    length: usize,
-}
+use std::sync::LazyLock;
 
-impl Folded {
-    const MOST: usize = 16;
+/// Words that do arithmetic: what stands beside them is an operand of something that is not written in signs.
+const COMPUTES: &str = "mod sum add log sin cos tan max min gcd lcm abs exp int rem per xor and off by of to ln lg div pow \
+     am pm plus less more than over from half sqrt ceil root base cube adds into down with mean minus \
+     times twice third fifth tenth floor round power added point negative ratio fewer sixth range modulo \
+     double triple thrice halves thirds fourth fifths tenths choose square adding cubed median o'clock \
+     divided quarter quarters squared product doubled tripled halved average ceiling reduced modulus \
+     raised subtract multiply multiplied quotient factorial absolute subtracted remainder quadruple \
+     difference increased decreased subtracting multiplying dividing between concatenated";
+/// Numbers in words, and words that multiply the number before them.
+const SCALES: &str = "k mm bn mil one two six ten zero four five nine three seven eight eleven twelve twenty thirty forty \
+     fifty sixty seventy eighty ninety pair pairs couple dozen dozens score gross hundred hundreds \
+     thousand thousands million millions billion billions trillion lakh crore hundredth hundredths \
+     thousandths";
+/// Words that end a quantity: no unit is called like that.
+const FUNCTION: &str = "a i an as at be do he if in is it me my no on or so up us we all any are but can did for get had has \
+     her his how its let may nor not now our out she the was who why yet you also been both does else \
+     even gave give have here just make must only onto that them then they this thus upon were what when \
+     will your about after again because before being could equal equals every given gives hence makes \
+     might shall should since still their there these those until where which while would therefore \
+     whereas meaning that's it's";
+/// Words that take back what a sentence says, as everything that ends in "n't" does.
+const DENIES: &str = "n't not never cannot wrong wrongly incorrect incorrectly false falsely untrue invalid mistake \
+     mistaken mistakenly error erroneous erroneously impossible contradiction contradicts misconception \
+     absurd nonsense neither instead without unlike";
+/// Words that show another notation or another arithmetic.
+const REDEFINES: &str = "mod base modulo modular modulus binary octal hex hexadecimal clock xor bitwise pattern puzzle cipher \
+     defined operator operation symbol rule digit digits concatenate concatenation string strings \
+     matchsticks roman carry wraps wrap";
+/// Words that make a clause a mere thought.
+const SUPPOSES: &str = "if suppose supposing assume assumes assuming imagine whether unless say says said might may no try \
+     trying tried guess guessing claim claims claimed claiming does wrote writes thought thinks pretend \
+     hypothetically student's";
+/// Words that correct what was just said.
+const CORRECTS: &str = "no wait oops sorry actually correction hmm hm scratch rather nope whoops recheck recalculate \
+     recompute redo typo should were would";
+/// Words before a result that say that it is rounded.
+const ROUNDS: &str = "about around approx nearly almost roughly approximately circa";
+/// Words behind a result that say that it is rounded.
+const ROUNDS_AFTER: &str = "round rounds rounded rounding nearest ish truncated estimate estimated";
+/// Words that a number follows as a name: day 3, step 2.
+const LABELS: &str = "age ages april aprils august augusts box boxs bus car cars case cases chapter chapters column \
+     columns day december decembers eq equation equations example examples february figure figures friday \
+     grade grades group groups hour hours index indexs item items january july june junes level levels \
+     line lines march marchs may method methods minute minutes monday month months node nodes november \
+     novembers number numbers october octobers option options page pages part parts person persons phase \
+     phases place places player players position positions problem problems question questions rank ranks \
+     room rooms round rounds row rows s section sections september septembers ss stage stages step steps \
+     sunday table tables team teams term terms train trains version versions week weeks year years";
+/// Words after which a lone number may start an equation: "that is 12 = 3 * 4".
+const PRESENTS: &str = "is are so equals thus hence therefore then be because since";
+/// Words for what remains after a division.
+const REMAINS: &str = "remainder remainders remaining remains rem r leftover leftovers";
 
-    pub(super) fn new(word: &str) -> Self {
-        let mut letters = [0; Self::MOST];
-        let mut length = 0;
-        // A typographic apostrophe is a plain one.
-        for byte in word.bytes().filter(|&byte| byte != 0xE2 && byte != 0x80) {
-            let byte = if byte == 0x99 { b'\'' } else { byte.to_ascii_lowercase() };
-            if length == Self::MOST || !byte.is_ascii() {
-                length = 0;
-                break;
-            }
-            letters[length] = byte;
-            length += 1;
-        }
-        Self { letters, length }
-    }
-
-    fn get(&self) -> &[u8] {
-        &self.letters[..self.length]
-    }
-
-    /// Words that do arithmetic: what stands beside them is an operand of something that is not written in signs.
-    pub(super) fn computes(&self) -> bool {
-        match self.get() {
-            b"mod" | b"sum" | b"add" | b"log" | b"sin" | b"cos" | b"tan" | b"max" | b"min" | b"gcd"
-            | b"lcm" | b"abs" | b"exp" | b"int" | b"rem" | b"per" | b"xor" | b"and" | b"off" | b"by"
-            | b"of" | b"to" | b"ln" | b"lg" | b"div" | b"pow" | b"am" | b"pm" => true,
-            b"plus" | b"less" | b"more" | b"than" | b"over" | b"from" | b"half" | b"sqrt" | b"ceil"
-            | b"root" | b"base" | b"cube" | b"adds" | b"into" | b"down" | b"with" | b"mean" => true,
-            b"minus" | b"times" | b"twice" | b"third" | b"fifth" | b"tenth" | b"floor" | b"round"
-            | b"power" | b"added" | b"point" | b"negative" | b"ratio" | b"fewer" | b"sixth" | b"range" => {
-                true
-            }
-            b"modulo" | b"double" | b"triple" | b"thrice" | b"halves" | b"thirds" | b"fourth" | b"fifths"
-            | b"tenths" | b"choose" | b"square" | b"adding" | b"cubed" | b"median" | b"o'clock" => true,
-            b"divided" | b"quarter" | b"quarters" | b"squared" | b"product" | b"doubled" | b"tripled"
-            | b"halved" | b"average" | b"ceiling" | b"reduced" | b"modulus" | b"raised" | b"subtract" => true,
-            b"multiply" | b"multiplied" | b"quotient" | b"factorial" | b"absolute" | b"subtracted"
-            | b"remainder" | b"quadruple" | b"difference" | b"increased" | b"decreased" | b"subtracting"
-            | b"multiplying" | b"dividing" | b"between" | b"concatenated" => true,
-            _ => self.scales(),
-        }
-    }
-
-    /// Verbs whose object is elsewhere: "multiply it by 3 + 4".
-    pub(super) fn works(&self) -> bool {
-        let word = self.get();
-        [
-            &b"multipl"[..],
-            b"divid",
-            b"add",
-            b"subtract",
-            b"raise",
-            b"power",
-            b"sum",
-            b"product",
-            b"differ",
-            b"rais",
-        ]
-        .iter()
-        .any(|start| word.starts_with(start))
-            || self.scales()
-    }
-
-    /// Numbers in words and words that multiply the number before them.
-    pub(super) fn scales(&self) -> bool {
-        matches!(
-            self.get(),
-            b"k" | b"mm"
-                | b"bn"
-                | b"mil"
-                | b"one"
-                | b"two"
-                | b"six"
-                | b"ten"
-                | b"zero"
-                | b"four"
-                | b"five"
-                | b"nine"
-                | b"three"
-                | b"seven"
-                | b"eight"
-                | b"eleven"
-                | b"twelve"
-                | b"twenty"
-                | b"thirty"
-                | b"forty"
-                | b"fifty"
-                | b"sixty"
-                | b"seventy"
-                | b"eighty"
-                | b"ninety"
-                | b"pair"
-                | b"pairs"
-                | b"couple"
-                | b"dozen"
-                | b"dozens"
-                | b"score"
-                | b"gross"
-                | b"hundred"
-                | b"hundreds"
-                | b"thousand"
-                | b"thousands"
-                | b"million"
-                | b"millions"
-                | b"billion"
-                | b"billions"
-                | b"trillion"
-                | b"lakh"
-                | b"crore"
-                | b"hundredth"
-                | b"hundredths"
-                | b"thousandths"
-        )
-    }
-
-    /// Words that end a quantity: no unit is called like that.
-    pub(super) fn is_function_word(&self) -> bool {
-        match self.get() {
-            b"a" | b"i" => true,
-            b"an" | b"as" | b"at" | b"be" | b"do" | b"he" | b"if" | b"in" | b"is" | b"it" | b"me" | b"my"
-            | b"no" | b"on" | b"or" | b"so" | b"up" | b"us" | b"we" => true,
-            b"all" | b"any" | b"are" | b"but" | b"can" | b"did" | b"for" | b"get" | b"had" | b"has"
-            | b"her" | b"his" | b"how" | b"its" | b"let" | b"may" | b"nor" | b"not" | b"now" | b"our"
-            | b"out" | b"she" | b"the" | b"was" | b"who" | b"why" | b"yet" | b"you" => true,
-            b"also" | b"been" | b"both" | b"does" | b"else" | b"even" | b"gave" | b"give" | b"have"
-            | b"here" | b"just" | b"make" | b"must" | b"only" | b"onto" | b"that" | b"them" | b"then"
-            | b"they" | b"this" | b"thus" | b"upon" | b"were" | b"what" | b"when" | b"will" | b"your" => true,
-            b"about" | b"after" | b"again" | b"because" | b"before" | b"being" | b"could" | b"equal"
-            | b"equals" | b"every" | b"given" | b"gives" | b"hence" | b"makes" | b"might" | b"shall"
-            | b"should" | b"since" | b"still" | b"their" | b"there" | b"these" | b"those" | b"until"
-            | b"where" | b"which" | b"while" | b"would" | b"therefore" | b"whereas" | b"meaning"
-            | b"that's" | b"it's" => true,
-            _ => self.computes() || self.denies() || self.corrects(),
-        }
-    }
-
-    /// Words that take back what a sentence says.
-    pub(super) fn denies(&self) -> bool {
-        let word = self.get();
-        word.ends_with(b"n't")
-            || matches!(
-                word,
-                b"not"
-                    | b"never"
-                    | b"cannot"
-                    | b"wrong"
-                    | b"wrongly"
-                    | b"incorrect"
-                    | b"incorrectly"
-                    | b"false"
-                    | b"falsely"
-                    | b"untrue"
-                    | b"invalid"
-                    | b"mistake"
-                    | b"mistaken"
-                    | b"mistakenly"
-                    | b"error"
-                    | b"erroneous"
-                    | b"erroneously"
-                    | b"impossible"
-                    | b"contradiction"
-                    | b"contradicts"
-                    | b"misconception"
-                    | b"absurd"
-                    | b"nonsense"
-                    | b"neither"
-                    | b"instead"
-                    | b"without"
-                    | b"unlike"
-            )
-    }
-
-    /// Words that show another notation or another arithmetic.
-    pub(super) fn redefines(&self) -> bool {
-        matches!(
-            self.get(),
-            b"mod"
-                | b"base"
-                | b"modulo"
-                | b"modular"
-                | b"modulus"
-                | b"binary"
-                | b"octal"
-                | b"hex"
-                | b"hexadecimal"
-                | b"clock"
-                | b"xor"
-                | b"bitwise"
-                | b"pattern"
-                | b"puzzle"
-                | b"cipher"
-                | b"defined"
-                | b"operator"
-                | b"operation"
-                | b"symbol"
-                | b"rule"
-                | b"digit"
-                | b"digits"
-                | b"concatenate"
-                | b"concatenation"
-                | b"string"
-                | b"strings"
-                | b"matchsticks"
-                | b"roman"
-                | b"carry"
-                | b"wraps"
-                | b"wrap"
-        )
-    }
-
-    /// Words that make a clause a mere thought.
-    pub(super) fn supposes(&self) -> bool {
-        matches!(
-            self.get(),
-            b"if"
-                | b"suppose"
-                | b"supposing"
-                | b"assume"
-                | b"assumes"
-                | b"assuming"
-                | b"imagine"
-                | b"whether"
-                | b"unless"
-                | b"say"
-                | b"says"
-                | b"said"
-                | b"might"
-                | b"may"
-                | b"no"
-                | b"try"
-                | b"trying"
-                | b"tried"
-                | b"guess"
-                | b"guessing"
-                | b"claim"
-                | b"claims"
-                | b"claimed"
-                | b"claiming"
-                | b"does"
-                | b"wrote"
-                | b"writes"
-                | b"thought"
-                | b"thinks"
-                | b"pretend"
-                | b"hypothetically"
-                | b"student's"
-        )
-    }
-
-    /// Words that correct what was just said.
-    pub(super) fn corrects(&self) -> bool {
-        matches!(
-            self.get(),
-            b"no"
-                | b"wait"
-                | b"oops"
-                | b"sorry"
-                | b"actually"
-                | b"correction"
-                | b"hmm"
-                | b"hm"
-                | b"scratch"
-                | b"rather"
-                | b"nope"
-                | b"whoops"
-                | b"recheck"
-                | b"recalculate"
-                | b"recompute"
-                | b"redo"
-                | b"typo"
-                | b"should"
-                | b"were"
-                | b"would"
-        )
-    }
-
-    /// Words that say that a result is rounded.
-    pub(super) fn rounds(&self) -> bool {
-        matches!(
-            self.get(),
-            b"about"
-                | b"around"
-                | b"approx"
-                | b"nearly"
-                | b"almost"
-                | b"roughly"
-                | b"approximately"
-                | b"circa"
-        )
-    }
-
-    /// As [`rounds`](Self::rounds), said after the result.
-    pub(super) fn rounds_after(&self) -> bool {
-        matches!(
-            self.get(),
-            b"round"
-                | b"rounds"
-                | b"rounded"
-                | b"rounding"
-                | b"nearest"
-                | b"ish"
-                | b"truncated"
-                | b"estimate"
-                | b"estimated"
-        ) || self.rounds()
-    }
-
-    /// Words that a number follows as a name: day 3, step 2.
-    pub(super) fn labels(&self) -> bool {
-        let word = self.get();
-        let word = word.strip_suffix(b"s").unwrap_or(word);
-        matches!(
-            word,
-            b"day"
-                | b"week"
-                | b"month"
-                | b"year"
-                | b"hour"
-                | b"minute"
-                | b"step"
-                | b"case"
-                | b"part"
-                | b"question"
-                | b"problem"
-                | b"option"
-                | b"method"
-                | b"example"
-                | b"line"
-                | b"item"
-                | b"number"
-                | b"equation"
-                | b"eq"
-                | b"stage"
-                | b"phase"
-                | b"level"
-                | b"chapter"
-                | b"page"
-                | b"figure"
-                | b"table"
-                | b"group"
-                | b"box"
-                | b"player"
-                | b"person"
-                | b"team"
-                | b"room"
-                | b"bu"
-                | b"train"
-                | b"car"
-                | b"round"
-                | b"row"
-                | b"column"
-                | b"section"
-                | b"grade"
-                | b"age"
-                | b"version"
-                | b"position"
-                | b"index"
-                | b"place"
-                | b"rank"
-                | b"node"
-                | b"term"
-                | b"january"
-                | b"february"
-                | b"march"
-                | b"april"
-                | b"may"
-                | b"june"
-                | b"july"
-                | b"august"
-                | b"september"
-                | b"october"
-                | b"november"
-                | b"december"
-                | b"monday"
-                | b"friday"
-                | b"sunday"
-        )
-    }
-
-    /// Words after which a lone number may start an equation: "that is 12 = 3 * 4".
-    pub(super) fn presents(&self) -> bool {
-        matches!(
-            self.get(),
-            b"is"
-                | b"are"
-                | b"so"
-                | b"equals"
-                | b"thus"
-                | b"hence"
-                | b"therefore"
-                | b"then"
-                | b"be"
-                | b"because"
-                | b"since"
-        )
-    }
-
-    pub(super) fn is(&self, word: &str) -> bool {
-        self.get() == word.as_bytes()
-    }
-
-    /// Whether this is how the part that remains is introduced after a division.
-    pub(super) fn remains(&self) -> bool {
-        matches!(
-            self.get(),
-            b"remainder"
-                | b"remainders"
-                | b"remaining"
-                | b"remains"
-                | b"rem"
-                | b"r"
-                | b"leftover"
-                | b"leftovers"
-        )
-    }
-
-    /// A unit that can be converted into others, with the family in which it can.
-    pub(super) fn unit(&self) -> Option<Unit> {
-        use Family::{Data, Length, Mass, Money, Speed, Time, Volume};
-        let word = self.get();
-        let place = |family: Family, names: &[&[&[u8]]]| {
-            let found = names.iter().position(|names| names.contains(&word))?;
-            Some(Unit { family, place: found as u8 })
-        };
-        place(
-            Time,
-            &[
-                &[b"second", b"seconds", b"sec", b"secs", b"s"],
-                &[b"minute", b"minutes", b"min", b"mins"],
-                &[b"hour", b"hours", b"hr", b"hrs", b"h"],
-                &[b"day", b"days"],
-                &[b"week", b"weeks"],
-                &[b"month", b"months"],
-                &[b"year", b"years", b"yr", b"yrs"],
-            ],
-        )
-        .or_else(|| {
-            place(
-                Length,
-                &[
-                    &[b"mm", b"millimeters", b"millimetres"],
-                    &[b"cm", b"centimeter", b"centimeters", b"centimetres"],
-                    &[b"m", b"meter", b"meters", b"metre", b"metres"],
-                    &[b"km", b"kilometer", b"kilometers", b"kilometre", b"kilometres"],
-                    &[b"inch", b"inches", b"in"],
-                    &[b"foot", b"feet", b"ft"],
-                    &[b"yard", b"yards", b"yd", b"yds"],
-                    &[b"mile", b"miles", b"mi"],
-                ],
-            )
-        })
-        .or_else(|| {
-            place(
-                Mass,
-                &[
-                    &[b"mg", b"milligrams"],
-                    &[b"g", b"gram", b"grams"],
-                    &[b"kg", b"kgs", b"kilogram", b"kilograms"],
-                    &[b"lb", b"lbs", b"pound", b"pounds"],
-                    &[b"oz", b"ounce", b"ounces"],
-                    &[b"ton", b"tons", b"tonnes"],
-                ],
-            )
-        })
-        .or_else(|| {
-            place(
-                Volume,
-                &[
-                    &[b"ml", b"milliliters", b"millilitres"],
-                    &[b"l", b"liter", b"liters", b"litre", b"litres"],
-                    &[b"cup", b"cups"],
-                    &[b"pint", b"pints"],
-                    &[b"quart", b"quarts"],
-                    &[b"gallon", b"gallons", b"gal"],
-                    &[b"tbsp", b"tablespoon", b"tablespoons"],
-                    &[b"tsp", b"teaspoon", b"teaspoons"],
-                ],
-            )
-        })
-        .or_else(|| {
-            place(
-                Money,
-                &[
-                    &[b"dollar", b"dollars", b"usd", b"bucks"],
-                    &[b"cent", b"cents", b"penny", b"pennies"],
-                    &[b"nickel", b"nickels"],
-                    &[b"dime", b"dimes"],
-                    &[b"euro", b"euros", b"eur"],
-                ],
-            )
-        })
-        .or_else(|| place(Speed, &[&[b"mph"], &[b"kph", b"kmh"], &[b"fps"], &[b"knots"]]))
-        .or_else(|| place(Data, &[&[b"bits"], &[b"bytes"], &[b"kb"], &[b"mb"], &[b"gb"], &[b"tb"]]))
-    }
-
-    /// Whether it may stand right behind a number without a space, as `km` in `5km`.
-    pub(super) fn is_abbreviation(&self) -> bool {
-        self.length >= 2 && (self.unit().is_some())
-    }
-}
+/// Units that can be converted into each other, a family a line; names of one unit are joined by `/`.
+const UNITS: [(Family, &str); 7] = [
+    (
+        Family::Time,
+        "second/seconds/sec/secs/s minute/minutes/min/mins hour/hours/hr/hrs/h day/days week/weeks month/months \
+         year/years/yr/yrs",
+    ),
+    (
+        Family::Length,
+        "mm/millimeters/millimetres cm/centimeter/centimeters/centimetres m/meter/meters/metre/metres \
+         km/kilometer/kilometers/kilometre/kilometres inch/inches/in foot/feet/ft yard/yards/yd/yds mile/miles/mi",
+    ),
+    (
+        Family::Mass,
+        "mg/milligrams g/gram/grams kg/kgs/kilogram/kilograms lb/lbs/pound/pounds oz/ounce/ounces ton/tons/tonnes",
+    ),
+    (
+        Family::Volume,
+        "ml/milliliters/millilitres l/liter/liters/litre/litres cup/cups pint/pints quart/quarts \
+         gallon/gallons/gal tbsp/tablespoon/tablespoons tsp/teaspoon/teaspoons",
+    ),
+    (
+        Family::Money,
+        "dollar/dollars/usd/bucks cent/cents/penny/pennies nickel/nickels dime/dimes euro/euros/eur",
+    ),
+    (Family::Speed, "mph kph/kmh fps knots"),
+    (Family::Data, "bits bytes kb mb gb tb"),
+];
 
 /// What a unit measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -532,4 +106,180 @@ pub(super) struct Unit {
 impl Unit {
     /// What a currency sign stands for.
     pub(super) const CURRENCY: Unit = Unit { family: Family::Money, place: 0 };
+}
+
+/// The roles of a word, a bit each.
+#[derive(Clone, Copy)]
+enum Role {
+    Computes = 1,
+    Scales = 1 << 1,
+    Function = 1 << 2,
+    Denies = 1 << 3,
+    Redefines = 1 << 4,
+    Supposes = 1 << 5,
+    Corrects = 1 << 6,
+    Rounds = 1 << 7,
+    RoundsAfter = 1 << 8,
+    Labels = 1 << 9,
+    Presents = 1 << 10,
+    Remains = 1 << 11,
+}
+
+const LISTS: [(&str, Role); 12] = [
+    (COMPUTES, Role::Computes),
+    (SCALES, Role::Scales),
+    (FUNCTION, Role::Function),
+    (DENIES, Role::Denies),
+    (REDEFINES, Role::Redefines),
+    (SUPPOSES, Role::Supposes),
+    (CORRECTS, Role::Corrects),
+    (ROUNDS, Role::Rounds),
+    (ROUNDS_AFTER, Role::RoundsAfter),
+    (LABELS, Role::Labels),
+    (PRESENTS, Role::Presents),
+    (REMAINS, Role::Remains),
+];
+
+/// All words of the lists, by their letters.
+static WORDS: LazyLock<Vec<Word>> = LazyLock::new(|| {
+    let mut words: Vec<Word> = Vec::new();
+    for (list, role) in LISTS {
+        words.extend(list.split_whitespace().map(|word| Word {
+            letters: letters(word),
+            roles: role as u16,
+            unit: None,
+        }));
+    }
+    for (family, units) in UNITS {
+        for (place, names) in units.split_whitespace().enumerate() {
+            let unit = Some(Unit { family, place: place as u8 });
+            words.extend(names.split('/').map(|name| Word { letters: letters(name), roles: 0, unit }));
+        }
+    }
+    words.sort_unstable_by_key(|word| word.letters);
+    words.dedup_by(|next, kept| {
+        let same = next.letters == kept.letters;
+        if same {
+            kept.roles |= next.roles;
+            kept.unit = kept.unit.or(next.unit);
+        }
+        same
+    });
+    words
+});
+
+/// Up to 16 letters in lower case, as a number; 0 when there are more, or others than ASCII's.
+#[inline]
+fn letters(word: &str) -> u128 {
+    let mut letters = 0_u128;
+    for byte in word.bytes() {
+        let byte = match byte {
+            // A typographic apostrophe is a plain one.
+            0xE2 | 0x80 => continue,
+            0x99 => b'\'',
+            _ => byte.to_ascii_lowercase(),
+        };
+        if letters >> 120 != 0 || !byte.is_ascii() {
+            return 0;
+        }
+        letters = letters << 8 | u128::from(byte);
+    }
+    letters
+}
+
+/// What is known of a word.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Word {
+    letters: u128,
+    roles: u16,
+    unit: Option<Unit>,
+}
+
+impl Word {
+    pub(super) fn new(word: &str) -> Self {
+        let letters = letters(word);
+        match WORDS.binary_search_by_key(&letters, |known| known.letters) {
+            Ok(place) => WORDS[place],
+            Err(_) => Self { letters, roles: 0, unit: None },
+        }
+    }
+
+    fn has(self, role: Role) -> bool {
+        self.roles & role as u16 != 0
+    }
+
+    #[inline]
+    pub(super) fn is(self, word: &str) -> bool {
+        self.letters == letters(word)
+    }
+
+    pub(super) fn computes(self) -> bool {
+        self.has(Role::Computes) || self.has(Role::Scales)
+    }
+
+    pub(super) fn scales(self) -> bool {
+        self.has(Role::Scales)
+    }
+
+    pub(super) fn is_function_word(self) -> bool {
+        self.has(Role::Function) || self.computes() || self.denies() || self.corrects()
+    }
+
+    pub(super) fn denies(self) -> bool {
+        const NOT: u128 = (b'n' as u128) << 16 | (b'\'' as u128) << 8 | b't' as u128;
+        self.has(Role::Denies) || self.letters & 0xFF_FFFF == NOT
+    }
+
+    pub(super) fn redefines(self) -> bool {
+        self.has(Role::Redefines)
+    }
+
+    pub(super) fn supposes(self) -> bool {
+        self.has(Role::Supposes)
+    }
+
+    pub(super) fn corrects(self) -> bool {
+        self.has(Role::Corrects)
+    }
+
+    pub(super) fn rounds(self) -> bool {
+        self.has(Role::Rounds)
+    }
+
+    pub(super) fn rounds_after(self) -> bool {
+        self.has(Role::Rounds) || self.has(Role::RoundsAfter)
+    }
+
+    pub(super) fn labels(self) -> bool {
+        self.has(Role::Labels)
+    }
+
+    pub(super) fn presents(self) -> bool {
+        self.has(Role::Presents)
+    }
+
+    pub(super) fn remains(self) -> bool {
+        self.has(Role::Remains)
+    }
+
+    /// Verbs whose object is elsewhere: "multiply it by 3 + 4".
+    pub(super) fn works(self) -> bool {
+        const STEMS: [&str; 8] = ["multipl", "divid", "add", "subtract", "rais", "power", "sum", "product"];
+        let length = 16 - self.letters.leading_zeros() / 8;
+        self.scales()
+            || STEMS.iter().any(|stem| {
+                let size = stem.len() as u32;
+                length >= size && self.letters >> (8 * (length - size)) == letters(stem)
+            })
+    }
+
+    /// A unit that can be converted into others, with the family in which it can.
+    pub(super) fn unit(self) -> Option<Unit> {
+        self.unit
+    }
+
+    /// Whether it may stand right behind a number without a space, as `km` in `5km`.
+    pub(super) fn is_abbreviation(self) -> bool {
+        self.letters > 0xFF && self.unit.is_some()
+    }
 }
