@@ -195,7 +195,7 @@ mod tests {
         assert!(!correct("D", "rome", &options));
         assert!(!correct("B", "rome", &[]));
         // What an option says goes before what its letter would mean.
-        assert!(correct("b", "A", &["b", "a"]) == false);
+        assert!(!correct("b", "A", &["b", "a"]));
         assert!(correct("B", "a", &["b", "c"]));
     }
 

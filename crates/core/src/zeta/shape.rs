@@ -1,6 +1,9 @@
 //! The outward shape of a reasoning text: how long it is, in how many steps, and whether it takes something back.
 
-#![expect(clippy::needless_bitwise_bool, reason = "without branches the compiler looks at many bytes at once")]
+#![expect(
+    clippy::needless_bitwise_bool,
+    reason = "without branches the compiler looks at many bytes at once"
+)]
 
 use std::sync::LazyLock;
 
@@ -112,18 +115,14 @@ fn steps(text: &str) -> u64 {
 fn is_step(line: &str) -> bool {
     let line = line.trim_start_matches(is_space);
     let rest = match line.as_bytes().first() {
-        None => return false,
-        Some(b'-' | b'*') => &line[1..],
+        Some(b'-' | b'*') => Some(&line[1..]),
         Some(byte) if byte.is_ascii_digit() || !byte.is_ascii() => {
-            let Some(rest) = line.trim_start_matches(is_digit).strip_prefix('.') else { return false };
-            if line.starts_with('.') {
-                return false;
-            }
-            rest
+            let after = line.trim_start_matches(is_digit);
+            after.strip_prefix('.').filter(|_| after.len() < line.len())
         }
-        Some(_) => return false,
+        _ => None,
     };
-    rest.starts_with(is_space)
+    rest.is_some_and(|rest| rest.starts_with(is_space))
 }
 
 /// A digit of any script, as `\d` has it (Unicode's category Nd): ten in a row from each of these zeros.

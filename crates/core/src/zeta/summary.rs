@@ -18,7 +18,7 @@ use super::row::{ANSWERED, Row, SELF_CORRECTING, TRUNCATED, finite, known};
 pub const TOKENIZER: &str = "whitespace";
 
 /// How sure a number is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Detail {
     /// Answers behind it; for numbers about repeats, tasks.
     pub n: u64,
@@ -237,7 +237,7 @@ impl Summary {
 
         found.accuracy = keep("accuracy", rate(|row| Some(row.correct().into()))?);
         let wrong = rate(|row| Some((!row.correct()).into()))?;
-        found.err = keep("err", wrong.clone());
+        found.err = keep("err", wrong);
         found.usr = keep("usr", wrong);
         found.self_correction_rate = keep("self_correction_rate", rate(|row| row.reasoned(SELF_CORRECTING))?);
         let pair = |[hits, trials]: [u32; 2]| Counted { hits: u64::from(hits), trials: u64::from(trials) };
@@ -283,9 +283,10 @@ impl Summary {
     }
 
     fn latency_p95(&self, tasks: &Groups) -> Result<Estimate, StatsError> {
-        let method = match tasks.are_single() {
-            true => "order statistics",
-            false => "order statistics, repeats taken as independent",
+        let method = if tasks.are_single() {
+            "order statistics"
+        } else {
+            "order statistics, repeats taken as independent"
         };
         let latencies: Vec<f64> = self.rows().filter_map(|row| finite(row.latency_ms)).collect();
         if latencies.is_empty() {
