@@ -24,6 +24,7 @@ mod estimate;
 mod grounding;
 mod normalize;
 mod repeats;
+mod row;
 mod shape;
 mod summary;
 

@@ -3,6 +3,7 @@
 mod blocks;
 mod differences;
 mod log;
+mod names;
 mod read;
 mod reliability;
 mod row;
@@ -10,7 +11,7 @@ mod table;
 
 pub(crate) use differences::{Difference, differences};
 pub(crate) use log::{Log, LogKind};
+pub(crate) use names::Names;
 pub(crate) use read::{Example, Model, Options, Results, read};
 pub(crate) use reliability::reliability_figure;
-pub(crate) use row::Names;
 pub(crate) use table::{for_people, for_programs};

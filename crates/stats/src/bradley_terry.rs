@@ -8,6 +8,7 @@
 mod bootstrap;
 mod climb;
 mod games;
+mod newton;
 
 pub use bootstrap::{RatingIntervals, TaskBootstrap, rating_intervals};
 use climb::Climb;
@@ -102,8 +103,9 @@ impl BradleyTerry {
 ///
 /// instead, one model after the other: the same fixed point, the same guarantee, and a tenth of the sweeps. Each two
 /// sweeps are extrapolated on the logarithms (SQUAREM), and the extrapolation is kept only when the next sweep moves
-/// less than before it. There is a finite maximum if and only if no group of models is unbeaten by the rest, which
-/// is checked first. The diagonal is not read.
+/// less than before it. After 30 sweeps steps of Newton's method take its place, on the same condition. There is a
+/// finite maximum if and only if no group of models is unbeaten by the rest, which is checked first. The diagonal is
+/// not read.
 ///
 /// Sources: D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", Annals of Statistics 32 (2004);
 /// M. E. J. Newman, "Efficient computation of rankings from pairwise comparisons", JMLR 24 (2023); R. Varadhan and
@@ -263,6 +265,27 @@ mod tests {
         assert!(fitted.converged() && fitted.iterations < 100, "{} sweeps", fitted.iterations);
         for pair in fitted.ratings.windows(2) {
             assert!((pair[1] / pair[0] - 1.05).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_ladder_is_climbed_in_few_sweeps_to_where_everybody_wins_as_expected() {
+        // Rungs that beat the next nearly always, and those below it always, as models do that many trials tell apart.
+        let rate = |a: usize, b: usize| match b.abs_diff(a) {
+            0 => 0.0,
+            apart => {
+                let below = 0.2_f64.powi(apart.min(8) as i32);
+                if a < b { 1.0 - below } else { below }
+            }
+        };
+        let count = 60;
+        let wins: Vec<Vec<f64>> = (0..count).map(|a| (0..count).map(|b| rate(a, b)).collect()).collect();
+        let fitted = fit(&wins).unwrap();
+        assert!(fitted.converged() && fitted.iterations < 300, "{} sweeps", fitted.iterations);
+        for a in 0..count {
+            let won: f64 = wins[a].iter().sum();
+            let expected: f64 = (0..count).filter(|&b| b != a).map(|b| fitted.probability(a, b)).sum();
+            assert!((won - expected).abs() < 1e-9, "{a}: {won} {expected}");
         }
     }
 

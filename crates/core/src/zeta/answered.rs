@@ -199,7 +199,7 @@ mod tests {
         assert!(!correct("D", "rome", &options));
         assert!(!correct("B", "rome", &[]));
         // What an option says goes before what its letter would mean.
-        assert!(correct("b", "A", &["b", "a"]) == false);
+        assert!(!correct("b", "A", &["b", "a"]));
         // Where options are letters themselves, letters stand for nothing else.
         assert!(!correct("B", "a", &["b", "c"]));
         assert!(correct("(B) Rome.", "Rome", &options));

@@ -9,7 +9,8 @@ use super::summary::{Detail, Summary};
 /// Metrics of tasks that were answered more than once; a task with one answer says nothing here.
 #[derive(Debug)]
 pub(super) struct Repeats {
-    pub(super) repeats: u64,
+    /// The most answers that a task has.
+    pub(super) most: u64,
     pub(super) sce: Estimate,
     pub(super) mode_accuracy: Estimate,
     pub(super) stability: Estimate,
@@ -71,7 +72,7 @@ pub(super) fn repeats(summary: &Summary, tasks: &Groups, answers: &Groups) -> Re
         detail = Detail::without(0, detail.method, "no task is known to have been answered at temperature 0");
     }
     Ok(Repeats {
-        repeats: u64::from(repeats),
+        most: u64::from(repeats),
         sce: mean(|task| task.sce, f64::INFINITY)?,
         mode_accuracy: mean(|task| task.mode_correct, 1.0)?,
         stability: mean(|task| task.stability, 1.0)?,

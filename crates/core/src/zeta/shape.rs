@@ -1,5 +1,10 @@
 //! The outward shape of a reasoning text: how long it is, in how many steps, and whether it takes something back.
 
+#![expect(
+    clippy::needless_bitwise_bool,
+    reason = "without branches the compiler looks at many bytes at once"
+)]
+
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
@@ -110,18 +115,14 @@ fn steps(text: &str) -> u64 {
 fn is_step(line: &str) -> bool {
     let line = line.trim_start_matches(is_space);
     let rest = match line.as_bytes().first() {
-        None => return false,
-        Some(b'-' | b'*') => &line[1..],
+        Some(b'-' | b'*') => Some(&line[1..]),
         Some(byte) if byte.is_ascii_digit() || !byte.is_ascii() => {
-            let Some(rest) = line.trim_start_matches(is_digit).strip_prefix('.') else { return false };
-            if line.starts_with('.') {
-                return false;
-            }
-            rest
+            let after = line.trim_start_matches(is_digit);
+            after.strip_prefix('.').filter(|_| after.len() < line.len())
         }
-        Some(_) => return false,
+        _ => None,
     };
-    rest.starts_with(is_space)
+    rest.is_some_and(|rest| rest.starts_with(is_space))
 }
 
 /// A digit of any script, as `\d` has it (Unicode's category Nd): ten in a row from each of these zeros.
@@ -144,14 +145,39 @@ fn is_digit(c: char) -> bool {
 
 /// Whether the text takes something back, in lower case as Python makes it.
 fn takes_back(text: &str) -> bool {
+    // Of the letters beyond ASCII only the Kelvin sign becomes one of the alphabet's in lower case.
+    has_phrase(text.as_bytes())
+        || (text.contains('\u{212a}') && has_phrase(text.replace('\u{212a}', "k").as_bytes()))
+}
+
+fn has_phrase(text: &[u8]) -> bool {
     static PHRASES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         AhoCorasickBuilder::new()
             .ascii_case_insensitive(true)
             .build(["actually", "sorry", "correction", "let me fix", "i made a mistake"])
             .expect("five short phrases")
     });
-    // Of the letters beyond ASCII only the Kelvin sign becomes one of the alphabet's in lower case.
-    PHRASES.is_match(text) || (text.contains('\u{212a}') && PHRASES.is_match(&text.replace('\u{212a}', "k")))
+    const LONGEST: usize = "i made a mistake".len();
+    const PIECE: usize = 64;
+    // An automaton goes from byte to byte; most pieces need not be shown to it.
+    (0..text.len()).step_by(PIECE).any(|from| {
+        let end = text.len().min(from + PIECE + LONGEST);
+        has_part_of_phrase(&text[from..text.len().min(from + PIECE + 2)])
+            && PHRASES.is_match(&text[from.saturating_sub(LONGEST)..end])
+    })
+}
+
+/// Whether one of four runs of three letters occurs: each phrase has one of them, and few other words do.
+fn has_part_of_phrase(piece: &[u8]) -> bool {
+    let Some(third) = piece.get(2..) else { return false };
+    let part = |((a, b), c): ((&u8, &u8), &u8)| {
+        let (a, b, c) = (a | 0x20, b | 0x20, c | 0x20);
+        ((a == b't') & (b == b'u') & (c == b'a'))
+            | ((a == b'o') & (b == b'r') & (c == b'r'))
+            | ((a == b'f') & (b == b'i') & (c == b'x'))
+            | ((a == b't') & (b == b'a') & (c == b'k'))
+    };
+    piece.iter().zip(&piece[1..]).zip(third).map(part).fold(false, |any, one| any | one)
 }
 
 #[cfg(test)]
@@ -181,6 +207,20 @@ mod tests {
         assert!(takes_back("ACTUALLY no"));
         assert!(takes_back("I Made A Mista\u{212a}e"));
         assert!(!takes_back("factual, so rry"));
+    }
+
+    #[test]
+    fn phrases_are_found_wherever_they_stand() {
+        let phrases = ["actually", "Sorry", "CORRECTION", "let me fix", "I made a mistake"];
+        for (phrase, before) in
+            phrases.into_iter().flat_map(|phrase| (0..200).map(move |before| (phrase, before)))
+        {
+            for after in [0, 1, 3, 100] {
+                let text = format!("{}{phrase}{}", "-".repeat(before), "tak orr ".repeat(after));
+                assert!(takes_back(&text), "{text}");
+                assert!(!takes_back(&text.replace(['a', 'o', 'O', 'e'], "u")), "{text}");
+            }
+        }
     }
 
     proptest! {

@@ -1,7 +1,6 @@
 //! What many answered questions say together.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hasher};
 
 use reasonscape_stats::calibration::{Bin, Binning, brier, reliability};
 use reasonscape_stats::effect::Sample;
@@ -13,12 +12,13 @@ use serde::Serialize;
 use super::PerTask;
 use super::estimate::{Counted, Estimate, Groups};
 use super::repeats::repeats;
+use super::row::{ANSWERED, Row, SELF_CORRECTING, TRUNCATED, finite, known};
 
 /// How words were counted, for whoever reads the numbers.
 pub const TOKENIZER: &str = "whitespace";
 
 /// How sure a number is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Detail {
     /// Answers behind it; for numbers about repeats, tasks.
     pub n: u64,
@@ -135,116 +135,8 @@ pub struct Summary {
     parts: Vec<Vec<Row>>,
 }
 
-/// What is kept of an answered question.
-#[derive(Debug, Clone)]
-pub(super) struct Row {
-    pub(super) task: [u64; 2],
-    answer: [u64; 2],
-    prob_correct: f64,
-    latency_ms: f64,
-    pub(super) repeat: u32,
-    cot_tokens: u32,
-    cot_chars: u32,
-    step_count: u32,
-    answer_tokens: u32,
-    prompt_tokens: u32,
-    completion_tokens: u32,
-    equations: [u32; 2],
-    sentences: [u32; 2],
-    flags: u8,
-}
-
 /// Rows of a piece.
 const PART: usize = 8192;
-
-/// Stands for a count that is absent; what would be as large is cut to just below.
-const NONE: u32 = u32::MAX;
-
-const CORRECT: u8 = 1;
-const TRUNCATED: u8 = 1 << 1;
-const ANSWERED: u8 = 1 << 2;
-const REASONED: u8 = 1 << 3;
-const SELF_CORRECTING: u8 = 1 << 4;
-const AT_ZERO: u8 = 1 << 5;
-
-impl Row {
-    fn new(task: &PerTask<'_>) -> Self {
-        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
-        let grounding = task.grounding.as_ref();
-        Self {
-            task: digest(task.id.as_bytes()),
-            answer: task.answer.as_ref().map_or([0; 2], |answer| digest(answer.as_bytes())),
-            prob_correct: task.prob_correct.unwrap_or(f64::NAN),
-            latency_ms: task.latency_ms.unwrap_or(f64::NAN),
-            repeat: task.repeat,
-            cot_tokens: kept(task.cot_tokens),
-            cot_chars: kept(task.cot_chars),
-            step_count: kept(task.step_count),
-            answer_tokens: kept(task.answer_tokens),
-            prompt_tokens: kept(task.prompt_tokens.map(u64::from)),
-            completion_tokens: kept(task.completion_tokens.map(u64::from)),
-            equations: [task.false_steps.len() as u32, task.equations_checked.unwrap_or(0)],
-            sentences: grounding.map_or([0; 2], |found| [found.unsupported.len() as u32, found.sentences]),
-            flags: flag(task.correct, CORRECT)
-                | flag(task.truncated, TRUNCATED)
-                | flag(task.answer.is_some(), ANSWERED)
-                | flag(task.cot.is_some(), REASONED)
-                | flag(task.self_correcting == Some(true), SELF_CORRECTING)
-                | flag(task.deterministic == Some(true), AT_ZERO),
-        }
-    }
-
-    fn has(&self, flag: u8) -> bool {
-        self.flags & flag != 0
-    }
-
-    pub(super) fn correct(&self) -> bool {
-        self.has(CORRECT)
-    }
-
-    pub(super) fn answered(&self) -> bool {
-        self.has(ANSWERED)
-    }
-
-    pub(super) fn at_zero(&self) -> bool {
-        self.has(AT_ZERO)
-    }
-
-    fn ra_ratio(&self) -> Option<f64> {
-        let (cot, answer) = (known(self.cot_tokens)?, known(self.answer_tokens)?);
-        Some(cot / answer.max(1.0))
-    }
-
-    fn total_tokens(&self) -> Option<f64> {
-        Some(known(self.prompt_tokens)? + known(self.completion_tokens)?)
-    }
-
-    fn reasoned(&self, flag: u8) -> Option<Counted> {
-        self.has(REASONED).then(|| self.has(flag).into())
-    }
-}
-
-fn kept(count: Option<u64>) -> u32 {
-    count.map_or(NONE, |count| u32::try_from(count).unwrap_or(NONE).min(NONE - 1))
-}
-
-fn known(count: u32) -> Option<f64> {
-    (count != NONE).then(|| f64::from(count))
-}
-
-fn finite(value: f64) -> Option<f64> {
-    (!value.is_nan()).then_some(value)
-}
-
-/// 128 bits that stand for a text, and for no other of the few billion that anybody has.
-fn digest(text: &[u8]) -> [u64; 2] {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(text);
-    let first = hasher.finish();
-    // The state is wider than what it gives at once.
-    hasher.write_u8(0xff);
-    [first, hasher.finish()]
-}
 
 impl Summary {
     /// Takes up an answered question.
@@ -345,7 +237,7 @@ impl Summary {
 
         found.accuracy = keep("accuracy", rate(|row| Some(row.correct().into()))?);
         let wrong = rate(|row| Some((!row.correct()).into()))?;
-        found.err = keep("err", wrong.clone());
+        found.err = keep("err", wrong);
         found.usr = keep("usr", wrong);
         found.self_correction_rate = keep("self_correction_rate", rate(|row| row.reasoned(SELF_CORRECTING))?);
         let pair = |[hits, trials]: [u32; 2]| Counted { hits: u64::from(hits), trials: u64::from(trials) };
@@ -379,7 +271,7 @@ impl Summary {
         found.sce = keep("sce", (variety.0.map(|entropy| entropy.nats), variety.1));
         found.sce_normalized = variety.0.and_then(|entropy| entropy.normalised());
         let several = repeats(self, &tasks, &answers)?;
-        found.repeats = several.repeats;
+        found.repeats = several.most;
         if found.repeats > 1 {
             found.sce_per_task_mean = keep("sce_per_task_mean", several.sce);
             found.mode_accuracy = keep("mode_accuracy", several.mode_accuracy);
@@ -391,9 +283,10 @@ impl Summary {
     }
 
     fn latency_p95(&self, tasks: &Groups) -> Result<Estimate, StatsError> {
-        let method = match tasks.are_single() {
-            true => "order statistics",
-            false => "order statistics, repeats taken as independent",
+        let method = if tasks.are_single() {
+            "order statistics"
+        } else {
+            "order statistics, repeats taken as independent"
         };
         let latencies: Vec<f64> = self.rows().filter_map(|row| finite(row.latency_ms)).collect();
         if latencies.is_empty() {

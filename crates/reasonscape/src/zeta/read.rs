@@ -13,7 +13,8 @@ use serde::Serialize;
 
 use super::blocks::Blocks;
 use super::log::{Log, LogPart};
-use super::row::{Names, Row};
+use super::names::Names;
+use super::row::Row;
 use crate::failure::Failure;
 
 /// How results are read.

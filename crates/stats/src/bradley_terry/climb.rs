@@ -1,8 +1,9 @@
-//! The way to the maximum: Newman's sweeps, extrapolated two by two.
+//! The way to the maximum: Newman's sweeps, extrapolated two by two, with Newton's steps between them where that is slow.
 
 use std::ops::RangeInclusive;
 
 use super::games::Games;
+use super::newton::newton;
 use super::{MOST_ITERATIONS, TOLERANCE};
 
 /// Where the iteration stands; made once, so that a sweep allocates nothing.
@@ -13,12 +14,18 @@ pub(super) struct Climb {
     /// The logarithms before the last two sweeps, oldest first.
     before: [Vec<f64>; 2],
     pub(super) iterations: usize,
+    /// Whether the last leap led too far.
+    has_overshot: bool,
 }
+
+/// Sweeps after which it is worth to look for a shorter way.
+const PATIENCE: usize = 30;
 
 impl Climb {
     pub(super) fn new(models: usize) -> Self {
         let logs = vec![0.0; models];
-        Self { ratings: vec![1.0; models], before: [logs.clone(), logs.clone()], logs, iterations: 0 }
+        let before = [logs.clone(), logs.clone()];
+        Self { ratings: vec![1.0; models], before, logs, iterations: 0, has_overshot: false }
     }
 
     /// Sweeps until nothing moves, and tells whether it came to that.
@@ -33,7 +40,10 @@ impl Climb {
             if moved_first <= TOLERANCE || self.sweep(games) <= TOLERANCE {
                 return true;
             }
-            if self.extrapolate() && self.sweep(games) > moved_first {
+            let is_slow = self.iterations >= PATIENCE && !self.has_overshot;
+            let has_leapt = (is_slow && self.leap(games)) || self.extrapolate();
+            self.has_overshot = has_leapt && self.sweep(games) > moved_first;
+            if self.has_overshot {
                 // Too far: back to where the two sweeps had led.
                 let [_, plain] = &self.before;
                 self.logs.copy_from_slice(plain);
@@ -91,6 +101,17 @@ impl Climb {
             let (step, bend) = (*first - start, *log - 2.0 * *first + start);
             *first = *log;
             *log = (start + 2.0 * stretch * step + stretch * stretch * bend).clamp(-130.0, 130.0);
+        }
+        self.take_logs();
+        true
+    }
+
+    /// Goes where Newton's method says, if it says so. The place it starts from is left in `before[1]`.
+    fn leap(&mut self, games: &Games) -> bool {
+        let Some(step) = newton(&self.ratings, games) else { return false };
+        self.before[1].copy_from_slice(&self.logs);
+        for (log, step) in self.logs.iter_mut().zip(step) {
+            *log = (*log + step).clamp(-130.0, 130.0);
         }
         self.take_logs();
         true
