@@ -18,10 +18,11 @@
 
 mod answered;
 mod compare;
+mod confidence;
 mod equations;
 mod estimate;
+mod grounding;
 mod normalize;
-mod pending;
 mod repeats;
 mod row;
 mod shape;
@@ -29,8 +30,9 @@ mod summary;
 
 pub use answered::{Answered, PerTask, Rules, measure};
 pub use compare::{Paired, compare};
+pub use confidence::{answer_probability, stated_confidence};
 pub use equations::{Step, check_steps};
+pub use grounding::{Grounding, Sources, Unsupported, ground};
 pub use normalize::normalize;
-pub use pending::{Grounding, Sources, Unsupported, ground};
 pub use shape::{Shape, shape, words};
 pub use summary::{Detail, MetricsSummary, Summary, TOKENIZER};
