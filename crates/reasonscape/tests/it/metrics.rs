@@ -261,6 +261,35 @@ fn wrong_input_is_refused_with_a_remedy() {
 }
 
 #[test]
+fn false_steps_and_sentences_without_a_source_are_counted_and_shown() {
+    let lines = concat!(
+        r#"{"id": "sum", "target": 9, "answer": 9, "cot": "1. 2 + 3 = 5\n2. 5 + 3 = 9\nso 9"}"#,
+        "\n",
+        r#"{"id": "trip", "target": "Lyon", "answer": "Lyon", "input": "Where did Anna go?", "#,
+        r#""context": ["Anna took the train to Lyon in 1999."], "#,
+        r#""cot": "In 1999 Anna went to Lyon. There she met Karl Marten in 2003."}"#,
+    );
+    let found = json(lines, &[]);
+    assert_eq!((&found["usr_math"], &found["details"]["usr_math"]["n"]), (&0.5.into(), &1.into()));
+    assert_eq!((&found["equations_checked"], &found["equations_false"]), (&2.into(), &1.into()));
+    assert_eq!((&found["usr_retrieval"], &found["sentences_checked"]), (&0.5.into(), &2.into()));
+    assert_eq!(found["sentences_unsupported"], 1);
+    let shown = metrics(lines, &[]).stdout;
+    assert!(shown.ends_with("false, the first of them:\n  sum, line 2: 5 + 3 = 9\n"), "{shown}");
+    assert!(!metrics(lines, &["--examples", "0"]).stdout.contains("first of them"));
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    json(lines, &["--per-task", log.to_str().unwrap()]);
+    let log = std::fs::read_to_string(log).unwrap();
+    let log: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(log[0]["false_steps"], serde_json::json!([{"line": 2, "text": "5 + 3 = 9"}]));
+    assert_eq!((&log[0]["sentences_checked"], &log[1]["equations_checked"]), (&Value::Null, &0.into()));
+    let unsupported = &log[1]["unsupported"][0];
+    assert_eq!(unsupported["sentence"], "There she met Karl Marten in 2003.");
+    assert_eq!(unsupported["missing"], serde_json::json!(["Karl Marten", "2003"]));
+}
+
+#[test]
 fn fields_and_files_may_have_other_names() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
