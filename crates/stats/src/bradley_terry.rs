@@ -282,8 +282,8 @@ mod tests {
         let wins: Vec<Vec<f64>> = (0..count).map(|a| (0..count).map(|b| rate(a, b)).collect()).collect();
         let fitted = fit(&wins).unwrap();
         assert!(fitted.converged() && fitted.iterations < 300, "{} sweeps", fitted.iterations);
-        for a in 0..count {
-            let won: f64 = wins[a].iter().sum();
+        for (a, row) in wins.iter().enumerate() {
+            let won: f64 = row.iter().sum();
             let expected: f64 = (0..count).filter(|&b| b != a).map(|b| fitted.probability(a, b)).sum();
             assert!((won - expected).abs() < 1e-9, "{a}: {won} {expected}");
         }

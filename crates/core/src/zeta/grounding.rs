@@ -168,6 +168,8 @@ pub fn ground<'a>(cot: &'a str, sources: &Sources) -> Grounding<'a> {
             }
         }
         grounding.sentences += u32::from(!found.is_empty());
+        // In the order of the text.
+        missing.sort_by_key(|text| text.as_ptr().addr());
         if !missing.is_empty() {
             grounding.unsupported.push(Unsupported { sentence, missing });
         }
@@ -255,7 +257,7 @@ mod tests {
     #[test]
     fn what_is_not_in_the_sources_is_named() {
         let cot = "Janet has 16 eggs. Her neighbour Bob Miller takes 5 of them. On Friday he said \"thanks a lot\".";
-        assert_eq!(missing(cot, &[DUCKS]), [vec!["5", "Bob Miller"], vec!["thanks a lot", "Friday"]]);
+        assert_eq!(missing(cot, &[DUCKS]), [["Bob Miller", "5"], ["Friday", "thanks a lot"]]);
     }
 
     #[test]
