@@ -173,7 +173,8 @@ mod tests {
     fn every_built_in_sampler_parses_and_has_a_limit() {
         for name in Sampler::built_in_names() {
             let sampler = Sampler::built_in(name).unwrap();
-            let thousands: u64 = name.rsplit('-').next().unwrap().trim_end_matches('k').parse().unwrap();
+            let thousands = name.split('-').find_map(|part| part.strip_suffix('k'));
+            let thousands: u64 = thousands.unwrap().parse().unwrap();
             assert_eq!(sampler.params[MAX_TOKENS], thousands * 1024, "{name}");
             assert_eq!(sampler.params["temperature"] == 0, name.starts_with("greedy"), "{name}");
         }
