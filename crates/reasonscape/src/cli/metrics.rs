@@ -1,5 +1,6 @@
 //! `reasonscape metrics`: judge-free metrics of answers already collected.
 
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -226,7 +227,7 @@ fn sentences(found: &[Difference]) -> String {
     let mut text: String =
         ordered.iter().take(MOST).map(|difference| format!("{}\n", difference.sentence)).collect();
     if found.len() > MOST {
-        text += &format!("{} more pairs are in `--format json`\n", found.len() - MOST);
+        let _ = writeln!(text, "{} more pairs are in `--format json`", found.len() - MOST);
     }
     if text.is_empty() { text } else { format!("\n{text}") }
 }
@@ -239,7 +240,7 @@ fn false_steps(examples: &[Example], several: bool) -> String {
     let mut text = "\nSteps of reasoning that are false, the first of them:\n".to_owned();
     for Example { model, id, line, text: step } in examples {
         let of = model.as_ref().filter(|_| several).map_or_else(String::new, |model| format!("{model}, "));
-        text += &format!("  {of}{id}, line {line}: {step}\n");
+        let _ = writeln!(text, "  {of}{id}, line {line}: {step}");
     }
     text
 }

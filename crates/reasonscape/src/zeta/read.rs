@@ -1,5 +1,6 @@
 //! Files of results to one summary a model, on all cores and in the order of the lines.
 
+use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -357,7 +358,7 @@ fn refusal(bad: &Bad, what: &str) -> Failure {
         text += shown;
     }
     if bad.count > bad.shown.len() as u64 {
-        text += &format!("\n  and {} more", bad.count - bad.shown.len() as u64);
+        let _ = write!(text, "\n  and {} more", bad.count - bad.shown.len() as u64);
     }
     Failure::input(text)
 }

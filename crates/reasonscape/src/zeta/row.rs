@@ -16,7 +16,9 @@ pub(crate) struct Row<'a> {
     input: Option<Cow<'a, str>>,
     targets: Vec<Cow<'a, str>>,
     options: Vec<Cow<'a, str>>,
-    answer: Option<Option<Cow<'a, str>>>,
+    answer: Option<Cow<'a, str>>,
+    /// Whether the line says what the answer is, be it none.
+    says_answer: bool,
     cot: Option<Cow<'a, str>>,
     context: Vec<Cow<'a, str>>,
     prob_correct: Option<f64>,
@@ -50,7 +52,7 @@ impl<'a> Row<'a> {
         if row.targets.is_empty() {
             return Err(missing(Field::Target));
         }
-        if row.answer.is_none() {
+        if !row.says_answer {
             return Err(missing(Field::Answer));
         }
         Ok(row)
@@ -69,7 +71,7 @@ impl<'a> Row<'a> {
             input: self.input.as_deref(),
             targets: &self.targets,
             options: &self.options,
-            answer: self.answer.as_ref().and_then(|answer| answer.as_deref()),
+            answer: self.answer.as_deref(),
             cot: self.cot.as_deref(),
             context: &self.context,
             prob_correct: self.prob_correct,
@@ -102,7 +104,10 @@ impl<'a> Row<'a> {
             Field::Id => self.id = text(raw)?,
             Field::Target => self.targets = texts(raw)?,
             Field::Options => self.options = texts(raw)?,
-            Field::Answer => self.answer = Some(text(raw)?),
+            Field::Answer => {
+                self.answer = text(raw)?;
+                self.says_answer = true;
+            }
             Field::Context => self.context = texts(raw)?,
             Field::ProbCorrect => {
                 const RANGE: &str = "a number from 0 to 1";
