@@ -11,17 +11,20 @@ pub(super) struct Blocks<R> {
     reader: R,
     /// What came after the last line end.
     rest: Vec<u8>,
+    /// Room of pieces that are done with.
+    spare: Vec<Vec<u8>>,
     started: bool,
 }
 
 impl<R: Read> Blocks<R> {
     pub(super) fn new(reader: R) -> Self {
-        Self { reader, rest: Vec::new(), started: false }
+        Self { reader, rest: Vec::new(), spare: Vec::new(), started: false }
     }
 
     /// The next piece, or none at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let mut block = Vec::with_capacity(self.rest.len() + SIZE as usize);
+        let mut block = self.spare.pop().unwrap_or_default();
+        block.reserve(self.rest.len() + SIZE as usize);
         block.append(&mut self.rest);
         loop {
             let seen = block.len();
@@ -40,6 +43,17 @@ impl<R: Read> Blocks<R> {
                 self.rest.extend_from_slice(&block[seen + end + 1..]);
                 block.truncate(seen + end + 1);
                 return Ok(Some(block));
+            }
+        }
+    }
+
+    /// Takes back the room of pieces. They are freed on another thread than the one that made them, and an allocator
+    /// that lets each thread keep what is its own would let them pile up.
+    pub(super) fn reuse(&mut self, blocks: Vec<Vec<u8>>) {
+        for mut block in blocks {
+            if block.capacity() <= 4 * SIZE as usize {
+                block.clear();
+                self.spare.push(block);
             }
         }
     }

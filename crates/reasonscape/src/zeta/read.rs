@@ -196,7 +196,7 @@ impl Reading<'_> {
                 line = self.take(file, line, part, log)?;
             }
             let failed = || format!("failed to read `{}`", self.names[file]);
-            batch = next.with_context(failed).map_err(Failure::Broken)?;
+            blocks.reuse(std::mem::replace(&mut batch, next.with_context(failed).map_err(Failure::Broken)?));
         }
         Ok(())
     }
