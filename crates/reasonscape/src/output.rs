@@ -113,6 +113,7 @@ impl Table {
             let cells = self.rows.iter().map(|row| row[place].for_people().chars().count());
             cells.chain([self.columns[place].chars().count()]).max().unwrap_or(0)
         };
+        // Each column has a rule before it and space around; the last rule is one more.
         (0..self.columns.len()).map(|place| widest(place) + 3).sum::<usize>() < usize::from(width())
     }
 

@@ -114,7 +114,7 @@ pub fn reliability(
 ) -> Result<Vec<Bin>, StatsError> {
     match binning {
         Binning::EqualWidth(bins) => Ok(collected(answers, bins)?.reliability(confidence)),
-        Binning::EqualMass(bins) => equal_mass(answers, bins, confidence),
+        Binning::EqualMass(bins) => equal_mass(answers.to_vec(), bins, confidence),
     }
 }
 
@@ -264,12 +264,21 @@ fn collected(answers: &[(f64, bool)], bins: usize) -> Result<Calibration, StatsE
     Ok(calibration)
 }
 
-fn equal_mass(answers: &[(f64, bool)], bins: usize, level: Confidence) -> Result<Vec<Bin>, StatsError> {
+/// As [`reliability`] with [`Binning::EqualMass`], in the room of the answers themselves: there may be millions.
+///
+/// # Errors
+/// A [`StatsError`] when a probability is not a number from 0 to 1, or when the number of bins is 0 or absurd.
+pub fn equal_mass(
+    mut sorted: Vec<(f64, bool)>,
+    bins: usize,
+    level: Confidence,
+) -> Result<Vec<Bin>, StatsError> {
     checked(bins)?;
-    for &(p, _) in answers {
-        probability(p)?;
+    for (p, _) in &mut sorted {
+        probability(*p)?;
+        // Adding zero makes a minus zero a plain one.
+        *p += 0.0;
     }
-    let mut sorted: Vec<(f64, bool)> = answers.iter().map(|&(p, right)| (p + 0.0, right)).collect();
     sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let mut result = Vec::new();
     let mut open: Option<(u128, Tally, f64, f64)> = None;

@@ -21,17 +21,23 @@ pub(super) struct Groups {
 
 impl Groups {
     /// Rows with the same key belong together; `rows` is how many keys there are.
-    pub(super) fn of(rows: usize, keys: impl Iterator<Item = [u64; 2]>) -> Self {
-        let mut sorted: Vec<([u64; 2], u32)> = Vec::with_capacity(rows);
-        sorted.extend(keys.zip(0..));
-        sorted.sort_unstable();
-        let groups = || sorted.chunk_by(|one, other| one.0 == other.0);
-        let count = groups().count();
-        let mut first = Vec::new();
-        if count < rows {
-            first.resize(rows, 0);
-            for group in groups() {
-                for (_, row) in group {
+    pub(super) fn of(rows: usize, keys: impl Iterator<Item = [u64; 2]> + Clone) -> Self {
+        /// Keys are looked at in so many parts, by their first bits: sorting all at once needs a quarter of the room
+        /// that the rows themselves take.
+        const PARTS: u64 = 8;
+        let mut first: Vec<u32> = Vec::new();
+        let mut count = 0;
+        let mut sorted: Vec<([u64; 2], u32)> = Vec::with_capacity(rows / PARTS as usize + rows / 50);
+        for part in 0..PARTS {
+            sorted.clear();
+            sorted.extend(keys.clone().zip(0..).filter(|(key, _)| key[0] >> 61 == part));
+            sorted.sort_unstable();
+            for group in sorted.chunk_by(|one, other| one.0 == other.0) {
+                count += 1;
+                if group.len() > 1 && first.is_empty() {
+                    first.extend(0..rows as u32);
+                }
+                for (_, row) in &group[1..] {
                     first[*row as usize] = group[0].1;
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reasonscape_stats::calibration::{Bin, Binning, brier, reliability};
+use reasonscape_stats::calibration::{Bin, Binning, Calibration, equal_mass, reliability};
 use reasonscape_stats::effect::Sample;
 use reasonscape_stats::entropy::Entropy;
 use reasonscape_stats::quantile::quantile;
@@ -329,30 +329,35 @@ impl Summary {
     /// A calibration error is the mean of `s (c - p)` over the answers, `s` being the sign of their bin, and has the
     /// interval of that mean: the spread but not the bias, which is upwards where bins hold few.
     fn calibrated(&self, tasks: &Groups, bins: usize) -> Result<Calibrated, StatsError> {
-        let stated = self.stated();
         let each = |row: &Row| Some((finite(row.prob_correct)?, f64::from(u8::from(row.correct()))));
         let (_, brier_detail) =
             tasks.mean(self.rows().map(|row| each(row).map(|(p, right)| (p - right) * (p - right))))?;
-        let error = |binning: Binning, bin_of: &dyn Fn(&[Bin], f64) -> usize| {
-            let found = reliability(&stated, binning, Confidence::P95)?;
+        let error = |found: &[Bin], bin_of: &dyn Fn(f64) -> usize| {
             let signed = |row: &Row| {
                 let (p, right) = each(row)?;
-                let bin = &found[bin_of(&found, p)];
+                let bin = &found[bin_of(p)];
                 Some(if bin.accuracy < bin.confidence { p - right } else { right - p })
             };
             let (_, detail) = tasks.mean(self.rows().map(signed))?;
-            Ok::<Estimate, StatsError>((mean_gap(&found), linearised(detail).within(0.0, 1.0)))
+            Ok::<Estimate, StatsError>((mean_gap(found), linearised(detail).within(0.0, 1.0)))
         };
+        let mut calibration = Calibration::new(bins)?;
+        for row in self.rows() {
+            if let Some(p) = finite(row.prob_correct) {
+                calibration.add(p, row.correct())?;
+            }
+        }
+        let by_width = calibration.reliability(Confidence::P95);
+        let by_mass = equal_mass(self.stated(), bins, Confidence::P95)?;
         // Bins without answers are not listed, so the bin of `p` is the one that begins where its own does.
-        let by_width = |found: &[Bin], p: f64| {
+        let width_of = |p: f64| {
             let own = ((p * bins as f64) as usize).min(bins - 1);
-            found.partition_point(|bin| bin.low < own as f64 / bins as f64)
+            by_width.partition_point(|bin| bin.low < own as f64 / bins as f64)
         };
-        let by_mass = |found: &[Bin], p: f64| found.partition_point(|bin| bin.high < p);
         Ok(Calibrated {
-            brier: (brier(&stated)?, brier_detail.within(0.0, 1.0)),
-            ece: error(Binning::EqualWidth(bins), &by_width)?,
-            ece_adaptive: error(Binning::EqualMass(bins), &by_mass)?,
+            brier: (calibration.brier(), brier_detail.within(0.0, 1.0)),
+            ece: error(&by_width, &width_of)?,
+            ece_adaptive: error(&by_mass, &|p| by_mass.partition_point(|bin| bin.high < p))?,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! `reasonscape metrics`: judge-free metrics of answers already collected.
 
-use std::fmt::Write as _;
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

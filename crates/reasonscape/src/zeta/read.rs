@@ -1,6 +1,6 @@
 //! Files of results to one summary a model, on all cores and in the order of the lines.
 
-use std::fmt::Write as _;
+use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};

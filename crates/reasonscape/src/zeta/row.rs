@@ -17,7 +17,7 @@ pub(crate) struct Row<'a> {
     targets: Vec<Cow<'a, str>>,
     options: Vec<Cow<'a, str>>,
     answer: Option<Cow<'a, str>>,
-    /// Whether the line says an answer, if only that there is none.
+    /// Whether the line says what the answer is, be it none.
     says_answer: bool,
     cot: Option<Cow<'a, str>>,
     context: Vec<Cow<'a, str>>,
@@ -104,7 +104,10 @@ impl<'a> Row<'a> {
             Field::Id => self.id = text(raw)?,
             Field::Target => self.targets = texts(raw)?,
             Field::Options => self.options = texts(raw)?,
-            Field::Answer => (self.answer, self.says_answer) = (text(raw)?, true),
+            Field::Answer => {
+                self.answer = text(raw)?;
+                self.says_answer = true;
+            }
             Field::Context => self.context = texts(raw)?,
             Field::ProbCorrect => {
                 const RANGE: &str = "a number from 0 to 1";
