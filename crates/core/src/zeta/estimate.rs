@@ -21,7 +21,7 @@ pub(super) struct Groups {
 
 impl Groups {
     /// Rows with the same key belong together; `rows` is how many keys there are.
-    pub(super) fn of(rows: usize, keys: impl Iterator<Item = [u64; 2]> + Clone) -> Self {
+    pub(super) fn of(rows: usize, keys: &(impl Iterator<Item = [u64; 2]> + Clone)) -> Self {
         /// Keys are looked at in so many parts, by their first bits: sorting all at once needs a quarter of the room
         /// that the rows themselves take.
         const PARTS: u64 = 8;
@@ -219,7 +219,7 @@ mod tests {
     fn repeats_widen_what_they_repeat() {
         let values: Vec<Option<f64>> = [1.0, 5.0, 2.0, 9.0].repeat(4).into_iter().map(Some).collect();
         let single = Groups::single(16);
-        let fours = Groups::of(16, (0..16).map(|row| [row % 4, 0]));
+        let fours = Groups::of(16, &(0..16).map(|row| [row % 4, 0]));
         let once = Groups::single(4);
         let width = |groups: &Groups, values: &[Option<f64>]| {
             let (_, detail) = groups.mean(values.iter().copied()).unwrap();

@@ -173,7 +173,7 @@ impl Summary {
     }
 
     pub(super) fn tasks(&self) -> Groups {
-        Groups::of(self.len(), self.rows().map(|row| row.task))
+        Groups::of(self.len(), &self.rows().map(|row| row.task))
     }
 
     /// Answers that say to be the same one: of each its place in the order in which answers were added, and the place
@@ -266,7 +266,7 @@ impl Summary {
         found.ece = keep("ece", calibrated.ece);
         found.ece_adaptive = keep("ece_adaptive", calibrated.ece_adaptive);
 
-        let answers = Groups::of(self.len(), self.rows().map(|row| row.answer));
+        let answers = Groups::of(self.len(), &self.rows().map(|row| row.answer));
         let variety = self.variety(&tasks, &answers)?;
         found.sce = keep("sce", (variety.0.map(|entropy| entropy.nats), variety.1));
         found.sce_normalized = variety.0.and_then(|entropy| entropy.normalised());
