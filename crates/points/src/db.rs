@@ -1,6 +1,7 @@
 //! `PointsDB`: the points of a study, its trials, and SQL over both.
 
 mod answer;
+mod browse;
 mod load;
 mod outcomes;
 mod paired;
@@ -23,6 +24,7 @@ use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
 pub use self::answer::Answer;
+pub use self::browse::{PointsOf, StoredTrial, TrialFilter, TrialsAt};
 pub use self::outcomes::{Lookalike, Measure, Outcomes, TrialPlace};
 pub use self::paired::PairedTask;
 

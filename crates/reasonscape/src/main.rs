@@ -10,6 +10,7 @@ mod failure;
 mod logging;
 mod output;
 mod report;
+mod web;
 
 use std::process::ExitCode;
 

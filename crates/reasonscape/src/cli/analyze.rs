@@ -22,6 +22,10 @@ use std::path::PathBuf;
 use reasonscape_points::{Estimator, EvalInfo, PointsDb};
 use reasonscape_stats::{Confidence, Mode};
 
+pub(crate) use self::scores::{
+    for_people as leaderboard_for_people, for_programs as leaderboard_for_programs,
+};
+
 use super::Global;
 use super::study::study_folder;
 use crate::analysis::{Asked, Bounds, truncation_note};

@@ -11,6 +11,7 @@ mod init;
 mod key;
 mod run;
 mod score;
+mod serve;
 mod simulate;
 mod suite;
 mod tasks;
