@@ -1,6 +1,7 @@
 //! `PointsDB`: the points of a study, its trials, and SQL over both.
 
 mod answer;
+mod browse;
 mod load;
 mod outcomes;
 mod paired;
@@ -24,6 +25,7 @@ use serde::Serialize;
 
 pub use self::answer::Answer;
 pub(crate) use self::answer::values;
+pub use self::browse::{PointsOf, StoredTrial, TrialFilter, TrialsAt};
 pub use self::outcomes::{Lookalike, Measure, Outcomes, TrialPlace};
 pub use self::paired::PairedTask;
 

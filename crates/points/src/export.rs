@@ -92,11 +92,23 @@ struct Record {
 }
 
 /// What was asked and answered.
-struct Said {
-    /// Role and text of each message.
-    messages: Vec<(String, String)>,
-    reasoning: Option<String>,
-    reply: String,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Said {
+    /// What was asked, message by message.
+    pub messages: Vec<Message>,
+    /// What the model thought, where it was told apart from the reply.
+    pub reasoning: Option<String>,
+    /// The reply.
+    pub reply: String,
+}
+
+/// A message of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Message {
+    /// Who speaks: `system`, `user` or `assistant`.
+    pub role: String,
+    /// What is said.
+    pub content: String,
 }
 
 impl Record {
@@ -137,11 +149,7 @@ impl Record {
         let params = serde_json::from_str(self.text("params")).unwrap_or(Value::Null);
         object.insert("params".to_owned(), params);
         let said = self.said.as_ref();
-        let messages = said.map(|said| {
-            let message = |(role, content): &(String, String)| json!({ "role": role, "content": content });
-            said.messages.iter().map(message).collect::<Vec<_>>()
-        });
-        object.insert("messages".to_owned(), json!(messages));
+        object.insert("messages".to_owned(), json!(said.map(|said| &said.messages)));
         object.insert("reasoning".to_owned(), json!(said.and_then(|said| said.reasoning.as_ref())));
         object.insert("reply".to_owned(), json!(said.map(|said| &said.reply)));
         Value::Object(object)
@@ -149,17 +157,25 @@ impl Record {
 }
 
 /// What the cache has of prompts and replies.
-struct Texts {
+#[derive(Debug)]
+pub struct Texts {
     reader: Option<Reader>,
 }
 
 impl Texts {
-    fn open(cache: Option<&Cache>) -> Result<Self, PointsError> {
+    /// Opens the cache to read; without one, nothing is found.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the cache cannot be read.
+    pub fn open(cache: Option<&Cache>) -> Result<Self, PointsError> {
         Ok(Self { reader: cache.map(Cache::reader).transpose()? })
     }
 
     /// What was said under a key. A damaged entry is one that is not there: the trial is still worth having.
-    fn find(&mut self, key: &str, repeat: u32, model: &str) -> Result<Option<Said>, PointsError> {
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the cache cannot be read.
+    pub fn find(&mut self, key: &str, repeat: u32, model: &str) -> Result<Option<Said>, PointsError> {
         let (Some(reader), Ok(key)) = (&self.reader, key.parse()) else { return Ok(None) };
         // Where a namespace keeps endpoints apart, it stands behind the model's name.
         let namespaces = std::iter::once("").chain(model.match_indices('#').map(|(at, _)| &model[at + 1..]));
@@ -180,12 +196,14 @@ impl Texts {
 fn said(entry: &Entry) -> Option<Said> {
     let request: Value = serde_json::from_str(&entry.request).ok()?;
     let (messages, providers) = if let Some(prompt) = request.get("prompt") {
-        (vec![("user".to_owned(), plain(prompt))], vec![Provider::OpenAiText])
+        let message = Message { role: "user".to_owned(), content: plain(prompt) };
+        (vec![message], vec![Provider::OpenAiText])
     } else {
-        let system = request.get("system").map(|system| ("system".to_owned(), plain(system)));
+        let system = request.get("system");
+        let system = system.map(|system| Message { role: "system".to_owned(), content: plain(system) });
         let message = |message: &Value| {
             let member = |name: &str| message.get(name).map(plain).unwrap_or_default();
-            (member("role"), member("content"))
+            Message { role: member("role"), content: member("content") }
         };
         let messages = request.get("messages").and_then(Value::as_array).into_iter().flatten().map(message);
         (system.into_iter().chain(messages).collect(), vec![Provider::OpenAiChat, Provider::Anthropic])

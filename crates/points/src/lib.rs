@@ -25,12 +25,12 @@ mod write;
 
 pub use counts::{Counts, Mean};
 pub use db::{
-    Answer, Estimator, Group, Lookalike, Measure, Outcomes, PairedTask, PointEstimate, PointsDb, Source,
-    TrialPlace, Value,
+    Answer, Estimator, Group, Lookalike, Measure, Outcomes, PairedTask, PointEstimate, PointsDb, PointsOf,
+    Source, StoredTrial, TrialFilter, TrialPlace, TrialsAt, Value,
 };
 pub use error::PointsError;
 pub use evaluate::{Answered, Evaluated, EvaluatedUnit, Options, Progress, evaluate, read_answers};
-pub use export::{Exported, export_dataset, export_lines};
+pub use export::{Exported, Message, Said, Texts, export_dataset, export_lines};
 pub use filter::{Column, Filter};
 pub use import::{ImportOptions, Imported, ImportedUnit, InspectLogs, LmEvalLogs, Renames};
 pub use rows::{OnRow, ROW_EXTENSIONS, holds_rows, read_rows};

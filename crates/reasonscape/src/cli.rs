@@ -15,6 +15,7 @@ mod plan;
 mod report;
 mod run;
 mod score;
+mod serve;
 mod simulate;
 mod sql;
 mod study;
@@ -26,6 +27,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+pub(crate) use self::analyze::{leaderboard_for_people, leaderboard_for_programs};
 
 use crate::failure::Failure;
 use crate::output::Format;
@@ -91,6 +94,7 @@ enum Command {
     Report(report::ReportCommand),
     Run(Box<run::Run>),
     Score(score::Score),
+    Serve(serve::Serve),
     Simulate(simulate::Simulate),
     Sql(sql::Sql),
     Suite(suite::SuiteCommand),
@@ -134,6 +138,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Report(report) => report.run(global),
         Command::Run(run) => run.run(global),
         Command::Score(score) => score.run(global),
+        Command::Serve(serve) => serve.run(global),
         Command::Simulate(simulate) => simulate.run(global),
         Command::Sql(sql) => sql.run(global),
         Command::Suite(suite) => suite.run(global),

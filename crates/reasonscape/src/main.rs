@@ -10,6 +10,7 @@ mod failure;
 mod logging;
 mod output;
 mod report;
+mod web;
 mod zeta;
 
 use std::process::ExitCode;

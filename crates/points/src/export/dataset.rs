@@ -14,7 +14,7 @@ use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::WriterProperties;
 use reasonscape_runner::cache::Cache;
 
-use super::{Exported, Record, Texts, Unit, card, units};
+use super::{Exported, Message, Record, Texts, Unit, card, units};
 use crate::error::plain;
 use crate::{Filter, PointsDb, PointsError, Progress, TRIAL_COLUMNS};
 
@@ -181,7 +181,7 @@ fn messages(records: &[Record]) -> ArrayRef {
         true,
     ));
     for record in records {
-        for (role, content) in record.said.iter().flat_map(|said| &said.messages) {
+        for Message { role, content } in record.said.iter().flat_map(|said| &said.messages) {
             let message = column.values();
             for (place, value) in [role, content].into_iter().enumerate() {
                 let builder = message.field_builder::<StringBuilder>(place);

@@ -23,6 +23,9 @@ use reasonscape_points::{Estimator, EvalInfo, PointsDb};
 use reasonscape_stats::{Confidence, Mode};
 
 use self::plot::Plot;
+pub(crate) use self::scores::{
+    for_people as leaderboard_for_people, for_programs as leaderboard_for_programs,
+};
 use super::Global;
 use super::study::study_folder;
 use crate::analysis::{Asked, Bounds, By, truncation_note};

@@ -12,6 +12,7 @@ mod key;
 mod metrics;
 mod run;
 mod score;
+mod serve;
 mod simulate;
 mod suite;
 mod tasks;

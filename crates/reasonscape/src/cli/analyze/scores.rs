@@ -81,7 +81,8 @@ fn say_beside(board: &Leaderboard, global: Global) {
     }
 }
 
-fn for_people(board: &Leaderboard) -> Table {
+/// The leaderboard as people read it.
+pub(crate) fn for_people(board: &Leaderboard) -> Table {
     let fixed = ["rank", "name", "ReasonScore", "band", "truncated", "mean tokens", "score per 1k tokens"];
     let columns: Vec<&str> = fixed.into_iter().chain(board.tasks.iter().map(String::as_str)).collect();
     let mut table = Table::new(&columns);
@@ -109,7 +110,8 @@ fn for_people(board: &Leaderboard) -> Table {
     table
 }
 
-fn for_programs(board: &Leaderboard) -> Table {
+/// The leaderboard with every number, for spreadsheets.
+pub(crate) fn for_programs(board: &Leaderboard) -> Table {
     let row = |row: &ScoreRow| {
         let mut all = cells([
             ("rank", count(row.rank as u64)),

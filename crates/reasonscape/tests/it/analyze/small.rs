@@ -162,7 +162,7 @@ fn trial(skill: &Skill, test: u32, right: u32, truncated: u32, guess: f64) -> Tr
     }
 }
 
-pub(super) fn provenance() -> Provenance {
+pub(crate) fn provenance() -> Provenance {
     serde_json::from_value(json!({
         "program": "0.1.0",
         "suite": "small",

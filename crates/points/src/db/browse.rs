@@ -1,0 +1,202 @@
+//! Trials to look at: a few at a time, found by the points that they are at.
+//!
+//! Whoever pages through trials knows from the counters how many there are at each point, and so which points a page
+//! shows. Only their file is read, however many trials the study has.
+
+use datafusion::arrow::array::AsArray;
+use datafusion::arrow::datatypes::Int64Type;
+use datafusion::common::JoinType;
+use datafusion::functions_aggregate::count::count_all;
+use datafusion::logical_expr::{Expr, col, ident, lit};
+use reasonscape_core::Status;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Answer, PointsDb, column, gather, text_column};
+use crate::{Filter, PointsError, TRIAL_COLUMNS};
+
+/// A trial as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the columns of the table, which the documentation of the files explains")]
+pub struct StoredTrial {
+    pub eval_id: String,
+    pub model: String,
+    pub template: String,
+    pub sampler: String,
+    pub base_task: String,
+    pub params: String,
+    pub index: u64,
+    pub repeat: u32,
+    pub status: u8,
+    pub guess: f64,
+    pub prompt_tokens: Option<u64>,
+    pub completion_tokens: Option<u64>,
+    pub reasoning_tokens: Option<u64>,
+    pub latency_ms: u64,
+    pub received_ms: i64,
+    pub reasoning_chars: u64,
+    pub answer_chars: u64,
+    pub compressed_size: u64,
+    pub finish: String,
+    pub method: String,
+    pub answer: Option<String>,
+    pub target: String,
+    pub cache_key: String,
+}
+
+/// The points of one evaluation on one task.
+#[derive(Debug, Clone, Copy)]
+pub struct PointsOf<'a> {
+    /// The evaluation.
+    pub eval_id: &'a str,
+    /// The task.
+    pub base_task: &'a str,
+    /// The coordinates of each, as canonical JSON.
+    pub params: &'a [&'a str],
+}
+
+/// What must hold of a trial, whatever its point.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TrialFilter {
+    /// It ended in one of these ways; in any, if none is named.
+    pub statuses: Vec<Status>,
+    /// Its answer or its target has this in it, in capitals or not.
+    pub text: Option<String>,
+}
+
+impl TrialFilter {
+    fn expression(&self) -> Option<Expr> {
+        let mut all = Vec::new();
+        if !self.statuses.is_empty() {
+            let codes = self.statuses.iter().map(|status| lit(i32::from(status.code()))).collect();
+            all.push(col("status").in_list(codes, false));
+        }
+        if let Some(text) = &self.text {
+            let pattern = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+            let pattern = lit(format!("%{pattern}%"));
+            all.push(col("answer").ilike(pattern.clone()).or(col("target").ilike(pattern)));
+        }
+        all.into_iter().reduce(Expr::and)
+    }
+}
+
+/// How many trials are meant at a point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrialsAt {
+    /// The evaluation.
+    pub eval_id: String,
+    /// The task.
+    pub base_task: String,
+    /// The coordinates, as canonical JSON.
+    pub params: String,
+    /// How many.
+    pub n: u64,
+}
+
+impl PointsDb {
+    /// The trials at some points of one evaluation on one task: by coordinates, index and repeat, without the first
+    /// `skip`, and at most so many.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the trials cannot be read.
+    pub async fn trials_at(
+        &self,
+        points: PointsOf<'_>,
+        which: &TrialFilter,
+        skip: usize,
+        most: usize,
+    ) -> Result<Vec<StoredTrial>, PointsError> {
+        self.read(points, which.expression(), skip, most).await
+    }
+
+    /// One trial.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the trials cannot be read.
+    pub async fn trial(
+        &self,
+        eval_id: &str,
+        base_task: &str,
+        params: &str,
+        index: u64,
+        repeat: u32,
+    ) -> Result<Option<StoredTrial>, PointsError> {
+        // Files hold signed numbers; what does not fit into them is nowhere.
+        let (Ok(index), Ok(repeat)) = (i64::try_from(index), i32::try_from(repeat)) else { return Ok(None) };
+        let is_meant = ident("index").eq(lit(index)).and(col("repeat").eq(lit(repeat)));
+        let points = PointsOf { eval_id, base_task, params: &[params] };
+        Ok(self.read(points, Some(is_meant), 0, 1).await?.pop())
+    }
+
+    async fn read(
+        &self,
+        points: PointsOf<'_>,
+        condition: Option<Expr>,
+        skip: usize,
+        most: usize,
+    ) -> Result<Vec<StoredTrial>, PointsError> {
+        let params = points.params.iter().map(|params| lit(*params)).collect();
+        let mut meant = col("eval_id")
+            .eq(lit(points.eval_id))
+            .and(col("base_task").eq(lit(points.base_task)))
+            .and(col("params").in_list(params, false));
+        if let Some(condition) = condition {
+            meant = meant.and(condition);
+        }
+        let order = ["params", "index", "repeat"].map(|name| ident(name).sort(true, false)).to_vec();
+        let trials = self.session.table("trials").await?.filter(meant)?.sort(order)?;
+        let stream = trials.limit(skip, Some(most))?.execute_stream().await?;
+        let mut answer = Answer { stream };
+        let mut found = Vec::new();
+        while let Some(rows) = answer.next().await? {
+            for row in rows {
+                let named = TRIAL_COLUMNS.iter().map(|name| (*name).to_owned()).zip(row).collect();
+                let trial = serde_json::from_value(Value::Object(named));
+                found
+                    .push(trial.map_err(|error| PointsError::Query(format!("a trial is damaged: {error}")))?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// How many trials are meant at each point that has any. Without a text the counters would tell; with one, all
+    /// trials that the points allow are read.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the trials cannot be read.
+    pub async fn count_trials(
+        &self,
+        filter: &Filter,
+        which: &TrialFilter,
+    ) -> Result<Vec<TrialsAt>, PointsError> {
+        let mut trials = self.session.table("trials").await?;
+        if let Some(condition) = which.expression() {
+            trials = trials.filter(condition)?;
+        }
+        let identity = ["eval_id", "base_task", "params"];
+        if let Some(condition) = filter.expression(false) {
+            let names = identity.map(|name| format!("point_{name}"));
+            let chosen = identity.iter().zip(&names).map(|(name, alias)| col(*name).alias(alias));
+            let points =
+                self.session.table("points").await?.filter(condition)?.select(chosen.collect::<Vec<_>>())?;
+            let names = names.each_ref().map(String::as_str);
+            trials = trials.join(points, JoinType::LeftSemi, &identity, &names, None)?;
+        }
+        let by = identity.iter().map(|name| col(*name)).collect();
+        let batch = gather(trials.aggregate(by, vec![count_all().alias("n")])?).await?;
+        let [eval_id, base_task, params] = identity.map(|name| text_column(&batch, name));
+        let n = column(&batch, "n");
+        let n = n.as_primitive::<Int64Type>();
+        let text = |column: &datafusion::arrow::array::ArrayRef, row: usize| {
+            column.as_string::<i32>().value(row).to_owned()
+        };
+        Ok((0..batch.num_rows())
+            .map(|row| TrialsAt {
+                eval_id: text(&eval_id, row),
+                base_task: text(&base_task, row),
+                params: text(&params, row),
+                n: n.value(row) as u64,
+            })
+            .collect())
+    }
+}

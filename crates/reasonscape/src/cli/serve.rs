@@ -1,0 +1,144 @@
+//! `reasonscape serve`: a study to look at in a browser.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use super::Global;
+use super::study::study_folder;
+use crate::failure::{Failure, note};
+use crate::output::print_text;
+use crate::web::{self, Access, Options, Token};
+
+/// A token that is shorter can be tried out.
+const SHORTEST_TOKEN: usize = 8;
+/// Where a token may stand that nobody else on the machine should see.
+const TOKEN_VARIABLE: &str = "REASONSCAPE_TOKEN";
+
+/// Show a study in the browser: leaderboard, trials, and the same as JSON
+///
+/// Prints the address on standard output once it answers there, and serves until Ctrl-C, which is no failure: exit code
+/// 0. Files that `evaluate` or `import` replace meanwhile are read again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  reasonscape serve my-study\n  \
+    reasonscape serve my-study --host 0.0.0.0 --port 80\n  \
+    reasonscape serve my-study --read-only --base-path /scores --allow-host example.org")]
+pub(super) struct Serve {
+    /// Folder of the study, or its study.toml.
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+    /// Port to listen on; 0 takes a free one.
+    #[arg(long, default_value_t = 8050, value_name = "N")]
+    port: u16,
+    /// Address to listen on. Other machines get in only when this is changed, and then only with a token.
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS")]
+    host: IpAddr,
+    /// Token that readers have to know; better kept in the environment variable `REASONSCAPE_TOKEN`, since arguments
+    /// are seen by everybody on this machine. Without either, other machines need one that is made and printed once.
+    #[arg(long, value_name = "TOKEN")]
+    token: Option<String>,
+    /// Another name that this server goes by, as behind a proxy; may be repeated.
+    #[arg(long = "allow-host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// Let nobody change anything.
+    #[arg(long)]
+    read_only: bool,
+    /// What stands before every path, as `/scores` where a proxy hands on only that part.
+    #[arg(long, value_name = "PATH", default_value = "")]
+    base_path: String,
+}
+
+impl Serve {
+    pub(super) fn run(self, global: Global) -> Result<(), Failure> {
+        let folder = study_folder(&self.study)?;
+        let base = base_path(&self.base_path)?;
+        let title = title(&folder);
+        let (token, told) = self.token()?;
+        super::wait_for(async {
+            let address = SocketAddr::new(self.host, self.port);
+            let listener = web::listen(address).await.map_err(|error| {
+                Failure::input(format_args!(
+                    "cannot listen on {address} ({error}); choose another port with `--port`"
+                ))
+            })?;
+            let address = listener.local_addr()?;
+            let access = Access { address, hosts: self.hosts, token, read_only: self.read_only };
+            let url = format!("http://{address}{base}/");
+            let options = Options { folder, title, base, access };
+            web::serve(listener, options, |remarks| {
+                for remark in remarks {
+                    global.note(remark);
+                }
+                if let Some(secret) = told {
+                    // Said even where quiet was asked for: nobody could get in without it.
+                    note(format_args!("readers need this token, which is not shown again: {secret}"));
+                }
+                global.note("serving; Ctrl-C stops");
+                print_text(&format!("{url}\n"))
+            })
+            .await
+        })
+    }
+
+    /// What readers have to know, and the text of it if it was made here.
+    fn token(&self) -> Result<(Option<Token>, Option<String>), Failure> {
+        let broken = |error: getrandom::Error| {
+            Failure::Broken(anyhow::anyhow!("the operating system has no random numbers: {error}"))
+        };
+        let given = self.token.clone().or_else(|| std::env::var(TOKEN_VARIABLE).ok());
+        match given {
+            Some(secret) => {
+                let secret = secret.trim().to_owned();
+                if secret.chars().count() < SHORTEST_TOKEN || !secret.chars().all(|c| c.is_ascii_graphic()) {
+                    return Err(Failure::input(format_args!(
+                        "the token is too short or has blanks in it; give at least {SHORTEST_TOKEN} letters, digits or signs"
+                    )));
+                }
+                Ok((Some(Token::new(secret).map_err(broken)?), None))
+            }
+            None if self.host.is_loopback() => Ok((None, None)),
+            None => {
+                let (token, secret) = Token::generate().map_err(broken)?;
+                Ok((Some(token), Some(secret)))
+            }
+        }
+    }
+}
+
+/// `/x` for `x`, `/x` and `/x/`; nothing for nothing.
+fn base_path(given: &str) -> Result<String, Failure> {
+    let inner = given.trim_matches('/');
+    if inner.is_empty() {
+        return Ok(String::new());
+    }
+    let is_plain = |part: &str| {
+        !matches!(part, "" | "." | "..")
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
+    };
+    if !inner.split('/').all(is_plain) {
+        return Err(Failure::input(format_args!(
+            "`--base-path {given}` is no plain path; expected letters, digits and `-._~`, as `/scores`"
+        )));
+    }
+    Ok(format!("/{inner}"))
+}
+
+/// What the study is called: as its folder.
+fn title(folder: &std::path::Path) -> String {
+    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    whole.file_name().map_or_else(|| "study".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_path_is_plain() {
+        for (given, read) in [("", ""), ("/", ""), ("x", "/x"), ("/x/", "/x"), ("/a/b-c", "/a/b-c")] {
+            assert_eq!(base_path(given).unwrap(), read);
+        }
+        for wrong in ["/a b", "/../x", "/a//b", "/{x}", "/é", "/x?y"] {
+            assert!(base_path(wrong).is_err(), "{wrong}");
+        }
+    }
+}

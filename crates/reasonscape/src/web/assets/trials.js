@@ -1,0 +1,39 @@
+// Keys for the list of trials: j and k choose a row, the arrows turn the page.
+
+const links = [...document.querySelectorAll("#trials tbody a")];
+
+const choose = (step) => {
+  const at = links.indexOf(document.activeElement);
+  const next = at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step;
+  links[Math.min(Math.max(next, 0), links.length - 1)]?.focus();
+};
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, select, textarea, button")) return;
+  switch (event.key) {
+    case "j":
+    case "ArrowDown":
+      choose(1);
+      break;
+    case "k":
+    case "ArrowUp":
+      choose(-1);
+      break;
+    case "ArrowLeft":
+      document.querySelector("a[rel=prev]")?.click();
+      break;
+    case "ArrowRight":
+      document.querySelector("a[rel=next]")?.click();
+      break;
+    default:
+      return;
+  }
+  event.preventDefault();
+});
+
+// A row is as good as its link.
+document.querySelector("#trials tbody")?.addEventListener("click", (event) => {
+  if (event.target.closest("a") || getSelection()?.toString()) return;
+  event.target.closest("tr")?.querySelector("a")?.click();
+});

@@ -1,0 +1,262 @@
+//! Who may ask, and from where.
+//!
+//! A browser lends its reader's name to every page that it shows. So a request has to name this server as its host
+//! (else a foreign name was pointed at this address), whatever changes something has to come from one of its own pages,
+//! and whoever is not at this machine has to know the token.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, ORIGIN};
+use axum::http::{Method, StatusCode, Uri};
+use subtle::ConstantTimeEq;
+
+use super::problem::Problem;
+
+/// The cookie of those who have shown the token.
+const COOKIE_NAME: &str = "reasonscape";
+
+/// A body that is longer is not read.
+pub(super) const LONGEST_BODY: usize = 64 * 1024;
+
+/// The secret of a server, and what a browser keeps in its place.
+pub(crate) struct Token {
+    secret: String,
+    /// Made anew at each start, so that a browser never stores the secret itself.
+    session: String,
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+impl Token {
+    /// A token that somebody chose.
+    pub(crate) fn new(secret: String) -> Result<Self, getrandom::Error> {
+        Ok(Self { secret, session: random()? })
+    }
+
+    /// A token that nobody can guess, and its text to be told once.
+    pub(crate) fn generate() -> Result<(Self, String), getrandom::Error> {
+        let secret = random()?;
+        Ok((Self::new(secret.clone())?, secret))
+    }
+
+    /// Whether this is the secret, in a time that does not depend on how much of it is right.
+    pub(super) fn is_secret(&self, given: &str) -> bool {
+        self.secret.as_bytes().ct_eq(given.as_bytes()).into()
+    }
+
+    fn is_session(&self, given: &str) -> bool {
+        self.session.as_bytes().ct_eq(given.as_bytes()).into()
+    }
+
+    /// The cookie of somebody who has shown the secret. `Secure` where the page came over HTTPS.
+    pub(super) fn cookie(&self, base: &str, is_https: bool) -> String {
+        let secure = if is_https { "; Secure" } else { "" };
+        format!("{COOKIE_NAME}={}; Path={base}/; HttpOnly; SameSite=Strict{secure}", self.session)
+    }
+
+    /// The cookie that takes it back.
+    pub(super) fn no_cookie(base: &str) -> String {
+        format!("{COOKIE_NAME}=; Path={base}/; HttpOnly; SameSite=Strict; Max-Age=0")
+    }
+}
+
+/// 256 random bits as hexadecimal digits.
+fn random() -> Result<String, getrandom::Error> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// What is let in.
+#[derive(Debug)]
+pub(crate) struct Access {
+    /// Where the server listens.
+    pub(crate) address: SocketAddr,
+    /// Names beside those of the address, as of a proxy.
+    pub(crate) hosts: Vec<String>,
+    /// What has to be known; nothing on this machine, unless it was asked for.
+    pub(crate) token: Option<Token>,
+    /// Whether nothing may be changed.
+    pub(crate) read_only: bool,
+}
+
+impl Access {
+    /// Refuses what must not be answered, whatever it asks for.
+    pub(super) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+        let host = host(uri, headers)?;
+        if !self.is_ours(&host) {
+            return Err(Problem::new(
+                StatusCode::MISDIRECTED_REQUEST,
+                format_args!(
+                    "this server does not go by `{host}`; `--allow-host {}` lets it",
+                    name_of(&host)
+                ),
+            ));
+        }
+        if [Method::GET, Method::HEAD, Method::OPTIONS].contains(method) {
+            return Ok(());
+        }
+        let is_own = match headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default()) {
+            Some(origin) => {
+                origin.split_once("://").is_some_and(|(_, from)| from.eq_ignore_ascii_case(&host))
+            }
+            None => true,
+        };
+        let site = headers.get("sec-fetch-site").map(|site| site.to_str().unwrap_or_default());
+        if !is_own || site.is_some_and(|site| site != "same-origin") {
+            return Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "a page of somebody else may not change anything here",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether whoever asks has shown the token.
+    pub(super) fn is_known(&self, headers: &HeaderMap) -> bool {
+        let Some(token) = &self.token else { return true };
+        let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        if bearer.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|given| token.is_secret(given))
+        {
+            return true;
+        }
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        cookies
+            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='))
+            .any(|(name, value)| name == COOKIE_NAME && token.is_session(value))
+    }
+
+    /// A name is ours if it was given, or is this machine; an address, if it is where we listen. A page that points its
+    /// own name at this machine is recognised by that name, which no browser lets it hide.
+    fn is_ours(&self, host: &str) -> bool {
+        let name = name_of(host);
+        if self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(host))
+        {
+            return true;
+        }
+        let port = host[name.len()..].strip_prefix(':').map_or(Some(80), |port| port.parse().ok());
+        if port != Some(self.address.port()) {
+            return false;
+        }
+        if name.eq_ignore_ascii_case("localhost") {
+            return true;
+        }
+        let Ok(ip) = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() else {
+            return false;
+        };
+        ip == self.address.ip() || self.address.ip().is_unspecified() || ip.is_loopback()
+    }
+}
+
+/// The host that a request names.
+fn host(uri: &Uri, headers: &HeaderMap) -> Result<String, Problem> {
+    let mut named = headers.get_all(HOST).iter();
+    let host = match (named.next(), named.next(), uri.authority()) {
+        (Some(_), None, Some(authority)) => Some(authority.as_str()),
+        (Some(host), None, None) => host.to_str().ok(),
+        _ => None,
+    };
+    host.map(str::to_ascii_lowercase).ok_or_else(|| Problem::wrong("a request names its host, once"))
+}
+
+/// A host without its port.
+fn name_of(host: &str) -> &str {
+    let end = match host.rfind(']') {
+        Some(end) => end + 1,
+        None => host.rfind(':').unwrap_or(host.len()),
+    };
+    &host[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(address: &str, token: Option<&str>) -> Access {
+        Access {
+            address: address.parse().unwrap(),
+            hosts: vec!["scores.example".to_owned()],
+            token: token.map(|secret| Token::new(secret.to_owned()).unwrap()),
+            read_only: false,
+        }
+    }
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn only_names_of_this_server_are_answered() {
+        let local = access("127.0.0.1:8050", None);
+        let is_let_in = |access: &Access, host: &str| {
+            access.check(&Method::GET, &"/".parse().unwrap(), &headers(&[("host", host)])).is_ok()
+        };
+        for host in ["127.0.0.1:8050", "localhost:8050", "LOCALHOST:8050", "[::1]:8050", "scores.example"] {
+            assert!(is_let_in(&local, host), "{host}");
+        }
+        for host in [
+            "evil.example:8050",
+            "127.0.0.1",
+            "127.0.0.1:8051",
+            "10.0.0.1:8050",
+            "localhost.evil.example:8050",
+            "127.0.0.1.evil.example:8050",
+            "",
+            ":8050",
+            "[",
+            "127.0.0.1:8050@evil.example",
+        ] {
+            assert!(!is_let_in(&local, host), "{host}");
+        }
+        let everywhere = access("0.0.0.0:8050", Some("12345678"));
+        assert!(is_let_in(&everywhere, "10.0.0.1:8050"));
+        assert!(!is_let_in(&everywhere, "evil.example:8050"));
+        assert!(local.check(&Method::GET, &"/".parse().unwrap(), &headers(&[])).is_err());
+        let twice = headers(&[("host", "127.0.0.1:8050"), ("host", "evil.example")]);
+        assert!(local.check(&Method::GET, &"/".parse().unwrap(), &twice).is_err());
+    }
+
+    #[test]
+    fn only_own_pages_may_change_anything() {
+        let local = access("127.0.0.1:8050", None);
+        let may = |more: &[(&'static str, &str)]| {
+            let headers = headers(&[&[("host", "127.0.0.1:8050")], more].concat());
+            local.check(&Method::POST, &"/login".parse().unwrap(), &headers).is_ok()
+        };
+        assert!(may(&[]));
+        assert!(may(&[("origin", "http://127.0.0.1:8050"), ("sec-fetch-site", "same-origin")]));
+        assert!(!may(&[("origin", "http://evil.example")]));
+        assert!(!may(&[("origin", "http://127.0.0.1:8051")]));
+        assert!(!may(&[("origin", "null")]));
+        for site in ["cross-site", "same-site", "none"] {
+            assert!(!may(&[("sec-fetch-site", site)]), "{site}");
+        }
+    }
+
+    #[test]
+    fn the_token_is_known_by_its_cookie_or_as_a_bearer() {
+        let access = access("0.0.0.0:8050", Some("correct horse"));
+        let token = access.token.as_ref().unwrap();
+        let cookie = token.cookie("/x", true);
+        assert!(cookie.ends_with("; Path=/x/; HttpOnly; SameSite=Strict; Secure"), "{cookie}");
+        assert!(!cookie.contains("horse"));
+        let pair = format!("other=1; {}", cookie.split(';').next().unwrap());
+        assert!(access.is_known(&headers(&[("cookie", &pair)])));
+        assert!(access.is_known(&headers(&[("authorization", "Bearer correct horse")])));
+        for (name, value) in [
+            ("cookie", "reasonscape=correct horse"),
+            ("cookie", "reasonscape="),
+            ("authorization", "Bearer correct hors"),
+            ("authorization", "correct horse"),
+        ] {
+            assert!(!access.is_known(&headers(&[(name, value)])), "{name}: {value}");
+        }
+        assert!(!access.is_known(&HeaderMap::new()));
+        assert!(!format!("{access:?}").contains("horse"));
+    }
+}

@@ -1,0 +1,91 @@
+//! Addresses: what a page was asked, and where its links lead.
+
+use std::fmt::Write;
+
+use axum::http::Uri;
+use url::form_urlencoded;
+
+/// The part of an address behind the `?`, in its order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Query {
+    pairs: Vec<(String, String)>,
+}
+
+impl Query {
+    /// What an address asks; values that are empty ask nothing, as fields of a form that nobody filled in.
+    pub(super) fn of(uri: &Uri) -> Self {
+        let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+        let pairs = pairs.map(|(name, value)| (name.into_owned(), value.trim().to_owned()));
+        Self { pairs: pairs.filter(|(_, value)| !value.is_empty()).collect() }
+    }
+
+    /// The first value of a name.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.pairs.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// All values of a name.
+    pub(super) fn all<'q>(&'q self, name: &'q str) -> impl Iterator<Item = &'q str> {
+        self.pairs.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The same with one value of this name, or with none.
+    #[must_use]
+    pub(super) fn with(&self, name: &str, value: Option<&str>) -> Self {
+        let mut pairs = self.pairs.clone();
+        pairs.retain(|(known, _)| known != name);
+        pairs.extend(value.map(|value| (name.to_owned(), value.to_owned())));
+        Self { pairs }
+    }
+
+    /// Only these names.
+    #[must_use]
+    pub(super) fn only(&self, names: &[&str]) -> Self {
+        let pairs = self.pairs.iter().filter(|(name, _)| names.contains(&name.as_str()));
+        Self { pairs: pairs.cloned().collect() }
+    }
+}
+
+impl std::fmt::Display for Query {
+    /// As it stands in an address: `?a=b&c=d`, or nothing.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (place, (name, value)) in self.pairs.iter().enumerate() {
+            let mark = if place == 0 { '?' } else { '&' };
+            write!(f, "{mark}{}={}", encoded(name), encoded(value))?;
+        }
+        Ok(())
+    }
+}
+
+/// Text as a part of an address, be it between slashes or behind the `?`.
+pub(super) fn encoded(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~:,".contains(&byte) {
+            shown.push(char::from(byte));
+        } else {
+            let _ = write!(shown, "%{byte:02X}");
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_changed_and_written() {
+        let query = Query::of(&"/x?a=1&b=%22%26+x&a=2&empty=&mode=K_P".parse().unwrap());
+        assert_eq!(query.all("a").collect::<Vec<_>>(), ["1", "2"]);
+        assert_eq!((query.get("b"), query.get("empty")), (Some("\"& x"), None));
+        assert_eq!(query.with("a", Some("é")).to_string(), "?b=%22%26%20x&mode=K_P&a=%C3%A9");
+        assert_eq!(query.only(&["mode"]).to_string(), "?mode=K_P");
+        assert_eq!(query.only(&[]).to_string(), "");
+        assert_eq!(
+            Query::of(&query.to_string().parse().unwrap_or_else(|_| "/".parse().unwrap())).get("zz"),
+            None
+        );
+    }
+}

@@ -1,0 +1,313 @@
+//! Which trials are meant, page by page.
+//!
+//! The counters say how many trials each point has, so that a page knows its points without reading a trial. Only a
+//! text is looked for in the trials themselves, once for all pages.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use reasonscape_core::Status;
+use reasonscape_points::{Filter, PointsDb, PointsError, PointsOf, StoredTrial, TrialFilter, TrialsAt};
+use reasonscape_stats::Mode;
+use serde_json::Value;
+
+use super::links::Query;
+use super::names::point_name;
+use super::problem::Problem;
+
+/// Trials on a page, unless a program asks for more.
+pub(super) const PAGE: usize = 50;
+/// The most that a program gets at once.
+pub(super) const MOST: usize = 500;
+
+/// The names by which an address says which trials are meant.
+pub(super) const NAMES: [&str; 6] = ["eval", "task", "status", "text", "params", "filter"];
+
+/// Which trials are meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// Conditions on points, of the form `COLUMN=VALUE`.
+    pub(super) conditions: Vec<String>,
+    pub(super) which: TrialFilter,
+}
+
+impl Wanted {
+    /// Reads it from an address.
+    pub(super) fn of(query: &Query) -> Result<Self, Problem> {
+        let mut conditions: Vec<String> = Vec::new();
+        conditions.extend(query.all("eval").map(|eval| format!("eval_id={eval}")));
+        conditions.extend(query.all("task").map(|task| format!("base_task={task}")));
+        for params in query.all("params") {
+            for item in params.split_whitespace() {
+                let item = item.strip_prefix("params.").unwrap_or(item);
+                if !item.contains('=') {
+                    return Err(Problem::wrong(format_args!(
+                        "`{item}` is no condition on a parameter; expected NAME=VALUE, as `length=8..32`"
+                    )));
+                }
+                conditions.push(format!("params.{item}"));
+            }
+        }
+        conditions.extend(query.all("filter").map(ToOwned::to_owned));
+        let mut statuses = query.all("status").map(status).collect::<Result<Vec<_>, _>>()?;
+        statuses.sort_unstable();
+        statuses.dedup();
+        let text = query.get("text").map(ToOwned::to_owned);
+        Ok(Self { conditions, which: TrialFilter { statuses, text } })
+    }
+}
+
+const STATUSES: [Status; 3] = [Status::Correct, Status::Incorrect, Status::Truncated];
+
+fn status(name: &str) -> Result<Status, Problem> {
+    STATUSES.into_iter().find(|status| status.name() == name).ok_or_else(|| {
+        Problem::wrong(format_args!("`{name}` is no status; there are correct, incorrect and truncated"))
+    })
+}
+
+/// The points that have such trials, in the order in which these are shown: by evaluation, task, coordinates, index and
+/// repeat.
+#[derive(Debug)]
+pub(super) struct Listing {
+    which: TrialFilter,
+    points: Vec<ListedPoint>,
+    pub(super) total: u64,
+}
+
+#[derive(Debug)]
+struct ListedPoint {
+    at: TrialsAt,
+    /// Trials before it.
+    start: u64,
+}
+
+/// One trial among others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TrialName {
+    pub(super) eval_id: String,
+    pub(super) base_task: String,
+    pub(super) params: String,
+    pub(super) index: u64,
+    pub(super) repeat: u32,
+}
+
+impl From<&StoredTrial> for TrialName {
+    fn from(trial: &StoredTrial) -> Self {
+        Self {
+            eval_id: trial.eval_id.clone(),
+            base_task: trial.base_task.clone(),
+            params: trial.params.clone(),
+            index: trial.index,
+            repeat: trial.repeat,
+        }
+    }
+}
+
+impl Listing {
+    pub(super) async fn of(db: &PointsDb, wanted: &Wanted) -> Result<Self, PointsError> {
+        let filter = Filter::parse(&wanted.conditions)?;
+        let which = wanted.which.clone();
+        let found = if which.text.is_some() {
+            db.count_trials(&filter, &which).await?
+        } else {
+            let points = db.query_points(&filter, Mode::E_I).await?;
+            let count = |status| which.statuses.is_empty() || which.statuses.contains(&status);
+            points
+                .into_iter()
+                .map(|point| {
+                    let counts = point.counts;
+                    let n = [
+                        (Status::Correct, counts.n_e),
+                        (Status::Incorrect, counts.n_u().saturating_sub(counts.n_e)),
+                        (Status::Truncated, counts.n_t),
+                    ];
+                    TrialsAt {
+                        eval_id: point.eval_id,
+                        base_task: point.base_task,
+                        params: point.params,
+                        n: n.into_iter().filter(|(status, _)| count(*status)).map(|(_, n)| n).sum(),
+                    }
+                })
+                .collect()
+        };
+        let place: BTreeMap<&str, usize> =
+            db.evals().iter().enumerate().map(|(place, eval)| (eval.eval_id.as_str(), place)).collect();
+        let mut keyed: Vec<_> = found
+            .into_iter()
+            .filter(|at| at.n > 0)
+            .map(|at| (place.get(at.eval_id.as_str()).copied(), Coordinates::of(&at.params), at))
+            .collect();
+        keyed.sort_by(|(place_a, params_a, a), (place_b, params_b, b)| {
+            (place_a, &a.base_task).cmp(&(place_b, &b.base_task)).then_with(|| params_a.compare(params_b))
+        });
+        let mut total = 0;
+        let points = keyed
+            .into_iter()
+            .map(|(_, _, at)| {
+                let start = total;
+                total += at.n;
+                ListedPoint { at, start }
+            })
+            .collect();
+        Ok(Self { which, points, total })
+    }
+
+    /// So many trials, from a place on.
+    pub(super) async fn rows(
+        &self,
+        db: &PointsDb,
+        first: u64,
+        most: usize,
+    ) -> Result<Vec<StoredTrial>, PointsError> {
+        let mut found = Vec::new();
+        let mut place = self.points.partition_point(|point| point.start + point.at.n <= first);
+        let mut skip = self.points.get(place).map_or(0, |point| first - point.start) as usize;
+        while found.len() < most && place < self.points.len() {
+            let left = (most - found.len()) as u64;
+            // Points of one file that are shown whole are read together; one of which a part is shown, alone.
+            let mut sum = 0;
+            let run = self.points[place..]
+                .iter()
+                .take_while(|point| {
+                    sum += point.at.n;
+                    self.is_beside(place, point) && sum <= left
+                })
+                .count();
+            let run = if skip > 0 { 1 } else { run.max(1) };
+            let points = &self.points[place..place + run];
+            found.extend(self.read(db, points, skip, left as usize).await?);
+            (place, skip) = (place + run, 0);
+        }
+        Ok(found)
+    }
+
+    fn is_beside(&self, place: usize, point: &ListedPoint) -> bool {
+        let first = &self.points[place].at;
+        first.eval_id == point.at.eval_id && first.base_task == point.at.base_task
+    }
+
+    async fn read(
+        &self,
+        db: &PointsDb,
+        points: &[ListedPoint],
+        skip: usize,
+        most: usize,
+    ) -> Result<Vec<StoredTrial>, PointsError> {
+        let params: Vec<&str> = points.iter().map(|point| point.at.params.as_str()).collect();
+        let TrialsAt { eval_id, base_task, .. } = &points[0].at;
+        let of = PointsOf { eval_id, base_task, params: &params };
+        let mut found = db.trials_at(of, &self.which, skip, most).await?;
+        found.sort_by_key(|trial| {
+            let place = params.iter().position(|params| *params == trial.params);
+            (place, trial.index, trial.repeat)
+        });
+        Ok(found)
+    }
+
+    /// The trial before this one, and the one behind it. A trial that is not meant has neither.
+    pub(super) async fn neighbours(
+        &self,
+        db: &PointsDb,
+        trial: &TrialName,
+    ) -> Result<[Option<TrialName>; 2], PointsError> {
+        let is_here = |point: &ListedPoint| {
+            point.at.eval_id == trial.eval_id
+                && point.at.base_task == trial.base_task
+                && point.at.params == trial.params
+        };
+        let Some(place) = self.points.iter().position(is_here) else { return Ok([None, None]) };
+        let points = &self.points[place..=place];
+        let here = self.read(db, points, 0, points[0].at.n as usize).await?;
+        let Some(at) = here.iter().position(|other| TrialName::from(other) == *trial) else {
+            return Ok([None, None]);
+        };
+        let before = match at.checked_sub(1) {
+            Some(before) => here.get(before).map(TrialName::from),
+            None => match points[0].start.checked_sub(1) {
+                Some(first) => self.rows(db, first, 1).await?.first().map(TrialName::from),
+                None => None,
+            },
+        };
+        let behind = match here.get(at + 1) {
+            Some(behind) => Some(TrialName::from(behind)),
+            None => self.rows(db, points[0].start + points[0].at.n, 1).await?.first().map(TrialName::from),
+        };
+        Ok([before, behind])
+    }
+}
+
+/// Coordinates in an order that people expect: 4 before 16.
+#[derive(Debug)]
+struct Coordinates {
+    values: Vec<(String, Value)>,
+    text: String,
+}
+
+impl Coordinates {
+    fn of(params: &str) -> Self {
+        let values = match serde_json::from_str(params) {
+            Ok(Value::Object(members)) => members.into_iter().collect(),
+            _ => Vec::new(),
+        };
+        Self { values, text: params.to_owned() }
+    }
+
+    fn compare(&self, other: &Self) -> Ordering {
+        let order = |((name_a, a), (name_b, b)): (&(String, Value), &(String, Value))| {
+            name_a.cmp(name_b).then_with(|| match (a.as_f64(), b.as_f64()) {
+                (Some(a), Some(b)) => a.total_cmp(&b),
+                _ => a.to_string().cmp(&b.to_string()),
+            })
+        };
+        let by_values = self.values.iter().zip(&other.values).map(order).find(|order| order.is_ne());
+        by_values.unwrap_or_else(|| self.text.cmp(&other.text))
+    }
+}
+
+/// The coordinates that go by a name, at an evaluation on a task.
+pub(super) async fn params_named(
+    db: &PointsDb,
+    eval_id: &str,
+    task: &str,
+    name: &str,
+) -> Result<Option<String>, PointsError> {
+    // What stands in an address could be read as a pattern; only what is exactly so is meant.
+    if !db.evals().iter().any(|eval| eval.eval_id == eval_id) {
+        return Ok(None);
+    }
+    let points = db.query_points(&Filter::parse([format!("eval_id={eval_id}")])?, Mode::E_I).await?;
+    let mut params = points.into_iter().filter(|point| point.base_task == task).map(|point| point.params);
+    Ok(params.find(|params| point_name(params) == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_ordered_as_numbers() {
+        let order = |a: &str, b: &str| Coordinates::of(a).compare(&Coordinates::of(b));
+        assert_eq!(order(r#"{"length": 4}"#, r#"{"length": 16}"#), Ordering::Less);
+        assert_eq!(order(r#"{"depth": 1, "length": 4}"#, r#"{"depth": 0, "length": 16}"#), Ordering::Greater);
+        assert_eq!(order(r#"{"kind": "b"}"#, r#"{"kind": "a"}"#), Ordering::Greater);
+        assert_eq!(order("{}", "{}"), Ordering::Equal);
+        assert_eq!(order("not json", "{}"), "not json".cmp("{}"));
+    }
+
+    #[test]
+    fn what_an_address_asks_is_read_or_refused() {
+        let wanted = |text: &str| Wanted::of(&Query::of(&text.parse().unwrap()));
+        let read =
+            wanted("/trials?eval=a1&task=sort&params=length%3D8..32+depth%3D1&status=truncated&text=42")
+                .unwrap();
+        assert_eq!(
+            read.conditions,
+            ["eval_id=a1", "base_task=sort", "params.length=8..32", "params.depth=1"]
+        );
+        assert_eq!(read.which.statuses, [Status::Truncated]);
+        assert_eq!(read.which.text.as_deref(), Some("42"));
+        assert_eq!(wanted("/trials?eval=&text=").unwrap(), Wanted::default());
+        assert!(wanted("/trials?status=wrong").unwrap_err().message.contains("there are correct"));
+        assert!(wanted("/trials?params=length").unwrap_err().message.contains("`length=8..32`"));
+    }
+}

@@ -1,0 +1,153 @@
+//! Pages: what `analysis` says, put into the templates beside this file.
+
+pub(super) mod leaderboard;
+pub(super) mod login;
+pub(super) mod trial;
+pub(super) mod trials;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
+
+use super::assets;
+use super::problem::Problem;
+use super::reply::{self, reply};
+use super::state::App;
+
+/// Everything in them is escaped but what they say themselves: their names end in `.html`.
+const TEMPLATES: [(&str, &str); 6] = [
+    ("frame.html", include_str!("pages/frame.html")),
+    ("leaderboard.html", include_str!("pages/leaderboard.html")),
+    ("trials.html", include_str!("pages/trials.html")),
+    ("trial.html", include_str!("pages/trial.html")),
+    ("login.html", include_str!("pages/login.html")),
+    ("failed.html", include_str!("pages/failed.html")),
+];
+
+/// Pages that readers find at the top of each, with their paths.
+const PLACES: [(&str, &str); 2] = [("Leaderboard", "/"), ("Trials", "/trials")];
+
+/// The templates, read once.
+pub(super) struct Templates {
+    environment: Environment<'static>,
+}
+
+impl Templates {
+    pub(super) fn new() -> Self {
+        let mut environment = Environment::new();
+        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+        environment.set_syntax(syntax.expect("these options go together"));
+        // A name that is misspelt is an error in a test, not an empty place on a page.
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        for (name, text) in TEMPLATES {
+            environment.add_template(name, text).expect("the templates are sound");
+        }
+        Self { environment }
+    }
+}
+
+/// What surrounds every page.
+#[derive(Serialize)]
+struct Frame<'a> {
+    title: &'a str,
+    base: &'a str,
+    assets: &'a str,
+    places: Vec<PlaceLink>,
+    remarks: &'a [String],
+    /// Whether there is a session to be ended.
+    can_leave: bool,
+    program: &'static str,
+}
+
+#[derive(Serialize)]
+struct PlaceLink {
+    name: &'static str,
+    href: String,
+    is_here: bool,
+}
+
+#[derive(Serialize)]
+struct Whole<'a, T> {
+    frame: Frame<'a>,
+    page: &'a T,
+}
+
+/// Puts a page into its frame.
+fn render(
+    app: &App,
+    template: &str,
+    here: &str,
+    remarks: &[String],
+    page: &impl Serialize,
+) -> Result<Response, Problem> {
+    let is_inside = template != "login.html";
+    let place = |(name, path): (&'static str, &str)| PlaceLink {
+        name,
+        href: format!("{}{path}", app.base),
+        is_here: name == here,
+    };
+    let frame = Frame {
+        title: &app.title,
+        base: &app.base,
+        assets: &assets::VERSION,
+        places: if is_inside { PLACES.into_iter().map(place).collect() } else { Vec::new() },
+        remarks,
+        can_leave: is_inside && app.access.token.is_some(),
+        program: env!("CARGO_PKG_VERSION"),
+    };
+    let template = app.templates.environment.get_template(template);
+    let text = template.and_then(|template| template.render(Serde(Whole { frame, page })));
+    let text = text.map_err(|error| {
+        tracing::error!(%error, "a page could not be made");
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "this page could not be made")
+    })?;
+    Ok(reply(reply::HTML, text))
+}
+
+/// A failure in the site's look; readers who are not let in see no more than that.
+pub(super) fn failed(app: &App, problem: &Problem, is_known: bool) -> Response {
+    #[derive(Serialize)]
+    struct Failed<'a> {
+        status: u16,
+        reason: &'a str,
+        message: &'a str,
+        is_known: bool,
+    }
+    let page = Failed {
+        status: problem.status.as_u16(),
+        reason: problem.status.canonical_reason().unwrap_or("Failed"),
+        message: &problem.message,
+        is_known,
+    };
+    render(app, "failed.html", "", &[], &page)
+        .unwrap_or_else(|_| reply(reply::TEXT, format!("{}\n", problem.message)))
+}
+
+/// A whole number with its thousands apart: 12,345.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thousands;
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!(
+            [0, 999, 1_000, 12_345, 1_234_567].map(thousands),
+            ["0", "999", "1,000", "12,345", "1,234,567"]
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! Showing the token, once a session.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::header::{ORIGIN, SET_COOKIE};
+use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Serialize;
+use tokio::sync::Mutex;
+use url::form_urlencoded;
+
+use super::render;
+use crate::web::guard::{LONGEST_BODY, Token};
+use crate::web::links::Query;
+use crate::web::problem::Problem;
+use crate::web::state::App;
+
+/// A wrong token costs this long, and all who guess wait in one line.
+const WRONG: Duration = Duration::from_millis(250);
+static GUESSING: Mutex<()> = Mutex::const_new(());
+
+#[derive(Serialize)]
+struct Login<'a> {
+    /// Where to go then.
+    next: &'a str,
+    problem: Option<&'static str>,
+}
+
+/// A path of this server: an address of another is not gone to.
+fn own(app: &App, path: Option<&str>) -> String {
+    let home = format!("{}/", app.base);
+    let is_own = |path: &&str| {
+        path.starts_with(&home) && !path.starts_with("//") && !path.contains(['\\', '\r', '\n', '\t'])
+    };
+    path.filter(is_own).map_or(home.clone(), ToOwned::to_owned)
+}
+
+pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
+    let next = own(&app, Query::of(&uri).get("next"));
+    if app.access.token.is_none() {
+        return Ok(Redirect::to(&next).into_response());
+    }
+    render(&app, "login.html", "", &[], &Login { next: &next, problem: None })
+}
+
+pub(in crate::web) async fn enter(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (head, body) = request.into_parts();
+    let too_long = |_| Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "a token is not as long as that");
+    let body = axum::body::to_bytes(body, LONGEST_BODY).await.map_err(too_long)?;
+    let given = |wanted: &str| {
+        let mut fields = form_urlencoded::parse(&body);
+        fields.find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned())
+    };
+    let next = own(&app, given("next").as_deref());
+    let Some(token) = &app.access.token else { return Ok(Redirect::to(&next).into_response()) };
+    if !token.is_secret(given("token").unwrap_or_default().trim()) {
+        {
+            let _line = GUESSING.lock().await;
+            tokio::time::sleep(WRONG).await;
+        }
+        let page = Login { next: &next, problem: Some("That is not the token of this server.") };
+        let mut response = render(&app, "login.html", "", &[], &page)?;
+        // Not 401, which would be told as a failure instead of asking again.
+        *response.status_mut() = StatusCode::OK;
+        return Ok(response);
+    }
+    let is_https = head.headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    Ok(with_cookie(&next, &token.cookie(&app.base, is_https)))
+}
+
+pub(in crate::web) async fn leave(State(app): State<Arc<App>>) -> Response {
+    with_cookie(&format!("{}/login", app.base), &Token::no_cookie(&app.base))
+}
+
+fn with_cookie(to: &str, cookie: &str) -> Response {
+    let mut response = Redirect::to(to).into_response();
+    let cookie = HeaderValue::try_from(cookie).expect("digits and a path that was checked");
+    response.headers_mut().insert(SET_COOKIE, cookie);
+    response
+}

@@ -1,0 +1,72 @@
+//! What can go wrong with a request, said to a person or to a program.
+
+use std::fmt::Display;
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use reasonscape_points::PointsError;
+
+/// Why a request has no answer. It becomes a page or JSON on its way out, as whoever asked understands.
+#[derive(Debug, Clone)]
+pub(super) struct Problem {
+    pub(super) status: StatusCode,
+    pub(super) message: String,
+}
+
+impl Problem {
+    pub(super) fn new(status: StatusCode, message: impl Display) -> Self {
+        Self { status, message: message.to_string() }
+    }
+
+    /// What was asked makes no sense.
+    pub(super) fn wrong(message: impl Display) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// What was asked for is not there.
+    pub(super) fn absent(message: impl Display) -> Self {
+        Self::new(StatusCode::NOT_FOUND, message)
+    }
+
+    /// What a status says by itself.
+    pub(super) fn of(status: StatusCode) -> Self {
+        Self::new(
+            status,
+            match status {
+                StatusCode::NOT_FOUND => "there is nothing at this address",
+                StatusCode::METHOD_NOT_ALLOWED => "this address is only for reading",
+                _ => status.canonical_reason().unwrap_or("the request failed"),
+            },
+        )
+    }
+}
+
+impl From<PointsError> for Problem {
+    fn from(error: PointsError) -> Self {
+        match error {
+            PointsError::Question(_) => Self::wrong(error),
+            error => {
+                tracing::error!(%error, "a question could not be answered");
+                // Files of the server are nobody's business but of those who see its log.
+                Self::new(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "the study could not be read; `reasonscape serve --log warn` says why",
+                )
+            }
+        }
+    }
+}
+
+impl From<reasonscape_stats::StatsError> for Problem {
+    fn from(error: reasonscape_stats::StatsError) -> Self {
+        Self::wrong(error)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}

@@ -1,0 +1,256 @@
+//! Connections, routes, and what every answer has in common.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_LENGTH, HeaderName};
+use axum::http::{HeaderValue, Method, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use super::guard::{Access, LONGEST_BODY};
+use super::problem::Problem;
+use super::state::{App, Snapshot};
+use super::{api, assets, pages, reply};
+use crate::failure::Failure;
+
+/// Connections at a time; more wait.
+const MOST_CONNECTIONS: usize = 1_024;
+/// A request line with its headers that is longer is refused.
+const LONGEST_HEAD: usize = 32 * 1024;
+/// Headers that take longer are not waited for.
+const HEAD_TIME: Duration = Duration::from_secs(15);
+/// Answers that take longer are given up.
+const ANSWER_TIME: Duration = Duration::from_secs(30);
+
+/// What browsers are told with every answer. Scripts, styles and pictures come from here or not at all; nothing on a
+/// page can be written into it as script or style.
+const HEADERS: [(&str, &str); 8] = [
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("referrer-policy", "same-origin"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
+    ("x-robots-tag", "noindex"),
+];
+
+/// What to serve, and to whom.
+pub(crate) struct Options {
+    /// The folder of the study.
+    pub(crate) folder: PathBuf,
+    /// What the study is called.
+    pub(crate) title: String,
+    /// What stands before every path: nothing, or as `/x`.
+    pub(crate) base: String,
+    pub(crate) access: Access,
+}
+
+/// Serves until Ctrl-C. `ready` is told when the study is open and connections are answered.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    options: Options,
+    ready: impl FnOnce(&[String]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let snapshot = Snapshot::open(&options.folder).await?;
+    let remarks = snapshot.remarks.clone();
+    let app = Arc::new(App::new(options.folder, options.title, options.base, options.access, snapshot));
+    let accepting = tokio::spawn(accept(listener, routes(&app)));
+    let served = interrupted(|| ready(&remarks)).await;
+    accepting.abort();
+    served
+}
+
+fn routes(app: &Arc<App>) -> Router {
+    let at = |path: &str| format!("{}{path}", app.base);
+    let mut routes = Router::new()
+        .route(&at("/"), get(pages::leaderboard::page))
+        .route(&at("/leaderboard.csv"), get(pages::leaderboard::csv))
+        .route(&at("/leaderboard.json"), get(pages::leaderboard::json))
+        .route(&at("/leaderboard.md"), get(pages::leaderboard::markdown))
+        .route(&at("/trials"), get(pages::trials::page))
+        .route(&at("/trials/{eval}/{task}/{point}/{index}"), get(pages::trial::page))
+        .route(&at("/login"), get(pages::login::page).post(pages::login::enter))
+        .route(&at("/logout"), post(pages::login::leave))
+        .route(&at("/assets/{name}"), get(assets::asset))
+        .route(&at("/health"), get(api::health))
+        .route(&at("/metrics"), get(api::metrics))
+        .route(&at("/api/v1/openapi.json"), get(api::openapi))
+        .route(&at("/api/v1/leaderboard"), get(api::leaderboard))
+        .route(&at("/api/v1/evals"), get(api::evals))
+        .route(&at("/api/v1/tasks"), get(api::tasks))
+        .route(&at("/api/v1/points"), get(api::points))
+        .route(&at("/api/v1/trials"), get(api::trials))
+        .route(&at("/api/v1/trials/{eval}/{task}/{point}/{index}"), get(api::trial))
+        .fallback(async || Problem::of(StatusCode::NOT_FOUND));
+    if !app.base.is_empty() {
+        let home = at("/");
+        routes = routes.route(&app.base, get(async move || Redirect::permanent(&home)));
+    }
+    routes.layer(middleware::from_fn_with_state(Arc::clone(app), answer)).with_state(Arc::clone(app))
+}
+
+async fn accept(listener: TcpListener, routes: Router) {
+    let seats = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let Ok(seat) = Arc::clone(&seats).acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of descriptors, most likely: connections that end will free some.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        // Without it small replies wait for an acknowledgement; a failure only costs time.
+        let _ = stream.set_nodelay(true);
+        let routes = TowerToHyperService::new(routes.clone());
+        tokio::spawn(async move {
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_TIME)
+                .max_buf_size(LONGEST_HEAD)
+                .serve_connection(TokioIo::new(stream), routes);
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection broke");
+            }
+            drop(seat);
+        });
+    }
+}
+
+/// Lets a request in or refuses it, and dresses what comes out.
+async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let path = request.uri().path().to_owned();
+    let method = request.method().clone();
+    let unpacks = reply::accepts_gzip(request.headers());
+    let is_known = app.access.is_known(request.headers());
+    let mut response = match admit(&app, &request, is_known) {
+        Err(refused) => refused,
+        Ok(()) => match tokio::time::timeout(ANSWER_TIME, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => Problem::new(
+                StatusCode::GATEWAY_TIMEOUT,
+                "this takes too long; ask for less, as one model or one task",
+            )
+            .into_response(),
+        },
+    };
+    if response.status().is_client_error() || response.status().is_server_error() {
+        response = told(&app, &path, response, is_known);
+    }
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if unpacks {
+        response = reply::packed(response).await;
+    }
+    let took = started.elapsed();
+    app.metrics.count(response.status(), took);
+    tracing::info!(%method, path, status = response.status().as_u16(), ms = took.as_millis() as u64, "answered");
+    response
+}
+
+#[expect(clippy::result_large_err, reason = "the refusal is the answer")]
+fn admit(app: &App, request: &Request, is_known: bool) -> Result<(), Response> {
+    let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+    app.access.check(method, uri, headers).map_err(IntoResponse::into_response)?;
+    let path = uri.path().strip_prefix(app.base.as_str()).unwrap_or_default();
+    let is_entrance = matches!(path, "/login" | "/logout");
+    let is_open = is_entrance || path == "/health" || path.starts_with("/assets/");
+    if !is_known && !is_open {
+        if path.starts_with("/api/") || path == "/metrics" {
+            let problem = Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "this server wants its token, as in `Authorization: Bearer TOKEN`",
+            );
+            let mut refused = problem.into_response();
+            refused.headers_mut().insert("www-authenticate", HeaderValue::from_static("Bearer"));
+            return Err(refused);
+        }
+        let wanted = uri.path_and_query().map_or("/", |wanted| wanted.as_str());
+        let login = format!("{}/login?next={}", app.base, super::links::encoded(wanted));
+        return Err(Redirect::to(&login).into_response());
+    }
+    let is_reading = [Method::GET, Method::HEAD].contains(method);
+    if !is_reading && app.access.read_only && !is_entrance {
+        let problem = Problem::new(StatusCode::FORBIDDEN, "this server is for reading only");
+        return Err(problem.into_response());
+    }
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > LONGEST_BODY as u64) {
+        let problem = format!("a request has at most {LONGEST_BODY} bytes here");
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, problem).into_response());
+    }
+    Ok(())
+}
+
+/// A failure in words: a page for people, JSON for programs.
+fn told(app: &App, path: &str, response: Response, is_known: bool) -> Response {
+    let (head, _) = response.into_parts();
+    let problem = head.extensions.get::<Problem>().cloned().unwrap_or_else(|| Problem::of(head.status));
+    let path = path.strip_prefix(app.base.as_str()).unwrap_or(path);
+    let mut said = if path.starts_with("/api/") {
+        reply::reply(reply::JSON, serde_json::json!({ "error": problem.message }).to_string())
+    } else {
+        pages::failed(app, &problem, is_known)
+    };
+    *said.status_mut() = problem.status;
+    for name in ["allow", "www-authenticate"] {
+        if let Some(value) = head.headers.get(name) {
+            said.headers_mut().insert(HeaderName::from_static(name), value.clone());
+        }
+    }
+    said
+}
+
+/// Binds to an address.
+pub(crate) async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket =
+        if address.is_ipv4() { tokio::net::TcpSocket::new_v4()? } else { tokio::net::TcpSocket::new_v6()? };
+    // A server that has just stopped leaves its port in a state that would keep the next one out. Windows understands
+    // the same option as leave to take a port that is in use.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(1_024)
+}
+
+#[cfg(unix)]
+async fn interrupted<E>(ready: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    // Where signals cannot be listened to, they end the process as they do by default.
+    let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    ready()?;
+    let (Ok(mut interrupt), Ok(mut terminate)) = signals else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => Ok(()),
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+async fn interrupted<E>(ready: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+    ready()?;
+    // Where it cannot be listened to, Ctrl-C ends the process as it does by default.
+    if tokio::signal::ctrl_c().await.is_err() {
+        return std::future::pending().await;
+    }
+    Ok(())
+}

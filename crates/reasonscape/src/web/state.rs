@@ -1,0 +1,172 @@
+//! What a server knows: the study as it was last read, and the answers that were worked out from it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use reasonscape_points::{Filter, PointsDb, PointsError, StoredTrial};
+use reasonscape_stats::Mode;
+use tokio::sync::Mutex;
+
+use super::guard::Access;
+use super::listing::{Listing, Wanted};
+use super::memo::Memo;
+use super::metrics::Metrics;
+use super::pages::Templates;
+use super::problem::Problem;
+use crate::analysis::{Asked, Leaderboard, leaderboard};
+
+/// Files are looked at no more often than this.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// A server.
+pub(super) struct App {
+    folder: PathBuf,
+    /// What the study is called.
+    pub(super) title: String,
+    /// What stands before every path: nothing, or as `/x`.
+    pub(super) base: String,
+    pub(super) access: Access,
+    pub(super) metrics: Metrics,
+    pub(super) templates: Templates,
+    current: RwLock<Arc<Snapshot>>,
+    looked: Mutex<Instant>,
+}
+
+/// A study as it was read at one moment.
+pub(super) struct Snapshot {
+    pub(super) db: PointsDb,
+    /// Trials in all.
+    pub(super) trials: u64,
+    /// What was found odd.
+    pub(super) remarks: Vec<String>,
+    stamp: Stamp,
+    boards: Memo<(Mode, Vec<String>), Leaderboard>,
+    listings: Memo<Wanted, Listing>,
+    rows: Memo<(Wanted, u64, usize), Vec<StoredTrial>>,
+}
+
+impl App {
+    pub(super) fn new(
+        folder: PathBuf,
+        title: String,
+        base: String,
+        access: Access,
+        snapshot: Snapshot,
+    ) -> Self {
+        Self {
+            folder,
+            title,
+            base,
+            access,
+            metrics: Metrics::default(),
+            templates: Templates::new(),
+            current: RwLock::new(Arc::new(snapshot)),
+            looked: Mutex::new(Instant::now()),
+        }
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The study as it is now. What cannot be read leaves what was read before, with a remark.
+    pub(super) async fn study(&self) -> Arc<Snapshot> {
+        let known = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
+        // Whoever comes while another looks takes what is there.
+        let Ok(mut looked) = self.looked.try_lock() else { return known };
+        if looked.elapsed() < LOOK_AGAIN {
+            return known;
+        }
+        let stamp = Stamp::of(&self.folder);
+        *looked = Instant::now();
+        if stamp == known.stamp {
+            return known;
+        }
+        let read = match Snapshot::open(&self.folder).await {
+            Ok(read) => read,
+            Err(error) => {
+                tracing::warn!(%error, "the study changed and cannot be read");
+                return known;
+            }
+        };
+        self.metrics.reloads.fetch_add(1, Relaxed);
+        let read = Arc::new(read);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&read);
+        read
+    }
+}
+
+impl Snapshot {
+    pub(super) async fn open(folder: &Path) -> Result<Self, PointsError> {
+        // Before reading: what changes meanwhile is read again next time.
+        let stamp = Stamp::of(folder);
+        let db = PointsDb::open(folder).await?;
+        let total = db.aggregate(&[], &Filter::default(), Mode::E_I).await?;
+        let mut remarks = db.remarks().to_vec();
+        remarks.extend(crate::analysis::truncation_note(&db));
+        Ok(Self {
+            trials: total.iter().map(|group| group.counts.n).sum(),
+            remarks,
+            stamp,
+            db,
+            boards: Memo::default(),
+            listings: Memo::default(),
+            rows: Memo::default(),
+        })
+    }
+
+    /// The leaderboard of what these conditions mean.
+    pub(super) async fn board(&self, mode: Mode, conditions: &[String]) -> Result<Arc<Leaderboard>, Problem> {
+        let asked = Asked::parse(conditions)?;
+        let work = async || leaderboard(&self.db, &asked, mode).await;
+        Ok(self.boards.get((mode, conditions.to_vec()), work).await?)
+    }
+
+    /// Which trials are meant, and where.
+    pub(super) async fn listing(&self, wanted: &Wanted) -> Result<Arc<Listing>, Problem> {
+        Ok(self.listings.get(wanted.clone(), async || Listing::of(&self.db, wanted).await).await?)
+    }
+
+    /// So many of these trials, from a place on.
+    pub(super) async fn rows(
+        &self,
+        wanted: &Wanted,
+        first: u64,
+        most: usize,
+    ) -> Result<Arc<Vec<StoredTrial>>, Problem> {
+        let listing = self.listing(wanted).await?;
+        let work = async || listing.rows(&self.db, first, most).await;
+        Ok(self.rows.get((wanted.clone(), first, most), work).await?)
+    }
+}
+
+/// Which files a study has, how long they are and when they were written.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    files: Vec<(PathBuf, u64, Option<SystemTime>)>,
+}
+
+impl Stamp {
+    fn of(folder: &Path) -> Self {
+        let mut folders = vec![folder.join("points"), folder.join("trials")];
+        let mut files = Vec::new();
+        while let Some(folder) = folders.pop() {
+            // A folder that went away is a change like any other.
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if entry.file_name().to_string_lossy().starts_with('.') {
+                    continue;
+                }
+                match std::fs::metadata(&path) {
+                    Ok(found) if found.is_dir() => folders.push(path),
+                    Ok(found) => files.push((path, found.len(), found.modified().ok())),
+                    Err(_) => {}
+                }
+            }
+        }
+        files.sort();
+        Self { files }
+    }
+}

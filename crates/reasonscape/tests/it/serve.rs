@@ -1,0 +1,56 @@
+//! `reasonscape serve`, over a socket as browsers and others use it.
+
+mod api;
+mod hostile;
+mod pages;
+mod server;
+
+use std::process::Command;
+
+use self::server::{Server, Study};
+use crate::world::{reasonscape, refuses};
+
+#[test]
+fn it_prints_where_it_answers() {
+    let server = Server::shared();
+    assert!(server.url.starts_with("http://127.0.0.1:") && server.url.ends_with('/'), "{}", server.url);
+    assert_eq!(server.get("/health").body, "ok\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_is_how_it_ends() {
+    for signal in ["-INT", "-TERM"] {
+        let mut server = Server::start(&[]);
+        let pid = server.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        assert_eq!(server.child.wait().unwrap().code(), Some(0), "{signal}");
+    }
+}
+
+#[test]
+fn wrong_input_is_refused_before_anything_is_served() {
+    let study = Study::new();
+    let run =
+        |arguments: &[&str]| reasonscape(&[&["serve", study.path(), "--port", "0"], arguments].concat());
+    refuses(&run(&["--base-path", "/a b"]), &["--base-path", "as `/scores`"]);
+    refuses(&run(&["--token", "short"]), &["the token", "at least 8"]);
+    refuses(&reasonscape(&["serve", "no-such-study"]), &["no study at `no-such-study`"]);
+    let empty = tempfile::TempDir::new().unwrap();
+    refuses(&reasonscape(&["serve", empty.path().to_str().unwrap(), "--port", "0"]), &["has no trials yet"]);
+    let server = Server::shared();
+    let port = server.address.rsplit(':').next().unwrap();
+    let run = reasonscape(&["serve", study.path(), "--port", port]);
+    refuses(&run, &["cannot listen on", port, "choose another port"]);
+}
+
+#[test]
+fn files_that_are_replaced_are_read_again() {
+    let server = Server::start(&[]);
+    assert!(!server.get("/").body.contains("newcomer"));
+    server.study.add_newcomer();
+    // Files are looked at once a second.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    assert!(server.get("/").body.contains("newcomer"));
+    assert!(server.get("/metrics").body.contains("\nreasonscape_reloads_total 1\n"));
+}

@@ -1,0 +1,111 @@
+//! The API and its description.
+
+use serde_json::Value;
+
+use super::server::Server;
+
+/// Whether a value is as a schema describes it, with nothing beside what is described.
+fn check(document: &Value, schema: &Value, value: &Value, at: &str) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let name = name.rsplit('/').next().unwrap();
+        return check(document, &document["components"]["schemas"][name], value, at);
+    }
+    let kinds: Vec<&str> = match &schema["type"] {
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        kind => kind.as_str().into_iter().collect(),
+    };
+    let is_of = |kind: &&str| match *kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        kind => panic!("{at}: unknown type {kind}"),
+    };
+    assert!(kinds.iter().any(is_of), "{at}: {value} is not {kinds:?}");
+    if let Some(known) = schema["enum"].as_array() {
+        assert!(known.contains(value), "{at}: {value} is not one of {known:?}");
+    }
+    for (place, item) in value.as_array().into_iter().flatten().enumerate() {
+        check(document, &schema["items"], item, &format!("{at}[{place}]"));
+    }
+    let Some(members) = value.as_object() else { return };
+    for name in schema["required"].as_array().into_iter().flatten() {
+        assert!(members.contains_key(name.as_str().unwrap()), "{at}: no {name} in {value}");
+    }
+    for (name, member) in members {
+        let at = format!("{at}.{name}");
+        match (&schema["properties"][name], &schema["additionalProperties"]) {
+            (Value::Null, Value::Null) => assert!(schema["properties"].is_null(), "{at} is not described"),
+            (Value::Null, more) => check(document, more, member, &at),
+            (described, _) => check(document, described, member, &at),
+        }
+    }
+}
+
+#[test]
+fn every_answer_is_as_it_is_described() {
+    let server = Server::shared();
+    let document = server.get("/api/v1/openapi.json").json();
+    assert_eq!(document["info"]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(document["servers"][0]["url"], "/api/v1");
+    let point = server.get("/api/v1/trials?eval=a00001&task=add").json()["rows"][0]["point"].clone();
+    let paths = document["paths"].as_object().unwrap();
+    for (path, operations) in paths {
+        let filled = path
+            .replace("{eval}", "a00001")
+            .replace("{task}", "add")
+            .replace("{point}", point.as_str().unwrap())
+            .replace("{index}", "3");
+        let reply = server.get(&format!("/api/v1{filled}"));
+        assert_eq!((reply.status, reply.header("content-type")), (200, Some("application/json")), "{path}");
+        let schema = &operations["get"]["responses"]["200"]["content"]["application/json"]["schema"];
+        check(&document, schema, &reply.json(), path);
+    }
+    assert_eq!(paths.len(), 7);
+}
+
+#[test]
+fn a_wrong_question_is_told_what_is_wrong() {
+    let server = Server::shared();
+    for (path, says) in [
+        ("/api/v1/leaderboard?mode=X", "X"),
+        ("/api/v1/evals?filter=modle%3Dx", "did you mean `model`?"),
+        ("/api/v1/points?filter=model", "is no filter"),
+        ("/api/v1/tasks?filter=model%3Dno-such", "nothing in the study matches"),
+        ("/api/v1/trials?limit=100000", "from 1 to 500"),
+        ("/api/v1/trials?offset=-1", "is no number"),
+        ("/api/v1/trials?params=length%3D9..1", "nothing lies between"),
+    ] {
+        let reply = server.get(path);
+        assert_eq!(reply.status, 400, "{path}: {reply:?}");
+        let said = reply.json()["error"].as_str().unwrap().to_owned();
+        assert!(said.contains(says), "{path}: {said}");
+        assert!(!said.contains(server.study.path()), "{said}");
+    }
+}
+
+#[test]
+fn two_hundred_readers_at_once_are_all_answered() {
+    let server = Server::start(&[]);
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..200)
+            .map(|reader| {
+                let paths = ["/", "/trials", "/api/v1/leaderboard", "/trials?text=answer-17"];
+                let (server, path) = (&server, paths[reader % paths.len()]);
+                scope.spawn(move || server.get(path).status)
+            })
+            .collect();
+        for reader in readers {
+            assert_eq!(reader.join().unwrap(), 200);
+        }
+    });
+    let metrics = server.get("/metrics").body;
+    assert!(metrics.contains("reasonscape_http_requests_total{class=\"2xx\"} 200\n"), "{metrics}");
+    assert!(metrics.contains("reasonscape_http_requests_total{class=\"5xx\"} 0\n"), "{metrics}");
+    assert!(
+        metrics.contains("\nreasonscape_evaluations 2\n") && metrics.contains("\nreasonscape_trials 480\n")
+    );
+}
