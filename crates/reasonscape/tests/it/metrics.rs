@@ -286,7 +286,7 @@ fn false_steps_and_sentences_without_a_source_are_counted_and_shown() {
     assert_eq!((&log[0]["sentences_checked"], &log[1]["equations_checked"]), (&Value::Null, &0.into()));
     let unsupported = &log[1]["unsupported"][0];
     assert_eq!(unsupported["sentence"], "There she met Karl Marten in 2003.");
-    assert_eq!(unsupported["missing"], serde_json::json!(["2003", "Karl Marten"]));
+    assert_eq!(unsupported["missing"], serde_json::json!(["Karl Marten", "2003"]));
 }
 
 #[test]
