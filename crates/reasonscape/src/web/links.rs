@@ -83,9 +83,6 @@ mod tests {
         assert_eq!(query.with("a", Some("é")).to_string(), "?b=%22%26%20x&mode=K_P&a=%C3%A9");
         assert_eq!(query.only(&["mode"]).to_string(), "?mode=K_P");
         assert_eq!(query.only(&[]).to_string(), "");
-        assert_eq!(
-            Query::of(&query.to_string().parse().unwrap_or_else(|_| "/".parse().unwrap())).get("zz"),
-            None
-        );
+        assert_eq!(Query::of(&format!("/{query}").parse().unwrap()), query);
     }
 }

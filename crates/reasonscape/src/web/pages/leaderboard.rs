@@ -254,7 +254,7 @@ impl View<'_> {
                 ),
                 column("truncated", "Cut off", "Share of answers that hit the token limit"),
                 column("tokens", "Tokens", "Mean tokens of a completion"),
-                column("value", "Score / 1k tokens", "ReasonScore for each thousand tokens of a completion"),
+                column("value", "Per 1k tokens", "ReasonScore for each thousand tokens of a completion"),
             ],
             tasks: self
                 .board
