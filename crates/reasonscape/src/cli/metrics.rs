@@ -216,7 +216,8 @@ impl Metrics {
 
     fn say_beside(&self, results: &Results, models: &[(String, MetricsSummary)], global: Global) {
         if results.skipped > 0 {
-            global.note(format_args!("{} bad lines were left out", results.skipped));
+            let lines = if results.skipped == 1 { "line was" } else { "lines were" };
+            global.note(format_args!("{} bad {lines} left out", results.skipped));
         }
         let several = models.iter().any(|(_, found)| found.repeats > 1);
         let known = models.iter().any(|(_, found)| found.determinism_index.is_some());

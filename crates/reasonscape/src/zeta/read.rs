@@ -119,7 +119,7 @@ pub(crate) fn read(
         // Of several files without the models' names, each is one.
         let stem = names[file].strip_suffix(".jsonl").unwrap_or(&names[file]);
         reading.default_model = (paths.len() > 1).then(|| stem.to_owned());
-        let failed = || format!("failed to read `{}`", names[file]);
+        let failed = || format!("failed to read `{}`", path.display());
         if path == Path::new("-") {
             reading.file(file, std::io::stdin(), log)?;
         } else {
