@@ -136,6 +136,10 @@ fn separated(file: File, delimiter: u8, visit: &mut OnRow<'_>) -> Result<(), csv
     let names = reader.byte_headers()?.clone();
     let names: Vec<String> =
         names.iter().map(|name| String::from_utf8_lossy(without_mark(name)).trim().to_owned()).collect();
+    if let Some((_, twice)) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
+        visit(1, Err(format!("two columns are called `{twice}`; give each a name of its own")));
+        return Ok(());
+    }
     let mut record = csv::ByteRecord::new();
     while reader.read_byte_record(&mut record)? {
         let line = record.position().map_or(0, |position| position.line() as usize);

@@ -35,8 +35,9 @@ impl Entropy {
             let share = same[0] as f64 / n as f64;
             same.len() as f64 * share * -share.ln()
         });
-        // Rounding may leave a term's last bit below zero or above the most there can be.
-        let nats = terms.sum::<f64>().clamp(0.0, (distinct.max(1) as f64).ln());
+        // Rounding may leave a term's last bit below zero or above the most there can be; adding zero makes a minus zero
+        // a plain one.
+        let nats = terms.sum::<f64>().clamp(0.0, (distinct.max(1) as f64).ln()) + 0.0;
         (n > 0).then_some(Self { nats, distinct, n })
     }
 
@@ -72,5 +73,6 @@ mod tests {
         }
         let same = Entropy::of_counts([0, 9, 0]).unwrap();
         assert_eq!((same.nats, same.distinct, same.n, same.normalised()), (0.0, 1, 9, None));
+        assert!(same.nats.is_sign_positive());
     }
 }

@@ -71,6 +71,8 @@ fn a_table_of_text_is_read_by_its_first_row() {
     assert!(rows[2].1.as_ref().unwrap_err().starts_with("1 cells where the first row names 2"));
     let rows = folder.rows("x.tsv", "a\tb\n1,5\t2\n");
     assert_eq!(rows, [(2, Ok(json!({ "a": "1,5", "b": "2" })))]);
+    let twice = folder.rows("twice.csv", "a,b,a\n1,2,3\n");
+    assert_eq!(twice, [(1, Err("two columns are called `a`; give each a name of its own".to_owned()))]);
     let latin = folder.rows("latin.csv", b"a\n\xe4\n");
     assert!(latin[0].1.as_ref().unwrap_err().contains("`a` is not UTF-8"));
 }
