@@ -15,7 +15,7 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// All of them: name, kind, text.
-const ASSETS: [(&str, &str, &str); 6] = [
+const ASSETS: &[(&str, &str, &str)] = &[
     ("site.css", CSS, include_str!("assets/site.css")),
     ("theme.js", SCRIPT, include_str!("assets/theme.js")),
     ("leaderboard.js", SCRIPT, include_str!("assets/leaderboard.js")),

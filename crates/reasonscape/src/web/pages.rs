@@ -18,7 +18,7 @@ use super::reply::{self, reply};
 use super::state::App;
 
 /// Everything in them is escaped but what they say themselves: their names end in `.html`.
-const TEMPLATES: [(&str, &str); 6] = [
+const TEMPLATES: &[(&str, &str)] = &[
     ("frame.html", include_str!("pages/frame.html")),
     ("leaderboard.html", include_str!("pages/leaderboard.html")),
     ("trials.html", include_str!("pages/trials.html")),
@@ -28,7 +28,7 @@ const TEMPLATES: [(&str, &str); 6] = [
 ];
 
 /// Pages that readers find at the top of each, with their paths.
-const PLACES: [(&str, &str); 2] = [("Leaderboard", "/"), ("Trials", "/trials")];
+const PLACES: &[(&str, &str)] = &[("Leaderboard", "/"), ("Trials", "/trials")];
 
 /// The templates, read once.
 pub(super) struct Templates {
@@ -42,7 +42,7 @@ impl Templates {
         environment.set_syntax(syntax.expect("these options go together"));
         // A name that is misspelt is an error in a test, not an empty place on a page.
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        for (name, text) in TEMPLATES {
+        for &(name, text) in TEMPLATES {
             environment.add_template(name, text).expect("the templates are sound");
         }
         Self { environment }
@@ -84,7 +84,7 @@ fn render(
     page: &impl Serialize,
 ) -> Result<Response, Problem> {
     let is_inside = template != "login.html";
-    let place = |(name, path): (&'static str, &str)| PlaceLink {
+    let place = |&(name, path): &(&'static str, &str)| PlaceLink {
         name,
         href: format!("{}{path}", app.base),
         is_here: name == here,
@@ -93,7 +93,7 @@ fn render(
         title: &app.title,
         base: &app.base,
         assets: &assets::VERSION,
-        places: if is_inside { PLACES.into_iter().map(place).collect() } else { Vec::new() },
+        places: if is_inside { PLACES.iter().map(place).collect() } else { Vec::new() },
         remarks,
         can_leave: is_inside && app.access.token.is_some(),
         program: env!("CARGO_PKG_VERSION"),
