@@ -33,11 +33,14 @@ pub(crate) use self::compression::{
     compression_figure,
 };
 pub(crate) use self::counted::{Asked, truncation_note};
-pub(crate) use self::frontier::{Frontier, FrontierRow, frontier_figure, frontiers};
-pub(crate) use self::hazard::{Bin, HazardOptions, HazardRow, ReachedAt, Turn, hazard, hazard_figure};
+pub(crate) use self::frontier::{Frontier, FrontierRow, Frontiers, frontier_figure, frontiers};
+pub(crate) use self::hazard::{
+    Bin, HazardOptions, HazardRow, ReachedAt, Turn, hazard, hazard_figure, histogram_figure,
+};
 pub(crate) use self::inventory::{
     EvalSummary, PointSummary, TaskSummary, evals, points, tasks, telling_coordinates,
 };
+pub(crate) use self::landscape::{Parameter, TaskParameters, parameters};
 pub(crate) use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard};
 pub(crate) use self::modes::{ModesRow, modes};
 pub(crate) use self::pairwise::{Pairwise, pairwise};
@@ -46,7 +49,10 @@ pub(crate) use self::spectrum::{
 };
 pub(crate) use self::tokens::{Limited, Spent, TokensOptions, TokensRow, tokens, tokens_figure};
 pub(crate) use self::trials::By;
-pub(crate) use self::view::{Along, View, ViewCell, Views, projection_figure, surface_figure, views};
+pub(crate) use self::view::{
+    Along, View, ViewAxis, ViewCell, Views, projection_figure, projection_finding, surface_figure,
+    surface_finding, views,
+};
 
 /// An interval as programs read it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -87,5 +93,14 @@ pub(crate) struct Score {
 impl From<ReasonScore> for Score {
     fn from(score: ReasonScore) -> Self {
         Self { center: score.center(), margin: score.margin(), ci_low: score.ci_low, ci_high: score.ci_high }
+    }
+}
+
+/// Names, of many only the first.
+pub(crate) fn some(names: &[String]) -> String {
+    const MOST: usize = 5;
+    match names.len().saturating_sub(MOST) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names[..MOST].join(", ")),
     }
 }
