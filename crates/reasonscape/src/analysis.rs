@@ -51,7 +51,7 @@ pub(crate) use self::tokens::{Limited, Spent, TokensOptions, TokensRow, tokens, 
 pub(crate) use self::trials::By;
 pub(crate) use self::view::{
     Along, View, ViewAxis, ViewCell, Views, projection_figure, projection_finding, surface_figure,
-    surface_finding, views,
+    surface_finding, surface_range, views,
 };
 
 /// An interval as programs read it.

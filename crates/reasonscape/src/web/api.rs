@@ -1,5 +1,7 @@
 //! The same for programs: JSON under `/api/v1`, described by `openapi.json`.
 
+pub(super) mod analyses;
+
 use std::sync::Arc;
 
 use axum::extract::{Path, State};

@@ -1,7 +1,10 @@
 //! Pages: what `analysis` says, put into the templates beside this file.
 
+pub(super) mod explorer;
+pub(super) mod forensics;
 pub(super) mod leaderboard;
 pub(super) mod login;
+mod models;
 pub(super) mod trial;
 pub(super) mod trials;
 
@@ -23,12 +26,21 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("leaderboard.html", include_str!("pages/leaderboard.html")),
     ("trials.html", include_str!("pages/trials.html")),
     ("trial.html", include_str!("pages/trial.html")),
+    ("explorer.html", include_str!("pages/explorer.html")),
+    ("forensics.html", include_str!("pages/forensics.html")),
+    ("figure.html", include_str!("pages/figure.html")),
+    ("models.html", include_str!("pages/models.html")),
     ("login.html", include_str!("pages/login.html")),
     ("failed.html", include_str!("pages/failed.html")),
 ];
 
 /// Pages that readers find at the top of each, with their paths.
-const PLACES: &[(&str, &str)] = &[("Leaderboard", "/"), ("Trials", "/trials")];
+const PLACES: &[(&str, &str)] = &[
+    ("Leaderboard", "/"),
+    ("Explorer", "/explorer"),
+    ("Trials", "/trials"),
+    ("Forensics", "/forensics"),
+];
 
 /// The templates, read once.
 pub(super) struct Templates {

@@ -9,6 +9,7 @@ use reasonscape_points::{Filter, PointsDb, PointsError, StoredTrial};
 use reasonscape_stats::Mode;
 use tokio::sync::Mutex;
 
+use super::answers::Answers;
 use super::guard::Access;
 use super::listing::{Listing, Wanted};
 use super::memo::Memo;
@@ -45,6 +46,7 @@ pub(super) struct Snapshot {
     boards: Memo<(Mode, Vec<String>), Leaderboard>,
     listings: Memo<Wanted, Listing>,
     rows: Memo<(Wanted, u64, usize), Vec<StoredTrial>>,
+    pub(super) answers: Answers,
 }
 
 impl App {
@@ -114,6 +116,7 @@ impl Snapshot {
             boards: Memo::default(),
             listings: Memo::default(),
             rows: Memo::default(),
+            answers: Answers::default(),
         })
     }
 

@@ -12,9 +12,14 @@ const LONG_NAME: usize = 16;
 
 /// One panel a task, one dot an evaluation; the end of a bar that is not known runs to the edge.
 pub(crate) fn frontier_figure(rows: &[FrontierRow], confidence: f64) -> Figure {
-    let trials: u64 = rows.iter().map(|row| row.n).sum();
+    // Frontiers along several parameters of a task are of the same trials.
+    let is_first = |row: &&FrontierRow| {
+        rows.iter().find(|other| other.task == row.task).is_some_and(|other| other.parameter == row.parameter)
+    };
+    let trials: u64 = rows.iter().filter(is_first).map(|row| row.n).sum();
     let mode = rows.first().map_or("", |row| row.mode);
-    let by_task: Vec<&[FrontierRow]> = rows.chunk_by(|a, b| a.task == b.task).collect();
+    let by_task: Vec<&[FrontierRow]> =
+        rows.chunk_by(|a, b| a.task == b.task && a.parameter == b.parameter).collect();
     let mut figure = Figure::new("Where half of the answers are known").subtitle(format!(
         "{trials} trials counted as {mode} does, {}% intervals by profile likelihood",
         (confidence * 1e6).round() / 1e4

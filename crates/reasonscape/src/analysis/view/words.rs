@@ -3,8 +3,14 @@
 use super::{View, ViewCell};
 use crate::analysis::some;
 
-/// From where to where an evaluation goes on a task, if its intervals tell any two places apart.
+/// From where to where an evaluation goes on a task, with both their names.
 pub(crate) fn surface_finding(view: &View, cells: &[ViewCell]) -> Option<String> {
+    let label = &cells.first()?.label;
+    Some(format!("{label} on {}: {}", view.task, surface_range(view, cells)?))
+}
+
+/// From where to where an evaluation goes, if its intervals tell any two places apart.
+pub(crate) fn surface_range(view: &View, cells: &[ViewCell]) -> Option<String> {
     let known = || cells.iter().filter(|cell| cell.estimate.point.is_some());
     let best = known().max_by(|a, b| a.estimate.low.total_cmp(&b.estimate.low))?;
     let worst = known().min_by(|a, b| a.estimate.high.total_cmp(&b.estimate.high))?;
@@ -12,7 +18,7 @@ pub(crate) fn surface_finding(view: &View, cells: &[ViewCell]) -> Option<String>
         format!("{:.2} ± {:.2} at {}", cell.estimate.center, cell.estimate.margin, view.place(&cell.places))
     };
     (best.estimate.low > worst.estimate.high)
-        .then(|| format!("{} on {}: from {} to {}", best.label, view.task, said(best), said(worst)))
+        .then(|| format!("from {} to {}", said(best), said(worst)))
 }
 
 /// Where evaluations stand at the last value as against the first.

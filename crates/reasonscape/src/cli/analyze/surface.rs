@@ -109,7 +109,7 @@ pub(super) fn say_what_goes_along(mixed: &[String], global: Global) {
     }
 }
 
-pub(super) fn for_people(views: &[View]) -> Table {
+pub(crate) fn for_people(views: &[View]) -> Table {
     let mut table = Table::new(&["eval", "task", "at", "correct", "n", "truncated", "points", "low", "high"]);
     for view in views {
         for cell in &view.cells {

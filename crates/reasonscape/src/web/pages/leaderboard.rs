@@ -51,7 +51,7 @@ struct Page {
 }
 
 #[derive(Serialize)]
-struct Family {
+pub(super) struct Family {
     name: &'static str,
     modes: Vec<ModeChoice>,
 }
@@ -423,7 +423,7 @@ fn heat(name: &str, task: &TaskScore, truncation_known: bool, trials: &str) -> H
     }
 }
 
-fn families(chosen: Mode) -> Vec<Family> {
+pub(super) fn families(chosen: Mode) -> Vec<Family> {
     let of = |event: Event, name: &'static str| Family {
         name,
         modes: Mode::ALL
