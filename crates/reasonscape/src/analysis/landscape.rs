@@ -73,6 +73,8 @@ pub(super) struct Place {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct TaskParameters {
     pub(crate) task: String,
+    /// The parts of its suite that its points lie on.
+    pub(crate) manifolds: Vec<String>,
     pub(crate) parameters: Vec<Parameter>,
 }
 
@@ -88,8 +90,15 @@ pub(crate) struct Parameter {
 /// The parameters that vary, task by task.
 pub(crate) async fn parameters(db: &PointsDb, asked: &Asked) -> Result<Vec<TaskParameters>, PointsError> {
     let landscape = Landscape::gather(db, asked).await?;
+    let mut manifolds: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for group in db.aggregate(&[Column::BaseTask, Column::Manifold], &asked.filter, Mode::C_P).await? {
+        if let [task, Value::Text(manifold)] = &group.key[..] {
+            manifolds.entry(task.to_string()).or_default().push(manifold.clone());
+        }
+    }
     let varies = |spread: &Spread| spread.values.len() > 1;
     let of_task = |task: TaskLandscape| TaskParameters {
+        manifolds: manifolds.remove(&task.task).unwrap_or_default(),
         task: task.task,
         parameters: task
             .parameters

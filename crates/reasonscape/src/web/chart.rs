@@ -84,8 +84,8 @@ impl Numbers {
     }
 }
 
-/// The address of the trials that were counted in a cell.
-pub(super) fn trials_of(base: &str, view: &View, cell: &ViewCell) -> String {
+/// The address of the trials that were counted in a cell of points that meet these conditions.
+pub(super) fn trials_of(base: &str, view: &View, cell: &ViewCell, filters: &[&str]) -> String {
     let mut address =
         format!("{base}/trials?eval={}&task={}", encoded(&cell.eval.eval_id), encoded(&view.task));
     // The field for parameters is split at spaces.
@@ -97,8 +97,9 @@ pub(super) fn trials_of(base: &str, view: &View, cell: &ViewCell) -> String {
     if !plain.is_empty() {
         let _ = write!(address, "&params={}", encoded(&plain.join(" ")));
     }
-    for condition in spaced {
-        let _ = write!(address, "&filter={}", encoded(&format!("params.{condition}")));
+    let spaced = spaced.iter().map(|condition| format!("params.{condition}"));
+    for condition in spaced.chain(filters.iter().map(ToString::to_string)) {
+        let _ = write!(address, "&filter={}", encoded(&condition));
     }
     address
 }
@@ -134,7 +135,7 @@ fn counted(cell: &ViewCell) -> String {
 }
 
 /// Tells each point of a projection how many trials it has, and where they are.
-pub(super) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str) {
+pub(super) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str, filters: &[&str]) {
     let Some(traces) = chart["data"].as_array_mut() else { return };
     for (panel, view) in views.iter().enumerate() {
         let axis = if panel == 0 { "x".to_owned() } else { format!("x{}", panel + 1) };
@@ -152,7 +153,7 @@ pub(super) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str) {
                 let plain = text.as_str().unwrap_or_default();
                 *text = json!(format!("{plain}<br>{}", counted(cell)));
             }
-            trace["customdata"] = known.iter().map(|cell| json!(trials_of(base, view, cell))).collect();
+            trace["customdata"] = known.iter().map(|cell| json!(trials_of(base, view, cell, filters))).collect();
         }
     }
 }

@@ -85,7 +85,8 @@ pub(in crate::web) async fn figure(
     if kind == "projection" {
         let views = projections(&study, &query).await?;
         let mut drawn = dressed(projection_figure(&views, Part::of(&query)?.confidence.level()));
-        chart::lead_to_trials(&mut drawn, &views, &app.base);
+        let filters: Vec<&str> = query.all("filter").collect();
+        chart::lead_to_trials(&mut drawn, &views, &app.base, &filters);
         return reply::json(&drawn);
     }
     reply::json(&dressed(drawn(&study, &kind, &query).await?))

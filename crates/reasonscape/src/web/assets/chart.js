@@ -76,7 +76,7 @@ const draw = async (drawing) => {
   const { data, layout, config } = JSON.parse(coloured(drawing.chart));
   layout.paper_bgcolor = "rgba(0,0,0,0)";
   layout.plot_bgcolor = "rgba(0,0,0,0)";
-  layout.dragmode = "zoom";
+  layout.modebar = { bgcolor: "rgba(0,0,0,0)", color: isDark() ? "#7c8784" : "#8b9693", activecolor: isDark() ? "#5cc9b8" : "#0b6e63" };
   config.displayModeBar = "hover";
   config.modeBarButtonsToRemove = ["lasso2d", "select2d", "autoScale2d"];
   const old = drawing.querySelector(".chart");

@@ -148,28 +148,16 @@ class Scene {
       }),
     );
     const things = [];
+    const faces = (xs.length - 1) * (ys.length - 1);
+    // Between its four corners a face is drawn in pieces, so that its colour follows its height.
+    const pieces = Math.max(1, Math.min(5, Math.floor(Math.sqrt(900 / Math.max(faces, 1)))));
     for (let up = 0; up + 1 < ys.length; up++) {
       for (let across = 0; across + 1 < xs.length; across++) {
         const corners = [spots[up][across], spots[up][across + 1], spots[up + 1][across + 1], spots[up + 1][across]];
         if (corners.some((corner) => !corner)) continue;
-        const values = corners.map((corner) => corner.point.value);
-        const mean = values.reduce((sum, value) => sum + value, 0) / 4;
-        // Light comes from the left, so that slopes are seen.
-        const slope = values[1] + values[2] - values[0] - values[3];
-        const light = Math.min(Math.max(slope * 0.12, -0.16), 0.16);
-        const fill = mix(colourOf(mean), light > 0 ? [255, 255, 255] : [0, 0, 0], Math.abs(light));
-        const depth = corners.reduce((sum, corner) => sum + corner.depth, 0) / 4;
-        things.push({
-          depth,
-          draw: () => {
-            this.path(corners, true);
-            pen.fillStyle = css(fill, 0.94);
-            pen.fill();
-            pen.strokeStyle = css(colours.card, 0.7);
-            pen.lineWidth = 0.8;
-            pen.stroke();
-          },
-        });
+        for (let piece = 0; piece < pieces * pieces; piece++) {
+          things.push(this.piece(corners, piece % pieces, Math.floor(piece / pieces), pieces));
+        }
       }
     }
     this.spots = spots.flat().filter(Boolean);
@@ -182,6 +170,43 @@ class Scene {
       const here = this.spots.find((spot) => spot.point === this.pointed);
       if (here) this.point(here, true);
     }
+  }
+
+  // One of the pieces of a face.
+  piece(corners, column, row, pieces) {
+    const between = (right, up, of) => {
+      const low = of(corners[0]) + (of(corners[1]) - of(corners[0])) * right;
+      const high = of(corners[3]) + (of(corners[2]) - of(corners[3])) * right;
+      return low + (high - low) * up;
+    };
+    const places = [[0, 0], [1, 0], [1, 1], [0, 1]].map(([right, up]) => {
+      const [along, aside] = [(column + right) / pieces, (row + up) / pieces];
+      const of = (name) => between(along, aside, (corner) => corner[name]);
+      return { x: of("x"), y: of("y"), depth: of("depth"), value: between(along, aside, (corner) => corner.point.value) };
+    });
+    const mean = (name) => places.reduce((sum, spot) => sum + spot[name], 0) / 4;
+    // Light comes from the left, so that slopes are seen.
+    const slope = (places[1].value + places[2].value - places[0].value - places[3].value) * pieces;
+    const light = Math.min(Math.max(slope * 0.12, -0.14), 0.14);
+    const fill = css(mix(colourOf(mean("value")), light > 0 ? [255, 255, 255] : [0, 0, 0], Math.abs(light)));
+    const edges = [row === 0 && [0, 1], column === pieces - 1 && [1, 2], row === pieces - 1 && [2, 3], column === 0 && [3, 0]];
+    const draw = () => {
+      const { pen } = this;
+      this.path(places, true);
+      pen.fillStyle = fill;
+      pen.fill();
+      // A stroke of its own colour closes the seams between pieces.
+      pen.strokeStyle = fill;
+      pen.lineWidth = 0.7;
+      pen.stroke();
+      pen.strokeStyle = css(colours.card, 0.75);
+      pen.lineWidth = 0.9;
+      for (const edge of edges.filter(Boolean)) {
+        this.path(edge.map((end) => places[end]));
+        pen.stroke();
+      }
+    };
+    return { depth: mean("depth"), draw };
   }
 
   // A point on its interval.

@@ -27,7 +27,7 @@ use crate::web::state::{App, Snapshot};
 use crate::web::visible::visible;
 
 /// What stands in an address that belongs to this page.
-const NAMES: [&str; 5] = ["task", "x", "y", "eval", "mode"];
+const NAMES: [&str; 6] = ["task", "part", "x", "y", "eval", "mode"];
 /// Steps of the scale of colours.
 const STEPS: f64 = 10.0;
 /// A cell with a smaller share of answers that were cut off is not marked.
@@ -36,6 +36,7 @@ const WORTH_MARKING: f64 = 0.005;
 #[derive(Serialize)]
 struct Page {
     tasks: Vec<Choice>,
+    parts: Vec<Choice>,
     xs: Vec<Choice>,
     ys: Vec<Choice>,
     modes: Vec<Family>,
@@ -92,6 +93,9 @@ struct HeatCell {
 /// What an address asks of this page, with what it leaves open decided.
 struct Wish {
     task: String,
+    /// The manifold; none is the whole task.
+    part: Option<String>,
+    parts: Vec<String>,
     parameters: Vec<Parameter>,
     x: Option<String>,
     y: Option<String>,
@@ -119,6 +123,7 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
         xs: axis(&wish.x, &None),
         ys: axis(&wish.y, &wish.x),
         tasks,
+        parts: parts(&wish),
         modes: families(wish.mode),
         task: visible(&wish.task).into_owned(),
         problems,
@@ -157,11 +162,19 @@ async fn wish(
     let first = all.iter().find(|task| task.parameters.len() > 1);
     let first = first.or_else(|| all.iter().find(|task| !task.parameters.is_empty())).or(all.first());
     let task = named.or(first).ok_or_else(|| Problem::wrong("the study has no points yet"))?;
+    let part = query.get("part").filter(|part| task.manifolds.iter().any(|known| known == part));
+    let narrowed = match part {
+        Some(part) => {
+            study.parameters(&[format!("base_task={}", task.task), format!("manifold={part}")]).await?
+        }
+        None => Arc::default(),
+    };
+    let parameters = narrowed.first().map_or(&task.parameters, |task| &task.parameters);
     // Parameters of a task that was chosen before are no mistake: they are left behind with it.
-    let known = |name: &&str| task.parameters.iter().any(|parameter| parameter.name == **name);
+    let known = |name: &&str| parameters.iter().any(|parameter| parameter.name == **name);
     let x = query.get("x").filter(known);
     let y = query.get("y").filter(known).filter(|y| Some(*y) != x);
-    let mut free = task.parameters.iter().map(|parameter| parameter.name.as_str());
+    let mut free = parameters.iter().map(|parameter| parameter.name.as_str());
     let x = x.or_else(|| free.clone().find(|name| Some(*name) != y));
     let y = y.or_else(|| free.find(|name| Some(*name) != x));
     let tasks = all
@@ -174,12 +187,29 @@ async fn wish(
         .collect();
     let wish = Wish {
         task: task.task.clone(),
-        parameters: task.parameters.clone(),
+        part: part.map(ToOwned::to_owned),
+        parts: task.manifolds.clone(),
+        parameters: parameters.clone(),
         x: x.map(ToOwned::to_owned),
         y: y.map(ToOwned::to_owned),
         mode: mode(query, Mode::C_P)?,
     };
     Ok((wish, tasks))
+}
+
+/// The parts of the suite that the task has, if there are several.
+fn parts(wish: &Wish) -> Vec<Choice> {
+    if wish.parts.len() < 2 {
+        return Vec::new();
+    }
+    let whole =
+        Choice { value: String::new(), shown: "all of them".to_owned(), is_chosen: wish.part.is_none() };
+    let part = |name: &String| Choice {
+        value: name.clone(),
+        shown: visible(name).into_owned(),
+        is_chosen: Some(name) == wish.part.as_ref(),
+    };
+    [whole].into_iter().chain(wish.parts.iter().map(part)).collect()
 }
 
 fn flat(wish: &Wish, study: &Snapshot) -> Option<String> {
@@ -200,18 +230,22 @@ fn address(wish: &Wish, ids: &[String], along: &[&str]) -> Query {
     let mut pairs = vec![("task", wish.task.as_str()), ("mode", wish.mode.name())];
     pairs.extend(ids.iter().map(|id| ("eval", id.as_str())));
     pairs.extend(along.iter().map(|name| ("x", *name)));
+    let filter = wish.part.as_ref().map(|part| format!("manifold={part}"));
+    pairs.extend(filter.iter().map(|filter| ("filter", filter.as_str())));
     Query::from_pairs(&pairs)
 }
 
 async fn fill(app: &App, study: &Snapshot, wish: &Wish, page: &mut Page) -> Result<(), Problem> {
     let ids = page.models.ids.clone();
-    let part = Part::of(&address(wish, &ids, &[]))?;
+    let here = address(wish, &ids, &[]);
+    let part = Part::of(&here)?;
+    let filters: Vec<&str> = here.all("filter").collect();
     let level = part.confidence.level();
     match (&wish.x, &wish.y) {
         (Some(x), Some(y)) => {
             let found = study.surface(&part, Some(x), Some(y)).await?;
             for view in &found.views {
-                page.surfaces.extend(in_order(view, &ids).map(|cells| surface(&app.base, view, cells)));
+                page.surfaces.extend(in_order(view, &ids).map(|cells| surface(&app.base, view, cells, &filters)));
                 page.remarks.extend(remarks(view, wish.mode));
             }
         }
@@ -259,13 +293,13 @@ fn in_order<'v>(view: &'v View, ids: &'v [String]) -> impl Iterator<Item = &'v [
         .filter_map(move |id| all.iter().find(|cells| cells.iter().any(|cell| cell.eval.eval_id == *id)).copied())
 }
 
-fn surface(base: &str, view: &View, cells: &[ViewCell]) -> Surface {
+fn surface(base: &str, view: &View, cells: &[ViewCell], filters: &[&str]) -> Surface {
     let [x, y] = [&view.axes[0], &view.axes[1]];
     let values = |axis: &ViewAxis| -> Vec<String> {
         axis.values.iter().map(|value| visible(&value.to_string()).into_owned()).collect()
     };
     let at = |column: usize, row: usize| {
-        cells.iter().find(|cell| cell.places == [column, row]).map(|cell| heat(base, view, cell))
+        cells.iter().find(|cell| cell.places == [column, row]).map(|cell| heat(base, view, cell, filters))
     };
     let names = values(y);
     let rows = names.iter().enumerate().rev().map(|(place, name)| Row {
@@ -287,7 +321,7 @@ fn surface(base: &str, view: &View, cells: &[ViewCell]) -> Surface {
     }
 }
 
-fn heat(base: &str, view: &View, cell: &ViewCell) -> HeatCell {
+fn heat(base: &str, view: &View, cell: &ViewCell, filters: &[&str]) -> HeatCell {
     let estimate = &cell.estimate;
     let cut_off = cell.n_t as f64 / cell.n.max(1) as f64;
     let is_marked = cell.truncation_known && cut_off >= WORTH_MARKING;
@@ -299,7 +333,7 @@ fn heat(base: &str, view: &View, cell: &ViewCell) -> HeatCell {
         low: estimate.low,
         high: estimate.high,
         said: visible(&format!("{}: {}", view.place(&cell.places), told(cell))).into_owned(),
-        href: trials_of(base, view, cell),
+        href: trials_of(base, view, cell, filters),
         cut: is_marked.then(|| format!("{:.0} % cut off", 100.0 * cut_off)),
     }
 }
