@@ -33,7 +33,9 @@ pub(crate) use self::compression::{
     compression_figure,
 };
 pub(crate) use self::counted::{Asked, truncation_note};
-pub(crate) use self::frontier::{Frontier, FrontierRow, Frontiers, frontier_figure, frontiers};
+pub(crate) use self::frontier::{
+    Frontier, FrontierRow, Frontiers, frontier_figure, frontier_lines, frontiers,
+};
 pub(crate) use self::hazard::{
     Bin, HazardOptions, HazardRow, ReachedAt, Turn, hazard, hazard_figure, histogram_figure,
 };

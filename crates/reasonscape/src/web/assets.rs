@@ -64,15 +64,17 @@ pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Resul
 }
 
 async fn plotly(headers: &HeaderMap) -> Result<Response, Problem> {
-    if !accepts_gzip(headers) {
-        return Ok(reply(SCRIPT, plotly_script().to_owned()));
-    }
-    // Packing takes a moment, in which others are answered.
-    let packed = tokio::task::spawn_blocking(|| PLOTLY.clone()).await;
-    let packed = packed.map_err(|_| Problem::of(StatusCode::INTERNAL_SERVER_ERROR))?;
-    let mut response = reply(SCRIPT, String::new());
-    *response.body_mut() = Body::from(packed);
-    response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    let mut response = if accepts_gzip(headers) {
+        // Packing takes a moment, in which others are answered.
+        let packed = tokio::task::spawn_blocking(|| PLOTLY.clone()).await;
+        let packed = packed.map_err(|_| Problem::of(StatusCode::INTERNAL_SERVER_ERROR))?;
+        let mut response = reply(SCRIPT, String::new());
+        *response.body_mut() = Body::from(packed);
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        response
+    } else {
+        reply(SCRIPT, plotly_script().to_owned())
+    };
     response.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
     Ok(response)
 }

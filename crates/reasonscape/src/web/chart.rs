@@ -141,9 +141,8 @@ pub(super) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str, filt
         let axis = if panel == 0 { "x".to_owned() } else { format!("x{}", panel + 1) };
         let cells = view.by_eval();
         // A line is what can be pointed at; the edges of its band cannot.
-        let lines = traces
-            .iter_mut()
-            .filter(|trace| trace["xaxis"] == axis.as_str() && !trace["text"].is_null());
+        let lines =
+            traces.iter_mut().filter(|trace| trace["xaxis"] == axis.as_str() && !trace["text"].is_null());
         for (trace, cells) in lines.zip(cells.into_iter().filter(|cells| has_point(cells))) {
             let known: Vec<&ViewCell> = cells.iter().filter(|cell| cell.estimate.point.is_some()).collect();
             let Some(texts) = trace["text"].as_array_mut().filter(|texts| texts.len() == known.len()) else {
@@ -153,7 +152,8 @@ pub(super) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str, filt
                 let plain = text.as_str().unwrap_or_default();
                 *text = json!(format!("{plain}<br>{}", counted(cell)));
             }
-            trace["customdata"] = known.iter().map(|cell| json!(trials_of(base, view, cell, filters))).collect();
+            trace["customdata"] =
+                known.iter().map(|cell| json!(trials_of(base, view, cell, filters))).collect();
         }
     }
 }

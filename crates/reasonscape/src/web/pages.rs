@@ -35,12 +35,8 @@ const TEMPLATES: &[(&str, &str)] = &[
 ];
 
 /// Pages that readers find at the top of each, with their paths.
-const PLACES: &[(&str, &str)] = &[
-    ("Leaderboard", "/"),
-    ("Explorer", "/explorer"),
-    ("Trials", "/trials"),
-    ("Forensics", "/forensics"),
-];
+const PLACES: &[(&str, &str)] =
+    &[("Leaderboard", "/"), ("Explorer", "/explorer"), ("Trials", "/trials"), ("Forensics", "/forensics")];
 
 /// The templates, read once.
 pub(super) struct Templates {

@@ -17,8 +17,7 @@ pub(crate) fn surface_range(view: &View, cells: &[ViewCell]) -> Option<String> {
     let said = |cell: &ViewCell| {
         format!("{:.2} ± {:.2} at {}", cell.estimate.center, cell.estimate.margin, view.place(&cell.places))
     };
-    (best.estimate.low > worst.estimate.high)
-        .then(|| format!("from {} to {}", said(best), said(worst)))
+    (best.estimate.low > worst.estimate.high).then(|| format!("from {} to {}", said(best), said(worst)))
 }
 
 /// Where evaluations stand at the last value as against the first.

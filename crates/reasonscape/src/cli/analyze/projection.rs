@@ -1,7 +1,7 @@
 //! `reasonscape analyze projection`: accuracy along one parameter.
 
-use super::surface::{for_people, for_programs, say_beside};
 use super::Pictured;
+use super::surface::{for_people, for_programs, say_beside};
 use crate::analysis::{Along, projection_figure, projection_finding, views};
 use crate::cli::Global;
 use crate::failure::Failure;

@@ -1,5 +1,6 @@
 //! Analyses as `reasonscape analyze` prints them, and their pictures as plotly draws them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
@@ -9,8 +10,8 @@ use reasonscape_figures::Figure;
 
 use super::number;
 use crate::analysis::{
-    By, FrontierRow, View, compression_figure, frontier_figure, hazard_figure, histogram_figure,
-    projection_figure, surface_figure, tokens_figure,
+    By, FrontierRow, View, compression_figure, frontier_figure, frontier_lines, hazard_figure,
+    histogram_figure, projection_figure, surface_figure, tokens_figure,
 };
 use crate::web::answers::{Part, by};
 use crate::web::chart;
@@ -84,7 +85,7 @@ pub(in crate::web) async fn figure(
     };
     if kind == "projection" {
         let views = projections(&study, &query).await?;
-        let mut drawn = dressed(projection_figure(&views, Part::of(&query)?.confidence.level()));
+        let mut drawn = dressed(projected(&study, &query, &views).await?);
         let filters: Vec<&str> = query.all("filter").collect();
         chart::lead_to_trials(&mut drawn, &views, &app.base, &filters);
         return reply::json(&drawn);
@@ -100,6 +101,23 @@ pub(in crate::web) async fn projections(study: &Snapshot, query: &Query) -> Resu
         views.extend(study.projection(&part, x).await?.views.iter().cloned());
     }
     Ok(views)
+}
+
+/// The picture of projections, with a line where a model knows half.
+pub(in crate::web) async fn projected(
+    study: &Snapshot,
+    query: &Query,
+    views: &[View],
+) -> Result<Figure, Problem> {
+    let part = Part::of(query)?;
+    let axes = views.iter().map(|view| &view.axes[0]).filter(|axis| axis.is_numeric);
+    let mut rows = Vec::new();
+    for parameter in axes.map(|axis| axis.parameter.as_str()).collect::<BTreeSet<_>>() {
+        rows.extend(study.frontiers(&part, Some(parameter)).await?.rows.iter().cloned());
+    }
+    let along: Vec<(&str, &str)> =
+        views.iter().map(|view| (view.task.as_str(), view.axes[0].parameter.as_str())).collect();
+    Ok(frontier_lines(projection_figure(views, part.confidence.level()), &along, &rows))
 }
 
 /// The frontiers along each of the parameters that an address names.
@@ -127,7 +145,7 @@ pub(in crate::web) async fn drawn(study: &Snapshot, kind: &str, query: &Query) -
             &study.surface(&part, query.get("x"), query.get("y")).await?.views,
             confidence.level(),
         ),
-        "projection" => projection_figure(&projections(study, query).await?, confidence.level()),
+        "projection" => projected(study, query, &projections(study, query).await?).await?,
         "frontier" => frontier_figure(&fronts(study, query).await?, confidence.level()),
         "hazard" => hazard_figure(&study.hazard(&part, by, number(query, "width")?).await?, confidence),
         "histogram" => histogram_figure(&study.hazard(&part, by, number(query, "width")?).await?),

@@ -13,12 +13,11 @@ use super::leaderboard::{Family, families};
 use super::models::{Choice, Chosen};
 use super::render;
 use crate::analysis::{
-    Parameter, View, ViewAxis, ViewCell, frontier_figure, projection_figure, projection_finding,
-    surface_range,
+    Parameter, View, ViewAxis, ViewCell, frontier_figure, projection_finding, surface_range,
 };
 use crate::cli::{frontiers_for_people, views_for_people};
 use crate::web::answers::Part;
-use crate::web::api::analyses::{fronts, projections};
+use crate::web::api::analyses::{fronts, projected, projections};
 use crate::web::api::mode;
 use crate::web::chart::{Charted, Drawn, told, trials_of};
 use crate::web::links::Query;
@@ -245,15 +244,14 @@ async fn fill(app: &App, study: &Snapshot, wish: &Wish, page: &mut Page) -> Resu
         (Some(x), Some(y)) => {
             let found = study.surface(&part, Some(x), Some(y)).await?;
             for view in &found.views {
-                page.surfaces.extend(in_order(view, &ids).map(|cells| surface(&app.base, view, cells, &filters)));
+                page.surfaces
+                    .extend(in_order(view, &ids).map(|cells| surface(&app.base, view, cells, &filters)));
                 page.remarks.extend(remarks(view, wish.mode));
             }
         }
         _ => {
-            page.line = Some(format!(
-                "{} has one parameter that varies; a surface takes two.",
-                visible(&wish.task)
-            ));
+            page.line =
+                Some(format!("{} has one parameter that varies; a surface takes two.", visible(&wish.task)));
         }
     }
     let names: Vec<&str> = wish.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
@@ -262,7 +260,7 @@ async fn fill(app: &App, study: &Snapshot, wish: &Wish, page: &mut Page) -> Resu
     page.projection_findings = views.iter().filter_map(projection_finding).collect();
     page.projection_findings.extend(views.iter().filter(|view| !view.mixed.is_empty()).map(mixed));
     page.projection = Some(Drawn::of(
-        projection_figure(&views, level),
+        projected(study, &query, &views).await?,
         "projection",
         format!("{}/api/v1/figures/projection{query}", app.base),
         Some(&views_for_people(&views)),
@@ -274,7 +272,9 @@ async fn fill(app: &App, study: &Snapshot, wish: &Wish, page: &mut Page) -> Resu
         let rows = fronts(study, &query).await?;
         page.frontier_findings = rows
             .iter()
-            .map(|row| visible(&format!("{} along {}: {}", row.label, row.parameter, row.finding)).into_owned())
+            .map(|row| {
+                visible(&format!("{} along {}: {}", row.label, row.parameter, row.finding)).into_owned()
+            })
             .collect();
         page.frontier = Some(Drawn::of(
             frontier_figure(&rows, level),
@@ -289,8 +289,9 @@ async fn fill(app: &App, study: &Snapshot, wish: &Wish, page: &mut Page) -> Resu
 /// The cells of each model, in the order in which these are chosen.
 fn in_order<'v>(view: &'v View, ids: &'v [String]) -> impl Iterator<Item = &'v [ViewCell]> {
     let all = view.by_eval();
-    ids.iter()
-        .filter_map(move |id| all.iter().find(|cells| cells.iter().any(|cell| cell.eval.eval_id == *id)).copied())
+    ids.iter().filter_map(move |id| {
+        all.iter().find(|cells| cells.iter().any(|cell| cell.eval.eval_id == *id)).copied()
+    })
 }
 
 fn surface(base: &str, view: &View, cells: &[ViewCell], filters: &[&str]) -> Surface {

@@ -78,11 +78,8 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
     });
     let by = by(&query, By::Eval)?;
     let models = Chosen::of(&study, &query, task, Mode::C_P).await?;
-    let mut tasks = vec![Choice {
-        value: String::new(),
-        shown: "all of them".to_owned(),
-        is_chosen: task.is_none(),
-    }];
+    let mut tasks =
+        vec![Choice { value: String::new(), shown: "all of them".to_owned(), is_chosen: task.is_none() }];
     tasks.extend(all.iter().map(|other| Choice {
         value: (*other).to_owned(),
         shown: visible(other).into_owned(),
@@ -241,12 +238,11 @@ fn buying(rows: &[TokensRow], figure: Drawn) -> Section {
 
 fn circles(rows: &[CompressionRow], figure: Drawn) -> Section {
     let (findings, more_findings) = findings(rows.iter().map(|row| (row.title(), row.finding.clone())));
-    let (known, all) = (
-        rows.iter().map(|row| row.loops.of).sum::<u64>(),
-        rows.iter().map(|row| row.n).sum::<u64>(),
-    );
-    let unknown = (known < all)
-        .then(|| format!("{} trials have no bits per token: no tokens counted, or nothing to compress.", all - known));
+    let (known, all) =
+        (rows.iter().map(|row| row.loops.of).sum::<u64>(), rows.iter().map(|row| row.n).sum::<u64>());
+    let unknown = (known < all).then(|| {
+        format!("{} trials have no bits per token: no tokens counted, or nothing to compress.", all - known)
+    });
     Section {
         id: "circles",
         title: "Going round in circles",

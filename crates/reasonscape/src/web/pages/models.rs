@@ -41,9 +41,8 @@ impl Chosen {
         mode: Mode,
     ) -> Result<Self, Problem> {
         let board = study.board(mode, &[]).await?;
-        let was_tried = |tasks: &std::collections::BTreeMap<String, _>| {
-            task.is_none_or(|task| tasks.contains_key(task))
-        };
+        let was_tried =
+            |tasks: &std::collections::BTreeMap<String, _>| task.is_none_or(|task| tasks.contains_key(task));
         let known: Vec<&str> = board
             .rows
             .iter()
@@ -52,8 +51,7 @@ impl Chosen {
             .collect();
         let mut said = Vec::new();
         let mut asked: Vec<&str> = query.all("eval").collect();
-        let unknown: Vec<&str> =
-            asked.extract_if(.., |id| !known.contains(id)).take(FEW).collect();
+        let unknown: Vec<&str> = asked.extract_if(.., |id| !known.contains(id)).take(FEW).collect();
         let of_task = task.map_or(String::new(), |task| format!(" on {task}"));
         said.extend(unknown.iter().map(|id| match study.db.evals().iter().any(|eval| eval.eval_id == *id) {
             true => format!("{} has no trial{of_task} yet.", label(&study.db, id)),
