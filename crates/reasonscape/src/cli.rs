@@ -3,6 +3,7 @@
 mod analyze;
 mod cache;
 mod dataset;
+mod demo;
 mod estimate;
 mod evaluate;
 mod export;
@@ -82,6 +83,7 @@ impl Global {
 enum Command {
     Analyze(analyze::AnalyzeCommand),
     Cache(cache::CacheCommand),
+    Demo(demo::Demo),
     Estimate(estimate::Estimate),
     Evaluate(evaluate::Evaluate),
     Export(export::Export),
@@ -126,6 +128,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     match command {
         Command::Analyze(analyze) => analyze.run(global),
         Command::Cache(cache) => cache.run(global),
+        Command::Demo(demo) => demo.run(global),
         Command::Estimate(estimate) => estimate.run(global),
         Command::Evaluate(evaluate) => evaluate.run(global),
         Command::Export(export) => export.run(global),

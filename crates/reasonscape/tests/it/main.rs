@@ -4,6 +4,7 @@
 
 mod analyze;
 mod cache;
+mod demo;
 mod estimate;
 mod generate;
 mod import;
