@@ -26,6 +26,7 @@ pub(crate) use self::compression::bits_for_people as compression_for_people;
 pub(crate) use self::frontier::for_people as frontiers_for_people;
 pub(crate) use self::hazard::for_people as hazard_for_people;
 use self::plot::Plot;
+pub(super) use self::scores::standings;
 pub(crate) use self::scores::{
     for_people as leaderboard_for_people, for_programs as leaderboard_for_programs,
 };
