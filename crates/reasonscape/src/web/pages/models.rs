@@ -51,9 +51,12 @@ impl Chosen {
         let mut asked: Vec<&str> = query.all("eval").collect();
         let unknown: Vec<&str> = asked.extract_if(.., |id| !known.contains(id)).take(FEW).collect();
         let of_task = task.map_or(String::new(), |task| format!(" on {task}"));
-        said.extend(unknown.iter().map(|id| match study.db.evals().iter().any(|eval| eval.eval_id == *id) {
-            true => format!("{} has no trial{of_task} yet.", label(&study.db, id)),
-            false => format!("The study has no evaluation `{id}`."),
+        said.extend(unknown.iter().map(|id| {
+            if study.db.evals().iter().any(|eval| eval.eval_id == *id) {
+                format!("{} has no trial{of_task} yet.", label(&study.db, id))
+            } else {
+                format!("The study has no evaluation `{id}`.")
+            }
         }));
         let mut ids: Vec<String> = if asked.is_empty() {
             let mut trials = 0;
