@@ -25,8 +25,9 @@ mod write;
 
 pub use counts::{Counts, Mean};
 pub use db::{
-    Answer, Estimator, Group, Lookalike, Measure, Outcomes, PairedTask, PointEstimate, PointsDb, PointsOf,
-    Source, StoredTrial, TrialFilter, TrialPlace, TrialsAt, Value,
+    Answer, DifferingPoint, DifferingTest, Estimator, Group, Lookalike, Measure, Outcomes, PairedTask,
+    PointEstimate, PointsDb, PointsOf, Source, StoredTrial, TestName, TrialFilter, TrialNumber, TrialPlace,
+    TrialsAt, Value,
 };
 pub use error::PointsError;
 pub use evaluate::{Answered, Evaluated, EvaluatedUnit, Options, Progress, evaluate, read_answers};
