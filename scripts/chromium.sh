@@ -1,58 +1,68 @@
 #!/usr/bin/env bash
-# Prints the path of a Chromium, for REASONSCAPE_CHROMIUM; what it has to say goes to standard error.
+# Prints the path of a Chromium, for REASONSCAPE_CHROMIUM, and on a second line that of its driver, for
+# REASONSCAPE_CHROMEDRIVER; what it has to say goes to standard error.
 #
-# One that is there is taken. Otherwise Debian's package is installed; whoever may not install anything, or where that
-# fails, gets it unpacked beside the build, with the libraries that it needs and the machine does not have.
+# Those that are there are taken. Otherwise Debian's packages are installed; whoever may not install anything, or where
+# that fails, gets them unpacked beside the build, with the libraries that they need and the machine does not have.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# Data to standard output, talk to standard error: the path is all that is printed.
+# Data to standard output, talk to standard error: the paths are all that is printed.
 exec 3>&1 1>&2
 
-found() { printf '%s\n' "$1" >&3; exit 0; }
+found() { printf '%s\n%s\n' "$1" "$2" >&3; exit 0; }
+# The first of these that is a program.
+first() { for name in "$@"; do command -v "$name" && return; done; return 1; }
+look() {
+    program=$(first "${REASONSCAPE_CHROMIUM:-chromium}" chromium-browser google-chrome) \
+        && driver=$(first "${REASONSCAPE_CHROMEDRIVER:-chromedriver}") \
+        && found "$program" "$driver"
+}
 
-if [[ -n ${REASONSCAPE_CHROMIUM:-} ]]; then
-    command -v "$REASONSCAPE_CHROMIUM" >/dev/null \
-        || { echo "error: REASONSCAPE_CHROMIUM is \`$REASONSCAPE_CHROMIUM\`, which is no program" >&2; exit 1; }
-    found "$REASONSCAPE_CHROMIUM"
-fi
-for name in chromium chromium-browser google-chrome; do
-    if program=$(command -v "$name"); then found "$program"; fi
+for variable in REASONSCAPE_CHROMIUM REASONSCAPE_CHROMEDRIVER; do
+    named=${!variable:-}
+    if [[ -n $named ]] && ! command -v "$named" >/dev/null; then
+        echo "error: $variable is \`$named\`, which is no program"
+        exit 1
+    fi
 done
+look || true
 
 folder=$(realpath -m "${CARGO_TARGET_DIR:-target}")/chromium
-program=$folder/chromium
-if [[ -x $program ]]; then found "$program"; fi
+if [[ -x $folder/chromium && -x $folder/chromedriver ]]; then found "$folder/chromium" "$folder/chromedriver"; fi
 
-command -v apt-get >/dev/null \
-    || { echo "error: there is no Chromium and no apt-get to get one; install Chromium and put it on the path" >&2; exit 1; }
+command -v apt-get >/dev/null || {
+    echo "error: there is no Chromium with its driver and no apt-get to get them; install both and put them on the path"
+    exit 1
+}
 export DEBIAN_FRONTEND=noninteractive
+packages=(chromium chromium-driver)
 if [[ $(id -u) == 0 ]]; then
-    echo "==> installing Chromium"
-    if { apt-get install -qq -y --no-install-recommends chromium \
-            || { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; }; } \
-        && installed=$(command -v chromium); then
-        found "$installed"
+    echo "==> installing ${packages[*]}"
+    if apt-get install -qq -y --no-install-recommends "${packages[@]}" \
+        || { apt-get update -qq && apt-get install -qq -y --no-install-recommends "${packages[@]}"; }; then
+        look
     fi
-    echo "it could not be installed"
+    echo "they could not be installed"
 fi
 
-echo "==> unpacking Chromium in $folder"
+echo "==> unpacking ${packages[*]} in $folder"
 # Lists and packages of our own, so that nobody has to be root.
 mkdir -p "$folder"/{lists,cache,packages,root}/partial
 apt=(-o "Dir::State::Lists=$folder/lists" -o "Dir::Cache=$folder/cache" -o APT::Sandbox::User=)
 apt-get "${apt[@]}" update -qq
-# Of what Chromium needs, what is not installed.
-needed=$(apt-get "${apt[@]}" install -qq -s --no-install-recommends -o Debug::NoLocking=true chromium \
+# Of what they need, what is not installed; a package that is installed is taken along for its program.
+needed=$(apt-get "${apt[@]}" install -qq -s --no-install-recommends -o Debug::NoLocking=true "${packages[@]}" \
     | awk '$1 == "Inst" { print $2 }')
 # shellcheck disable=SC2086 # One word a package.
-(cd "$folder/packages" && apt-get "${apt[@]}" download -qq $needed)
+(cd "$folder/packages" && apt-get "${apt[@]}" download -qq $(printf '%s\n' $needed "${packages[@]}" | sort -u))
 for package in "$folder"/packages/*.deb; do dpkg-deb -x "$package" "$folder/root"; done
 libraries=$(find "$folder/root" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
-cat >"$program" <<WRAPPER
-#!/bin/sh
-LD_LIBRARY_PATH="$libraries" exec "$folder/root/usr/lib/chromium/chromium" "\$@"
-WRAPPER
-chmod +x "$program"
+wrap() {
+    printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" exec "%s" "$@"\n' "$libraries" "$folder/root/usr/$2" >"$folder/$1"
+    chmod +x "$folder/$1"
+    "$folder/$1" --version
+}
+wrap chromium lib/chromium/chromium
+wrap chromedriver bin/chromedriver
 rm -rf "$folder"/{lists,cache,packages}
-"$program" --version
-found "$program"
+found "$folder/chromium" "$folder/chromedriver"

@@ -44,20 +44,32 @@ pub fn python(script: &str, input: &str) -> Option<String> {
 /// # Panics
 /// When there is none and `REASONSCAPE_REQUIRE_ORACLES` is set.
 pub fn chromium() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("REASONSCAPE_CHROMIUM").filter(|named| !named.is_empty()) {
+    program("REASONSCAPE_CHROMIUM", &["chromium", "chromium-browser", "google-chrome"])
+}
+
+/// The program that drives Chromium: what `REASONSCAPE_CHROMEDRIVER` names, or one that is on the path; `None` without.
+///
+/// # Panics
+/// When there is none and `REASONSCAPE_REQUIRE_ORACLES` is set.
+pub fn chromedriver() -> Option<PathBuf> {
+    program("REASONSCAPE_CHROMEDRIVER", &["chromedriver"])
+}
+
+fn program(variable: &str, names: &[&str]) -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os(variable).filter(|named| !named.is_empty()) {
         return Some(named.into());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
     let found = names
         .iter()
         .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
         .find(|program| program.is_file());
     if found.is_none() {
-        skip(
-            "there is no Chromium; `scripts/chromium.sh` gets one and prints what REASONSCAPE_CHROMIUM is to be",
-        );
+        skip(&format!(
+            "there is no `{}`; `scripts/chromium.sh` gets it and prints what {variable} is to be",
+            names[0]
+        ));
     }
     found
 }

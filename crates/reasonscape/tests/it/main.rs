@@ -16,4 +16,5 @@ mod serve;
 mod simulate;
 mod suite;
 mod tasks;
+mod webdriver;
 mod world;

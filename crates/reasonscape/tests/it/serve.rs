@@ -1,6 +1,7 @@
 //! `reasonscape serve`, over a socket as browsers and others use it.
 
 mod api;
+mod browser;
 mod hostile;
 mod pages;
 mod server;

@@ -1,0 +1,109 @@
+//! Pages in a real browser: what scripts do, what keys do, and whether everybody can use it.
+
+mod leaderboard;
+mod trials;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::webdriver::{Browser, key};
+
+const HINDRANCES: &str = include_str!("accessible.js");
+/// Kinds of element that can be used, as Chromium calls them.
+const USABLE: [&str; 10] = [
+    "button",
+    "checkbox",
+    "combobox",
+    "link",
+    "listbox",
+    "radio",
+    "searchbox",
+    "slider",
+    "spinbutton",
+    "textbox",
+];
+
+/// Asserts that a page can be read and used by everybody: names, structure, contrast in light and dark, and a focus that
+/// goes through the page in its order and is seen wherever it is.
+#[track_caller]
+fn is_accessible(browser: &Browser, path: &str) {
+    for theme in ["light", "dark"] {
+        let feature = json!({ "features": [{ "name": "prefers-color-scheme", "value": theme }] });
+        browser.devtools("Emulation.setEmulatedMedia", &feature);
+        browser.go(path);
+        assert_eq!(browser.script(HINDRANCES), json!([]), "{path} in {theme}");
+    }
+    assert_eq!(nameless(browser), [""; 0], "{path}");
+    walk(browser, path);
+}
+
+/// What can be used and has no name, by Chromium's own account.
+fn nameless(browser: &Browser) -> Vec<String> {
+    let tree = browser.devtools("Accessibility.getFullAXTree", &json!({}));
+    let nodes = tree["nodes"].as_array().unwrap();
+    let usable = nodes.iter().filter(|node| {
+        node["ignored"] != true && USABLE.contains(&node["role"]["value"].as_str().unwrap_or_default())
+    });
+    assert!(usable.clone().count() > 0, "the page has nothing to use");
+    let has_name = |node: &Value| node["name"]["value"].as_str().is_some_and(|name| !name.trim().is_empty());
+    usable.filter(|node| !has_name(node)).map(|node| node["role"].to_string()).collect()
+}
+
+/// Goes through the page with the tabulator.
+#[track_caller]
+fn walk(browser: &Browser, path: &str) {
+    const FARTHEST: usize = 60;
+    browser.script("document.activeElement?.blur(); window.walked = []; scrollTo(0, 0)");
+    let mut seen = BTreeSet::new();
+    for _ in 0..FARTHEST {
+        browser.press(key::TAB);
+        let here = browser.script(
+            "const at = document.activeElement;
+             if (at === document.body) return null;
+             const style = getComputedStyle(at);
+             const isSeen = style.outlineStyle !== 'none' || style.boxShadow !== 'none';
+             const last = window.walked.at(-1);
+             const follows = !last || !!(last.compareDocumentPosition(at) & (Node.DOCUMENT_POSITION_FOLLOWING | Node.DOCUMENT_POSITION_CONTAINED_BY));
+             const number = window.walked.push(at);
+             return { number, isSeen, follows, name: at.outerHTML.slice(0, 120) };",
+        );
+        // Behind the last element the focus leaves the page.
+        if here.is_null() {
+            break;
+        }
+        assert_eq!(here["isSeen"], true, "the focus is not to be seen on {path}: {}", here["name"]);
+        assert_eq!(here["follows"], true, "the focus goes back on {path}: {}", here["name"]);
+        seen.insert(here["number"].to_string());
+    }
+    assert!(seen.len() > 3, "the focus goes nowhere on {path}");
+}
+
+#[test]
+fn what_hinders_people_is_found() {
+    let Some(browser) = Browser::on("data:text/html,") else { return };
+    let found = |page: &str| {
+        browser.go(&format!("<html lang=en><title>x</title><main><h1>x</h1>{page}</main>"));
+        let said: Vec<String> = serde_json::from_value(browser.script(HINDRANCES)).unwrap();
+        (said.join("; "), nameless(&browser))
+    };
+    let named = "<a href=/x>x</a>";
+    assert_eq!(found(named), (String::new(), Vec::new()));
+    for (page, problem) in [
+        ("<p style='color:rgb(140,140,140)'>pale</p>", "contrast 3.3"),
+        (
+            "<div style='background:rgb(0,0,0)'><p style='color:rgba(255,255,255,0.4)'>dim</p></div>",
+            "contrast 3.6",
+        ),
+        ("<h3>deep</h3>", "a level is left out"),
+        ("<i id=a></i><i id=a></i>", "two elements are"),
+        ("<img src=x>", "has no text"),
+        ("<b tabindex=3>x</b>", "out of the order"),
+        ("<h1>y</h1>", "not one h1"),
+    ] {
+        let (said, _) = found(&format!("{named}{page}"));
+        assert!(said.contains(problem), "{page}: {said}");
+    }
+    assert_eq!(found(&format!("{named}<input>")).1.len(), 1);
+    assert_eq!(found(&format!("{named}<button></button>")).1.len(), 1);
+}

@@ -1,0 +1,84 @@
+use super::is_accessible;
+use crate::serve::server::{SCRIPT, Server};
+use crate::webdriver::{Browser, key};
+
+#[test]
+fn filters_keys_and_links_lead_to_a_trial() {
+    let server = Server::shared();
+    let Some(browser) = Browser::on(&server.url) else { return };
+    browser.go("/trials");
+    browser.choose("#task", "sort");
+    browser.fill("#params", "length=16");
+    browser.click("input[value='incorrect']");
+    browser.click("button.primary");
+    browser.wait_for("location.search.includes('status=incorrect')");
+    browser.wait_for("document.querySelector('#trials tbody tr')");
+    assert!(browser.texts("#trials tbody tr td:nth-child(3)").iter().all(|task| task == "sort"));
+    assert!(browser.texts("#trials tbody tr td:first-child").iter().all(|status| status == "incorrect"));
+    // Two down, one up, and in.
+    browser.script("document.activeElement.blur()");
+    browser.press("jjk");
+    browser.press(key::ENTER);
+    browser.wait_for("location.pathname.startsWith('/trials/')");
+    let first = browser.path();
+    assert!(browser.text("h1").starts_with("sort"), "{}", browser.text("h1"));
+    browser.press("j");
+    browser.wait_for(&format!(
+        "location.pathname + location.search !== {first:?} && document.readyState === 'complete'"
+    ));
+    browser.press(key::LEFT);
+    browser.wait_for(&format!(
+        "location.pathname + location.search === {first:?} && document.readyState === 'complete'"
+    ));
+    browser.press("u");
+    browser.wait_for("location.pathname === '/trials' && location.search.includes('status=incorrect')");
+    browser.is_quiet();
+}
+
+#[test]
+fn a_deep_link_shows_a_trial_and_runs_nothing_that_a_model_wrote() {
+    let server = Server::shared();
+    let Some(browser) = Browser::on(&server.url) else { return };
+    let trials = server.get("/api/v1/trials?limit=1").json();
+    let trial = &trials["rows"][0];
+    let part = |name: &str| trial[name].as_str().unwrap().to_owned();
+    browser.go(&format!(
+        "/trials/{}/{}/{}/{}",
+        part("eval_id"),
+        part("base_task"),
+        part("point"),
+        trial["index"]
+    ));
+    let reply = browser.text(".reply pre");
+    assert!(reply.starts_with("<script>alert('x')</script>"), "{reply}");
+    assert!(SCRIPT.starts_with("<script>"));
+    // Reasoning is folded until it is asked for.
+    let is_open = || browser.script("return document.querySelector('.thought details').open");
+    assert_eq!(is_open(), false);
+    browser.press("r");
+    assert_eq!(is_open(), true);
+    // An alert would stand in the way of every command from here on.
+    assert_eq!(browser.script("return document.querySelectorAll('main script, main img').length"), 0);
+    browser.is_quiet();
+    is_accessible(&browser, &browser.path());
+}
+
+#[test]
+fn everybody_can_use_the_list() {
+    let server = Server::shared();
+    let Some(browser) = Browser::on(&server.url) else { return };
+    is_accessible(&browser, "/trials");
+    browser.is_quiet();
+}
+
+#[test]
+fn pages_turn_by_keys() {
+    let server = Server::shared();
+    let Some(browser) = Browser::on(&server.url) else { return };
+    browser.go("/trials");
+    browser.press(key::RIGHT);
+    browser.wait_for("location.search.includes('page=2') && document.querySelector('#trials')");
+    browser.press(key::LEFT);
+    browser.wait_for("!location.search.includes('page=2') && document.querySelector('#trials')");
+    browser.is_quiet();
+}
