@@ -182,11 +182,15 @@ impl PointsDb {
         // Any of these numbers at any of these points: what is too much is less than what it would take to say exactly.
         let of_task = |(task, tests): (&str, Vec<&TestName<'_>>)| {
             let params: BTreeSet<&str> = tests.iter().map(|test| test.params).collect();
-            let numbers = tests.iter().filter_map(|test| i64::try_from(test.number.index).ok());
-            let numbers = numbers.collect::<BTreeSet<_>>().into_iter().map(lit).collect();
             let params: Vec<&str> = params.into_iter().collect();
+            let numbers = tests.iter().filter_map(|test| i64::try_from(test.number.index).ok());
+            let numbers: BTreeSet<i64> = numbers.collect();
+            // Pages of a file are left out by the ends of what is wanted, not by a long list.
+            let ends = numbers.first().zip(numbers.last());
+            let between = ends.map(|(first, last)| ident("index").between(lit(*first), lit(*last)));
+            let listed = ident("index").in_list(numbers.into_iter().map(lit).collect(), false);
             PointsOf { eval_id, base_task: task, params: &params }
-                .with(Some(ident("index").in_list(numbers, false)))
+                .with(Some(between.into_iter().fold(listed, Expr::and)))
         };
         let Some(meant) = tasks.into_iter().map(of_task).reduce(Expr::or) else { return Ok(Vec::new()) };
         let found = self.read(meant, 0, usize::MAX >> 1).await?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use datafusion::arrow::array::AsArray;
+use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::logical_expr::col;
@@ -56,23 +56,29 @@ impl PointsDb {
             let [tasks, params] = ["base_task_a", "params_a"].map(|name| text_column(&batch, name));
             let (tasks, params) = (tasks.as_string::<i32>(), params.as_string::<i32>());
             let [index, repeat, status_a, status_b] =
-                ["index_a", "repeat_a", "status_a", "status_b"].map(|name| column(&batch, name));
-            let numbers = |column| cast(column, &DataType::Int64);
-            let (index, repeat) = (numbers(&index)?, numbers(&repeat)?);
-            let (status_a, status_b) = (numbers(&status_a)?, numbers(&status_b)?);
-            let [index, repeat, status_a, status_b] =
-                [&index, &repeat, &status_a, &status_b].map(|column| column.as_primitive::<Int64Type>());
-            for row in 0..batch.num_rows() {
-                let test = DifferingTest {
+                ["index_a", "repeat_a", "status_a", "status_b"].map(|name| numbers(&batch, name));
+            let test = |row: usize| -> Result<DifferingTest, PointsError> {
+                let value = |column: &ArrayRef| column.as_primitive::<Int64Type>().value(row);
+                Ok(DifferingTest {
                     number: TrialNumber {
-                        index: index.value(row).cast_unsigned(),
-                        repeat: repeat.value(row).cast_unsigned() as u32,
+                        index: value(&index).cast_unsigned(),
+                        repeat: value(&repeat).cast_unsigned() as u32,
                     },
-                    a: status(status_a.value(row))?,
-                    b: status(status_b.value(row))?,
-                };
-                let (task, params) = (tasks.value(row), params.value(row));
-                found.entry((task.to_owned(), params.to_owned())).or_default().push(test);
+                    a: status(value(&status_a))?,
+                    b: status(value(&status_b))?,
+                })
+            };
+            // Tests of one point mostly come together.
+            let mut start = 0;
+            while start < batch.num_rows() {
+                let (task, at) = (tasks.value(start), params.value(start));
+                let is_other = |row: &usize| tasks.value(*row) != task || params.value(*row) != at;
+                let end = (start + 1..batch.num_rows()).find(is_other).unwrap_or(batch.num_rows());
+                let here = found.entry((task.to_owned(), at.to_owned())).or_default();
+                for row in start..end {
+                    here.push(test(row)?);
+                }
+                start = end;
             }
         }
         Ok(found
@@ -83,6 +89,10 @@ impl PointsDb {
             })
             .collect())
     }
+}
+
+fn numbers(batch: &RecordBatch, name: &str) -> ArrayRef {
+    cast(&column(batch, name), &DataType::Int64).expect("numbers are numbers")
 }
 
 fn status(code: i64) -> Result<Status, PointsError> {

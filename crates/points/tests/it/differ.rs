@@ -40,9 +40,10 @@ fn study() -> (TempDir, [String; 2]) {
 fn all_tests_that_ended_differently_are_found_and_no_other() {
     let (folder, [a, b]) = study();
     let db = open(folder.path());
-    for (conditions, clause) in
-        [(vec![], "true"), (vec!["base_task=sort", "params.length=4"], "a.base_task = 'sort' AND a.params LIKE '% 4}'")]
-    {
+    for (conditions, clause) in [
+        (vec![], "true"),
+        (vec!["base_task=sort", "params.length=4"], "a.base_task = 'sort' AND a.params LIKE '% 4}'"),
+    ] {
         let found = wait(db.differing(&a, &b, &Filter::parse(conditions).unwrap())).unwrap();
         let mut told = BTreeSet::new();
         for point in &found {
@@ -65,7 +66,8 @@ fn all_tests_that_ended_differently_are_found_and_no_other() {
              WHERE a.eval_id = '{a}' AND b.eval_id = '{b}' AND a.base_task = b.base_task AND a.params = b.params \
              AND a.\"index\" = b.\"index\" AND a.repeat = b.repeat AND a.status <> b.status AND {clause}"
         );
-        let plain = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let plain =
+            |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let expected: BTreeSet<String> = rows(&db, &question)
             .unwrap()
             .iter()

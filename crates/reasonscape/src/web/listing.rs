@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use reasonscape_core::Status;
 use reasonscape_points::{
-    Filter, PointsDb, PointsError, PointsOf, StoredTrial, TrialFilter, TrialNumber, TrialsAt,
+    Filter, PointsDb, PointsError, PointsOf, StoredTrial, TestName, TrialFilter, TrialNumber, TrialsAt,
 };
 use reasonscape_stats::Mode;
 use serde_json::Value;
@@ -21,6 +21,10 @@ use super::problem::Problem;
 pub(super) const PAGE: usize = 50;
 /// The most that a program gets at once.
 pub(super) const MOST: usize = 500;
+
+/// Deeper into a point than this, as into an import, only the numbers of its trials are sorted to find the few that are
+/// shown.
+const DEEP: usize = 2_000;
 
 /// The names by which an address says which trials are meant.
 pub(super) const NAMES: [&str; 6] = ["eval", "task", "status", "text", "params", "filter"];
@@ -198,6 +202,14 @@ impl Listing {
         let params: Vec<&str> = points.iter().map(|point| point.at.params.as_str()).collect();
         let TrialsAt { eval_id, base_task, .. } = &points[0].at;
         let of = PointsOf { eval_id, base_task, params: &params };
+        if let [params] = params[..]
+            && skip > DEEP
+        {
+            let numbers = db.trial_numbers(of, &self.which).await?;
+            let tests = numbers.into_iter().skip(skip).take(most);
+            let tests: Vec<_> = tests.map(|number| TestName { base_task, params, number }).collect();
+            return Ok(db.trials_on(eval_id, &tests).await?.into_iter().flatten().collect());
+        }
         let mut found = db.trials_at(of, &self.which, skip, most).await?;
         found.sort_by_key(|trial| {
             let place = params.iter().position(|params| *params == trial.params);

@@ -29,7 +29,7 @@ pub(in crate::web) async fn differences(State(app): State<Arc<App>>, uri: Uri) -
     let query = Query::of(&uri);
     let (right, (offset, limit)) = (Right::of(&query)?, part(&query)?);
     let study = app.study().await;
-    let pair = study.pair(&query).await?;
+    let pair = study.pair(&query.only(&["a", "b"])).await?;
     let total = study.differing(&pair, &query).await?.count(right);
     let rows = study.differing_rows(&pair, &query, right, offset, limit).await?;
     let rows: Vec<_> =

@@ -64,7 +64,7 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
     let query = asked.only(&NAMES);
     let study = app.study().await;
     let right = Right::of(&query)?;
-    let pair = study.pair(&query).await?;
+    let pair = study.pair(&query.only(&["a", "b"])).await?;
     let query = query.with("a", Some(&pair.a)).with("b", Some(&pair.b));
     let at = |page: u64| {
         let page = page.to_string();

@@ -133,9 +133,10 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
 
 /// The result as a sentence on a page.
 fn sentence(found: &Comparison) -> String {
-    let said = visible(&found.sentence);
+    // What belongs together stays on one line.
+    let said = visible(&found.sentence).replace(" ± ", "\u{a0}±\u{a0}");
     let capital = said.strip_prefix("cannot tell").map(|rest| format!("Cannot tell{rest}"));
-    format!("{}.", capital.unwrap_or_else(|| said.into_owned()))
+    format!("{}.", capital.unwrap_or(said))
 }
 
 fn task_row(task: &TaskComparison, axis: Axis) -> TaskRow {
