@@ -22,10 +22,6 @@ pub(super) const PAGE: usize = 50;
 /// The most that a program gets at once.
 pub(super) const MOST: usize = 500;
 
-/// Deeper into a point than this, as into an import, only the numbers of its trials are sorted to find the few that are
-/// shown.
-const DEEP: usize = 2_000;
-
 /// The names by which an address says which trials are meant.
 pub(super) const NAMES: [&str; 6] = ["eval", "task", "status", "text", "params", "filter"];
 
@@ -202,8 +198,10 @@ impl Listing {
         let params: Vec<&str> = points.iter().map(|point| point.at.params.as_str()).collect();
         let TrialsAt { eval_id, base_task, .. } = &points[0].at;
         let of = PointsOf { eval_id, base_task, params: &params };
+        // Further on at one point, as of an import, only the numbers of its trials are sorted to find the few that are
+        // shown.
         if let [params] = params[..]
-            && skip > DEEP
+            && skip >= PAGE
         {
             let numbers = db.trial_numbers(of, &self.which).await?;
             let tests = numbers.into_iter().skip(skip).take(most);

@@ -41,8 +41,6 @@ pub(super) struct Pair {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Contestants {
     pub(super) ids: Vec<String>,
-    /// Whether an address names them.
-    pub(super) are_named: bool,
     /// How many could be compared, if they are the best of more.
     pub(super) best_of: Option<usize>,
 }
@@ -65,12 +63,12 @@ impl Snapshot {
         ids.sort();
         ids.dedup();
         if !ids.is_empty() {
-            return Ok(Contestants { ids, are_named: true, best_of: None });
+            return Ok(Contestants { ids, best_of: None });
         }
         let board = self.board(mode(query, Mode::C_P)?, &tests(query)?).await?;
         let best_of = Some(board.rows.len()).filter(|rows| *rows > MOST);
         let ids = board.rows.iter().take(MOST).map(|row| row.eval.eval_id.clone()).collect();
-        Ok(Contestants { ids, are_named: false, best_of })
+        Ok(Contestants { ids, best_of })
     }
 
     /// Everybody who is meant against everybody.

@@ -32,7 +32,7 @@ struct Column {
 #[derive(Serialize)]
 struct Row {
     label: String,
-    how: String,
+    how: Option<String>,
     href: String,
     elo: String,
     interval: Option<Drawing>,
@@ -54,6 +54,9 @@ struct Cell {
 impl Matrix {
     pub(super) fn of(found: &Pairwise, chosen: Option<&Pair>, app: &App, query: &Query) -> Self {
         let axis = axis(&found.evals);
+        let how = |eval: &Contestant| format!("{} · {}", eval.eval.template, eval.eval.sampler);
+        // What is the same of all tells nothing.
+        let is_told = found.evals.iter().any(|eval| how(eval) != how(&found.evals[0]));
         let is_of = |eval: &Contestant, id: fn(&Pair) -> &String| {
             chosen.is_some_and(|pair| *id(pair) == eval.eval.eval_id)
         };
@@ -75,7 +78,7 @@ impl Matrix {
         };
         let row = |(eval, rates): (&Contestant, &Vec<Option<f64>>)| Row {
             label: visible(&eval.label).into_owned(),
-            how: visible(&format!("{} · {}", eval.eval.template, eval.eval.sampler)).into_owned(),
+            how: is_told.then(|| visible(&how(eval)).into_owned()),
             href: format!("{}/trials?eval={}", app.base, encoded(&eval.eval.eval_id)),
             elo: format!("{:.0}", eval.elo),
             interval: eval.elo_low.zip(eval.elo_high).map(|(low, high)| {

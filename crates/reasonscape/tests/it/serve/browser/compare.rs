@@ -2,7 +2,7 @@ use super::is_accessible;
 use crate::serve::server::Server;
 use crate::webdriver::{Browser, key};
 
-/// The arrow upwards, as WebDriver has it.
+/// The arrow upwards, as drivers have it.
 const UP: &str = "\u{e013}";
 
 #[test]
