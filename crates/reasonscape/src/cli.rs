@@ -3,6 +3,8 @@
 mod analyze;
 mod cache;
 mod dataset;
+mod demo;
+mod doctor;
 mod estimate;
 mod evaluate;
 mod export;
@@ -10,6 +12,7 @@ mod generate;
 mod import;
 mod init;
 mod key;
+mod manual;
 mod metrics;
 mod plan;
 mod report;
@@ -82,6 +85,9 @@ impl Global {
 enum Command {
     Analyze(analyze::AnalyzeCommand),
     Cache(cache::CacheCommand),
+    Completions(manual::Completions),
+    Demo(demo::Demo),
+    Doctor(doctor::Doctor),
     Estimate(estimate::Estimate),
     Evaluate(evaluate::Evaluate),
     Export(export::Export),
@@ -89,6 +95,7 @@ enum Command {
     Import(import::ImportCommand),
     Init(init::Init),
     Key(key::Key),
+    Man(manual::Man),
     Metrics(metrics::Metrics),
     Plan(plan::Plan),
     Report(report::ReportCommand),
@@ -126,6 +133,9 @@ pub(crate) fn run() -> Result<(), Failure> {
     match command {
         Command::Analyze(analyze) => analyze.run(global),
         Command::Cache(cache) => cache.run(global),
+        Command::Completions(completions) => completions.run(),
+        Command::Doctor(doctor) => doctor.run(global),
+        Command::Demo(demo) => demo.run(global),
         Command::Estimate(estimate) => estimate.run(global),
         Command::Evaluate(evaluate) => evaluate.run(global),
         Command::Export(export) => export.run(global),
@@ -133,6 +143,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Import(import) => import.run(global),
         Command::Init(init) => init.run(global),
         Command::Key(key) => key.run(global),
+        Command::Man(man) => man.run(global),
         Command::Metrics(metrics) => metrics.run(global),
         Command::Plan(plan) => plan.run(global),
         Command::Report(report) => report.run(global),
@@ -144,6 +155,11 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Suite(suite) => suite.run(global),
         Command::Tasks(tasks) => tasks.run(global),
     }
+}
+
+/// The whole command line, for whoever describes it.
+fn description() -> clap::Command {
+    Cli::command()
 }
 
 /// Waits for work that is written to be waited for, on all cores.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Answer, PointsDb, column, gather, text_column};
-use crate::{Filter, PointsError, TRIAL_COLUMNS};
+use crate::{Filter, PointsError, TRIAL_COLUMNS, Work};
 
 /// A trial as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -133,92 +133,100 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn trials_at(
-        &self,
-        points: PointsOf<'_>,
-        which: &TrialFilter,
+    pub fn trials_at<'a>(
+        &'a self,
+        points: PointsOf<'a>,
+        which: &'a TrialFilter,
         skip: usize,
         most: usize,
-    ) -> Result<Vec<StoredTrial>, PointsError> {
-        self.read(points.with(which.expression()), skip, most).await
+    ) -> Work<'a, Result<Vec<StoredTrial>, PointsError>> {
+        Box::pin(async move { self.read(points.with(which.expression()), skip, most).await })
     }
 
     /// Which trials there are at a point of one evaluation, in order. Nothing else of them is read.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn trial_numbers(
-        &self,
-        points: PointsOf<'_>,
-        which: &TrialFilter,
-    ) -> Result<Vec<TrialNumber>, PointsError> {
-        let trials = self.session.table("trials").await?.filter(points.with(which.expression()))?;
-        let batch = gather(trials.select_columns(&["index", "repeat"])?).await?;
-        let (index, repeat) = (column(&batch, "index"), column(&batch, "repeat"));
-        let index = index.as_primitive::<Int64Type>().values().iter();
-        let repeat = repeat.as_primitive::<Int32Type>().values().iter();
-        let number = |(index, repeat): (&i64, &i32)| TrialNumber {
-            index: index.cast_unsigned(),
-            repeat: repeat.cast_unsigned(),
-        };
-        let mut found: Vec<TrialNumber> = index.zip(repeat).map(number).collect();
-        found.sort_unstable();
-        Ok(found)
+    pub fn trial_numbers<'a>(
+        &'a self,
+        points: PointsOf<'a>,
+        which: &'a TrialFilter,
+    ) -> Work<'a, Result<Vec<TrialNumber>, PointsError>> {
+        Box::pin(async move {
+            let trials = self.session.table("trials").await?.filter(points.with(which.expression()))?;
+            let batch = gather(trials.select_columns(&["index", "repeat"])?).await?;
+            let (index, repeat) = (column(&batch, "index"), column(&batch, "repeat"));
+            let index = index.as_primitive::<Int64Type>().values().iter();
+            let repeat = repeat.as_primitive::<Int32Type>().values().iter();
+            let number = |(index, repeat): (&i64, &i32)| TrialNumber {
+                index: index.cast_unsigned(),
+                repeat: repeat.cast_unsigned(),
+            };
+            let mut found: Vec<TrialNumber> = index.zip(repeat).map(number).collect();
+            found.sort_unstable();
+            Ok(found)
+        })
     }
 
     /// The trials of one evaluation on these tests, one for each; `None` where it has none.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn trials_on(
-        &self,
-        eval_id: &str,
-        tests: &[TestName<'_>],
-    ) -> Result<Vec<Option<StoredTrial>>, PointsError> {
-        let mut tasks: BTreeMap<&str, Vec<&TestName<'_>>> = BTreeMap::new();
-        for test in tests {
-            tasks.entry(test.base_task).or_default().push(test);
-        }
-        // Any of these numbers at any of these points: what is too much is less than what it would take to say exactly.
-        let of_task = |(task, tests): (&str, Vec<&TestName<'_>>)| {
-            let params: BTreeSet<&str> = tests.iter().map(|test| test.params).collect();
-            let params: Vec<&str> = params.into_iter().collect();
-            let numbers = tests.iter().filter_map(|test| i64::try_from(test.number.index).ok());
-            let numbers: BTreeSet<i64> = numbers.collect();
-            // Pages of a file are left out by the ends of what is wanted, not by a long list.
-            let ends = numbers.first().zip(numbers.last());
-            let between = ends.map(|(first, last)| ident("index").between(lit(*first), lit(*last)));
-            let listed = ident("index").in_list(numbers.into_iter().map(lit).collect(), false);
-            PointsOf { eval_id, base_task: task, params: &params }
-                .with(Some(between.into_iter().fold(listed, Expr::and)))
-        };
-        let Some(meant) = tasks.into_iter().map(of_task).reduce(Expr::or) else { return Ok(Vec::new()) };
-        let found = self.read(meant, 0, usize::MAX >> 1).await?;
-        let is = |trial: &StoredTrial, test: &TestName<'_>| {
-            (trial.index, trial.repeat) == (test.number.index, test.number.repeat)
-                && trial.params == test.params
-                && trial.base_task == test.base_task
-        };
-        Ok(tests.iter().map(|test| found.iter().find(|trial| is(trial, test)).cloned()).collect())
+    pub fn trials_on<'a>(
+        &'a self,
+        eval_id: &'a str,
+        tests: &'a [TestName<'a>],
+    ) -> Work<'a, Result<Vec<Option<StoredTrial>>, PointsError>> {
+        Box::pin(async move {
+            let mut tasks: BTreeMap<&str, Vec<&TestName<'_>>> = BTreeMap::new();
+            for test in tests {
+                tasks.entry(test.base_task).or_default().push(test);
+            }
+            // Any of these numbers at any of these points: what is too much is less than what it would take to say exactly.
+            let of_task = |(task, tests): (&str, Vec<&TestName<'_>>)| {
+                let params: BTreeSet<&str> = tests.iter().map(|test| test.params).collect();
+                let params: Vec<&str> = params.into_iter().collect();
+                let numbers = tests.iter().filter_map(|test| i64::try_from(test.number.index).ok());
+                let numbers: BTreeSet<i64> = numbers.collect();
+                // Pages of a file are left out by the ends of what is wanted, not by a long list.
+                let ends = numbers.first().zip(numbers.last());
+                let between = ends.map(|(first, last)| ident("index").between(lit(*first), lit(*last)));
+                let listed = ident("index").in_list(numbers.into_iter().map(lit).collect(), false);
+                PointsOf { eval_id, base_task: task, params: &params }
+                    .with(Some(between.into_iter().fold(listed, Expr::and)))
+            };
+            let Some(meant) = tasks.into_iter().map(of_task).reduce(Expr::or) else { return Ok(Vec::new()) };
+            let found = self.read(meant, 0, usize::MAX >> 1).await?;
+            let is = |trial: &StoredTrial, test: &TestName<'_>| {
+                (trial.index, trial.repeat) == (test.number.index, test.number.repeat)
+                    && trial.params == test.params
+                    && trial.base_task == test.base_task
+            };
+            Ok(tests.iter().map(|test| found.iter().find(|trial| is(trial, test)).cloned()).collect())
+        })
     }
 
     /// One trial.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn trial(
-        &self,
-        eval_id: &str,
-        base_task: &str,
-        params: &str,
+    pub fn trial<'a>(
+        &'a self,
+        eval_id: &'a str,
+        base_task: &'a str,
+        params: &'a str,
         index: u64,
         repeat: u32,
-    ) -> Result<Option<StoredTrial>, PointsError> {
-        // Files hold signed numbers; what does not fit into them is nowhere.
-        let (Ok(index), Ok(repeat)) = (i64::try_from(index), i32::try_from(repeat)) else { return Ok(None) };
-        let is_meant = ident("index").eq(lit(index)).and(col("repeat").eq(lit(repeat)));
-        let points = PointsOf { eval_id, base_task, params: &[params] };
-        Ok(self.read(points.with(Some(is_meant)), 0, 1).await?.pop())
+    ) -> Work<'a, Result<Option<StoredTrial>, PointsError>> {
+        Box::pin(async move {
+            // Files hold signed numbers; what does not fit into them is nowhere.
+            let (Ok(index), Ok(repeat)) = (i64::try_from(index), i32::try_from(repeat)) else {
+                return Ok(None);
+            };
+            let is_meant = ident("index").eq(lit(index)).and(col("repeat").eq(lit(repeat)));
+            let points = PointsOf { eval_id, base_task, params: &[params] };
+            Ok(self.read(points.with(Some(is_meant)), 0, 1).await?.pop())
+        })
     }
 
     /// The trials of which a condition holds, by coordinates, index and repeat.
@@ -244,39 +252,45 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn count_trials(
-        &self,
-        filter: &Filter,
-        which: &TrialFilter,
-    ) -> Result<Vec<TrialsAt>, PointsError> {
-        let mut trials = self.session.table("trials").await?;
-        if let Some(condition) = which.expression() {
-            trials = trials.filter(condition)?;
-        }
-        let identity = ["eval_id", "base_task", "params"];
-        if let Some(condition) = filter.expression(false) {
-            let names = identity.map(|name| format!("point_{name}"));
-            let chosen = identity.iter().zip(&names).map(|(name, alias)| col(*name).alias(alias));
-            let points =
-                self.session.table("points").await?.filter(condition)?.select(chosen.collect::<Vec<_>>())?;
-            let names = names.each_ref().map(String::as_str);
-            trials = trials.join(points, JoinType::LeftSemi, &identity, &names, None)?;
-        }
-        let by = identity.iter().map(|name| col(*name)).collect();
-        let batch = gather(trials.aggregate(by, vec![count_all().alias("n")])?).await?;
-        let [eval_id, base_task, params] = identity.map(|name| text_column(&batch, name));
-        let n = column(&batch, "n");
-        let n = n.as_primitive::<Int64Type>();
-        let text = |column: &datafusion::arrow::array::ArrayRef, row: usize| {
-            column.as_string::<i32>().value(row).to_owned()
-        };
-        Ok((0..batch.num_rows())
-            .map(|row| TrialsAt {
-                eval_id: text(&eval_id, row),
-                base_task: text(&base_task, row),
-                params: text(&params, row),
-                n: n.value(row) as u64,
-            })
-            .collect())
+    pub fn count_trials<'a>(
+        &'a self,
+        filter: &'a Filter,
+        which: &'a TrialFilter,
+    ) -> Work<'a, Result<Vec<TrialsAt>, PointsError>> {
+        Box::pin(async move {
+            let mut trials = self.session.table("trials").await?;
+            if let Some(condition) = which.expression() {
+                trials = trials.filter(condition)?;
+            }
+            let identity = ["eval_id", "base_task", "params"];
+            if let Some(condition) = filter.expression(false) {
+                let names = identity.map(|name| format!("point_{name}"));
+                let chosen = identity.iter().zip(&names).map(|(name, alias)| col(*name).alias(alias));
+                let points = self
+                    .session
+                    .table("points")
+                    .await?
+                    .filter(condition)?
+                    .select(chosen.collect::<Vec<_>>())?;
+                let names = names.each_ref().map(String::as_str);
+                trials = trials.join(points, JoinType::LeftSemi, &identity, &names, None)?;
+            }
+            let by = identity.iter().map(|name| col(*name)).collect();
+            let batch = gather(trials.aggregate(by, vec![count_all().alias("n")])?).await?;
+            let [eval_id, base_task, params] = identity.map(|name| text_column(&batch, name));
+            let n = column(&batch, "n");
+            let n = n.as_primitive::<Int64Type>();
+            let text = |column: &datafusion::arrow::array::ArrayRef, row: usize| {
+                column.as_string::<i32>().value(row).to_owned()
+            };
+            Ok((0..batch.num_rows())
+                .map(|row| TrialsAt {
+                    eval_id: text(&eval_id, row),
+                    base_task: text(&base_task, row),
+                    params: text(&params, row),
+                    n: n.value(row) as u64,
+                })
+                .collect())
+        })
     }
 }

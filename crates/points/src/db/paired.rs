@@ -11,7 +11,7 @@ use datafusion::prelude::DataFrame;
 use reasonscape_stats::paired_bootstrap::{Outcome, PairedCell};
 
 use super::{PointsDb, column, gather, text_column};
-use crate::{Filter, PointsError};
+use crate::{Filter, PointsError, Work};
 
 /// What two evaluations did with the tests of a task that both were asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,35 +46,42 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn paired(&self, a: &str, b: &str, filter: &Filter) -> Result<Vec<PairedTask>, PointsError> {
-        let pairs = self.pairs(a, b, filter).await?.aggregate(
-            vec![col("base_task_a"), col("status_a"), col("status_b"), col("guess_a")],
-            vec![datafusion::functions_aggregate::count::count_all().alias("pairs")],
-        )?;
-        let batch = gather(pairs).await?;
-        let tasks = text_column(&batch, "base_task_a");
-        let number = |name: &str| cast(&column(&batch, name), &DataType::Int64);
-        let (status_a, status_b, pairs) = (number("status_a")?, number("status_b")?, number("pairs")?);
-        let guesses = column(&batch, "guess_a");
-        let mut found: BTreeMap<&str, Vec<PairedCell>> = BTreeMap::new();
-        for row in 0..batch.num_rows() {
-            found.entry(tasks.as_string::<i32>().value(row)).or_default().push(PairedCell {
-                a: outcome(status_a.as_primitive::<Int64Type>().value(row))?,
-                b: outcome(status_b.as_primitive::<Int64Type>().value(row))?,
-                guess: guesses.as_primitive::<Float64Type>().value(row),
-                count: pairs.as_primitive::<Int64Type>().value(row) as u64,
-            });
-        }
-        Ok(found
-            .into_iter()
-            .map(|(task, mut cells)| {
-                // The engine gives groups in no order; the bootstrap must see the same one each time.
-                cells.sort_by(|a, b| {
-                    (a.a as u8, a.b as u8).cmp(&(b.a as u8, b.b as u8)).then(a.guess.total_cmp(&b.guess))
+    pub fn paired<'a>(
+        &'a self,
+        a: &'a str,
+        b: &'a str,
+        filter: &'a Filter,
+    ) -> Work<'a, Result<Vec<PairedTask>, PointsError>> {
+        Box::pin(async move {
+            let pairs = self.pairs(a, b, filter).await?.aggregate(
+                vec![col("base_task_a"), col("status_a"), col("status_b"), col("guess_a")],
+                vec![datafusion::functions_aggregate::count::count_all().alias("pairs")],
+            )?;
+            let batch = gather(pairs).await?;
+            let tasks = text_column(&batch, "base_task_a");
+            let number = |name: &str| cast(&column(&batch, name), &DataType::Int64);
+            let (status_a, status_b, pairs) = (number("status_a")?, number("status_b")?, number("pairs")?);
+            let guesses = column(&batch, "guess_a");
+            let mut found: BTreeMap<&str, Vec<PairedCell>> = BTreeMap::new();
+            for row in 0..batch.num_rows() {
+                found.entry(tasks.as_string::<i32>().value(row)).or_default().push(PairedCell {
+                    a: outcome(status_a.as_primitive::<Int64Type>().value(row))?,
+                    b: outcome(status_b.as_primitive::<Int64Type>().value(row))?,
+                    guess: guesses.as_primitive::<Float64Type>().value(row),
+                    count: pairs.as_primitive::<Int64Type>().value(row) as u64,
                 });
-                PairedTask { base_task: task.to_owned(), cells }
-            })
-            .collect())
+            }
+            Ok(found
+                .into_iter()
+                .map(|(task, mut cells)| {
+                    // The engine gives groups in no order; the bootstrap must see the same one each time.
+                    cells.sort_by(|a, b| {
+                        (a.a as u8, a.b as u8).cmp(&(b.a as u8, b.b as u8)).then(a.guess.total_cmp(&b.guess))
+                    });
+                    PairedTask { base_task: task.to_owned(), cells }
+                })
+                .collect())
+        })
     }
 
     /// The trials of two evaluations side by side, the columns of the one ending in `_a`, of the other in `_b`.
