@@ -7,6 +7,7 @@
 
 mod api;
 mod assets;
+mod differing;
 mod guard;
 mod links;
 mod listing;
@@ -18,6 +19,7 @@ mod problem;
 mod reply;
 mod server;
 mod state;
+mod versus;
 mod visible;
 
 pub(crate) use self::guard::{Access, Token};

@@ -29,7 +29,7 @@ pub(crate) use self::scores::{
 };
 use super::Global;
 use super::study::study_folder;
-use crate::analysis::{Asked, Bounds, By, truncation_note};
+use crate::analysis::{Asked, Bounds, By, some, truncation_note};
 use crate::failure::Failure;
 use crate::output::{Cell, Table};
 
@@ -289,13 +289,4 @@ fn note_missing<'a>(
 /// A number in words of one syllable: `3 trials`, `1 trial`.
 fn several(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
-}
-
-/// Names, of many only the first.
-fn some(names: &[String]) -> String {
-    const MOST: usize = 5;
-    match names.len().saturating_sub(MOST) {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names[..MOST].join(", ")),
-    }
 }

@@ -19,6 +19,7 @@ const ASSETS: &[(&str, &str, &str)] = &[
     ("site.css", CSS, include_str!("assets/site.css")),
     ("theme.js", SCRIPT, include_str!("assets/theme.js")),
     ("leaderboard.js", SCRIPT, include_str!("assets/leaderboard.js")),
+    ("compare.js", SCRIPT, include_str!("assets/compare.js")),
     ("trials.js", SCRIPT, include_str!("assets/trials.js")),
     ("trial.js", SCRIPT, include_str!("assets/trial.js")),
     ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),

@@ -1,7 +1,10 @@
 //! Pages: what `analysis` says, put into the templates beside this file.
 
+pub(super) mod compare;
+pub(super) mod differing;
 pub(super) mod leaderboard;
 pub(super) mod login;
+pub(super) mod test;
 pub(super) mod trial;
 pub(super) mod trials;
 
@@ -23,12 +26,16 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("leaderboard.html", include_str!("pages/leaderboard.html")),
     ("trials.html", include_str!("pages/trials.html")),
     ("trial.html", include_str!("pages/trial.html")),
+    ("compare.html", include_str!("pages/compare.html")),
+    ("differing.html", include_str!("pages/differing.html")),
+    ("differing-rows.html", include_str!("pages/differing-rows.html")),
+    ("test.html", include_str!("pages/test.html")),
     ("login.html", include_str!("pages/login.html")),
     ("failed.html", include_str!("pages/failed.html")),
 ];
 
 /// Pages that readers find at the top of each, with their paths.
-const PLACES: &[(&str, &str)] = &[("Leaderboard", "/"), ("Trials", "/trials")];
+const PLACES: &[(&str, &str)] = &[("Leaderboard", "/"), ("Compare", "/compare"), ("Trials", "/trials")];
 
 /// The templates, read once.
 pub(super) struct Templates {
@@ -89,6 +96,8 @@ fn render(
         href: format!("{}{path}", app.base),
         is_here: name == here,
     };
+    // Whoever is not let in is told nothing of the study.
+    let remarks = &[app.trouble().filter(|_| is_inside).as_slice(), remarks].concat();
     let frame = Frame {
         title: &app.title,
         base: &app.base,

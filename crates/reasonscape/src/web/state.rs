@@ -1,6 +1,7 @@
 //! What a server knows: the study as it was last read, and the answers that were worked out from it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
@@ -15,6 +16,7 @@ use super::memo::Memo;
 use super::metrics::Metrics;
 use super::pages::Templates;
 use super::problem::Problem;
+use super::versus;
 use crate::analysis::{Asked, Leaderboard, leaderboard};
 
 /// Files are looked at no more often than this.
@@ -32,6 +34,8 @@ pub(super) struct App {
     pub(super) templates: Templates,
     current: RwLock<Arc<Snapshot>>,
     looked: Mutex<Instant>,
+    /// Whether the files have changed since, into something that cannot be read.
+    is_stale: AtomicBool,
 }
 
 /// A study as it was read at one moment.
@@ -45,6 +49,7 @@ pub(super) struct Snapshot {
     boards: Memo<(Mode, Vec<String>), Leaderboard>,
     listings: Memo<Wanted, Listing>,
     rows: Memo<(Wanted, u64, usize), Vec<StoredTrial>>,
+    pub(super) versus: versus::Answers,
 }
 
 impl App {
@@ -64,11 +69,21 @@ impl App {
             templates: Templates::new(),
             current: RwLock::new(Arc::new(snapshot)),
             looked: Mutex::new(Instant::now()),
+            is_stale: AtomicBool::new(false),
         }
     }
 
     pub(super) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// What every page says while the study cannot be read.
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.is_stale.load(Relaxed).then(|| {
+            "the files of the study have changed and cannot be read: this is what they said before; `reasonscape serve \
+             --log warn` says why"
+                .to_owned()
+        })
     }
 
     /// The study as it is now. What cannot be read leaves what was read before, with a remark.
@@ -82,15 +97,18 @@ impl App {
         let stamp = Stamp::of(&self.folder);
         *looked = Instant::now();
         if stamp == known.stamp {
+            self.is_stale.store(false, Relaxed);
             return known;
         }
         let read = match Snapshot::open(&self.folder).await {
             Ok(read) => read,
             Err(error) => {
                 tracing::warn!(%error, "the study changed and cannot be read");
+                self.is_stale.store(true, Relaxed);
                 return known;
             }
         };
+        self.is_stale.store(false, Relaxed);
         self.metrics.reloads.fetch_add(1, Relaxed);
         let read = Arc::new(read);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&read);
@@ -114,6 +132,7 @@ impl Snapshot {
             boards: Memo::default(),
             listings: Memo::default(),
             rows: Memo::default(),
+            versus: versus::Answers::default(),
         })
     }
 

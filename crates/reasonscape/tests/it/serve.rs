@@ -5,6 +5,7 @@ mod browser;
 mod hostile;
 mod pages;
 mod server;
+mod versus;
 
 use std::process::Command;
 

@@ -64,7 +64,7 @@ fn every_answer_is_as_it_is_described() {
         let schema = &operations["get"]["responses"]["200"]["content"]["application/json"]["schema"];
         check(&document, schema, &reply.json(), path);
     }
-    assert_eq!(paths.len(), 7);
+    assert_eq!(paths.len(), 10);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Pages in a real browser: what scripts do, what keys do, and whether everybody can use it.
 
+mod compare;
 mod leaderboard;
 mod trials;
 

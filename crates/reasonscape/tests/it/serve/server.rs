@@ -45,13 +45,24 @@ impl Study {
         self.add("c00003", "newcomer", &[], 6);
     }
 
+    /// So many evaluations more, each a little better than the one before.
+    pub(super) fn add_crowd(&self, number: u64) {
+        for member in 0..number {
+            self.add(&format!("d{member:05}"), &format!("member {member}"), &[], member % 10);
+        }
+    }
+
     fn entry() -> Entry {
         let request = format!(
             "{{\"messages\": [{{\"content\": {}, \"role\": \"user\"}}], \"model\": \"m\"}}",
             json!(format!("What is 1 + 1? {}", "<img src=x onerror=alert(1)>"))
         );
-        let body = json!({ "choices": [{ "finish_reason": "stop", "message": {
-            "content": SCRIPT, "reasoning_content": format!("thinking {SCRIPT}") } }] });
+        let token = |text: &str| json!({ "token": text, "logprob": -std::f64::consts::LN_2 });
+        let body = json!({ "choices": [{
+            "finish_reason": "stop",
+            "message": { "content": SCRIPT, "reasoning_content": format!("thinking {SCRIPT}") },
+            "logprobs": { "content": [token("<script>"), token("answer-4")] },
+        }] });
         let response =
             Response { status: 200, latency_ms: 1, received_ms: 1, body: body.to_string().into_bytes() };
         Entry { id: EntryId::of(CacheKey::of_canonical(&request)), request, response }
@@ -201,6 +212,17 @@ impl Server {
 
     pub(super) fn get(&self, path: &str) -> Reply {
         self.ask("GET", path, &[], "")
+    }
+
+    /// Asks until the reply is so: files are looked at once a second.
+    pub(super) fn wait_until(&self, path: &str, is_so: impl Fn(&Reply) -> bool) {
+        for _ in 0..100 {
+            if is_so(&self.get(path)) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("{path} stays as it is: {:?}", self.get(path));
     }
 
     /// All that it says on standard error, after its end.
