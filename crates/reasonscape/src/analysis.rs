@@ -34,11 +34,16 @@ pub(crate) use self::compression::{
     compression_figure,
 };
 pub(crate) use self::counted::{Asked, evaluation, label, some, truncation_note};
-pub(crate) use self::frontier::{Frontier, FrontierRow, frontier_figure, frontiers};
-pub(crate) use self::hazard::{Bin, HazardOptions, HazardRow, ReachedAt, Turn, hazard, hazard_figure};
+pub(crate) use self::frontier::{
+    Frontier, FrontierRow, Frontiers, frontier_figure, frontier_lines, frontiers,
+};
+pub(crate) use self::hazard::{
+    Bin, HazardOptions, HazardRow, ReachedAt, Turn, hazard, hazard_figure, histogram_figure,
+};
 pub(crate) use self::inventory::{
     EvalSummary, PointSummary, TaskSummary, evals, points, tasks, telling_coordinates,
 };
+pub(crate) use self::landscape::{Parameter, TaskParameters, parameters};
 pub(crate) use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard};
 pub(crate) use self::modes::{ModesRow, modes};
 pub(crate) use self::pairwise::{Contestant, Pairwise, pairwise};
@@ -48,7 +53,10 @@ pub(crate) use self::spectrum::{
 pub(crate) use self::surprise::{Surprise, surprise};
 pub(crate) use self::tokens::{Limited, Spent, TokensOptions, TokensRow, tokens, tokens_figure};
 pub(crate) use self::trials::By;
-pub(crate) use self::view::{Along, View, ViewCell, Views, projection_figure, surface_figure, views};
+pub(crate) use self::view::{
+    Along, View, ViewAxis, ViewCell, Views, projection_figure, projection_finding, surface_figure,
+    surface_finding, surface_range, views,
+};
 
 /// An interval as programs read it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -32,7 +32,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-pub(crate) use self::analyze::{leaderboard_for_people, leaderboard_for_programs};
+pub(crate) use self::analyze::{
+    compression_for_people, frontiers_for_people, hazard_for_people, leaderboard_for_people,
+    leaderboard_for_programs, tokens_for_people, views_for_people,
+};
 
 use crate::failure::Failure;
 use crate::output::Format;

@@ -22,11 +22,16 @@ use std::path::PathBuf;
 use reasonscape_points::{Estimator, EvalInfo, PointsDb};
 use reasonscape_stats::{Confidence, Mode};
 
+pub(crate) use self::compression::bits_for_people as compression_for_people;
+pub(crate) use self::frontier::for_people as frontiers_for_people;
+pub(crate) use self::hazard::for_people as hazard_for_people;
 use self::plot::Plot;
 pub(super) use self::scores::standings;
 pub(crate) use self::scores::{
     for_people as leaderboard_for_people, for_programs as leaderboard_for_programs,
 };
+pub(crate) use self::surface::for_people as views_for_people;
+pub(crate) use self::tokens::for_people as tokens_for_people;
 use super::Global;
 use super::study::study_folder;
 use crate::analysis::{Asked, Bounds, By, some, truncation_note};

@@ -14,7 +14,7 @@ const SHORTEST_TOKEN: usize = 8;
 /// Where a token may stand that nobody else on the machine should see.
 const TOKEN_VARIABLE: &str = "REASONSCAPE_TOKEN";
 
-/// Show a study in the browser: leaderboard, trials, and the same as JSON
+/// Show a study in the browser: leaderboard, landscapes, trials, and the same as JSON
 ///
 /// Prints the address on standard output once it answers there, and serves until Ctrl-C, which is no failure: exit code
 /// 0. Files that `evaluate` or `import` replace meanwhile are read again.

@@ -1,5 +1,6 @@
 //! The same for programs: JSON under `/api/v1`, described by `openapi.json`.
 
+pub(super) mod analyses;
 pub(super) mod versus;
 
 use std::sync::Arc;

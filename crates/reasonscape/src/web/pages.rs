@@ -2,8 +2,11 @@
 
 pub(super) mod compare;
 pub(super) mod differing;
+pub(super) mod explorer;
+pub(super) mod forensics;
 pub(super) mod leaderboard;
 pub(super) mod login;
+mod models;
 pub(super) mod test;
 pub(super) mod trial;
 pub(super) mod trials;
@@ -30,12 +33,22 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("differing.html", include_str!("pages/differing.html")),
     ("differing-rows.html", include_str!("pages/differing-rows.html")),
     ("test.html", include_str!("pages/test.html")),
+    ("explorer.html", include_str!("pages/explorer.html")),
+    ("forensics.html", include_str!("pages/forensics.html")),
+    ("figure.html", include_str!("pages/figure.html")),
+    ("models.html", include_str!("pages/models.html")),
     ("login.html", include_str!("pages/login.html")),
     ("failed.html", include_str!("pages/failed.html")),
 ];
 
 /// Pages that readers find at the top of each, with their paths.
-const PLACES: &[(&str, &str)] = &[("Leaderboard", "/"), ("Compare", "/compare"), ("Trials", "/trials")];
+const PLACES: &[(&str, &str)] = &[
+    ("Leaderboard", "/"),
+    ("Explorer", "/explorer"),
+    ("Compare", "/compare"),
+    ("Trials", "/trials"),
+    ("Forensics", "/forensics"),
+];
 
 /// The templates, read once.
 pub(super) struct Templates {

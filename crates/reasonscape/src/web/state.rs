@@ -10,6 +10,7 @@ use reasonscape_points::{Filter, PointsDb, PointsError, StoredTrial};
 use reasonscape_stats::Mode;
 use tokio::sync::Mutex;
 
+use super::answers::Answers;
 use super::guard::Access;
 use super::listing::{Listing, Wanted};
 use super::memo::Memo;
@@ -50,6 +51,7 @@ pub(super) struct Snapshot {
     listings: Memo<Wanted, Listing>,
     rows: Memo<(Wanted, u64, usize), Vec<StoredTrial>>,
     pub(super) versus: versus::Answers,
+    pub(super) answers: Answers,
 }
 
 impl App {
@@ -133,6 +135,7 @@ impl Snapshot {
             listings: Memo::default(),
             rows: Memo::default(),
             versus: versus::Answers::default(),
+            answers: Answers::default(),
         })
     }
 

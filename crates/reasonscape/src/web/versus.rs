@@ -27,8 +27,11 @@ pub(super) struct Answers {
     contests: Memo<(Mode, Vec<String>, Vec<String>), Pairwise>,
     comparisons: Memo<(Pair, Mode, Vec<String>), Comparison>,
     differing: Memo<(Pair, Vec<String>), Differing>,
-    rows: Memo<(Pair, Vec<String>, Right, u64, usize), Vec<[StoredTrial; 2]>>,
+    rows: Memo<Page, Vec<[StoredTrial; 2]>>,
 }
+
+/// So many of the tests on which two differ: of whom, which, who is right, from where, how many.
+type Page = (Pair, Vec<String>, Right, u64, usize);
 
 /// Two evaluations, by their ids.
 #[derive(Debug, Clone, PartialEq, Eq)]

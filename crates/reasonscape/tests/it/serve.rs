@@ -2,6 +2,7 @@
 
 mod api;
 mod browser;
+mod explorer;
 mod hostile;
 mod pages;
 mod server;

@@ -39,6 +39,10 @@ fn no_page_has_a_script_or_a_style_in_it() {
         "/compare",
         "/compare/tests",
         &trial,
+        "/explorer",
+        "/explorer?task=%3Cscript%3E",
+        "/forensics",
+        "/forensics?by=task",
         "/no-such-page",
     ] {
         let page = server.get(path).body;

@@ -37,6 +37,70 @@ impl Study {
         study
     }
 
+    /// A study of five evaluations over two numbers and a word, on a task that gets harder with both numbers; a task
+    /// with one parameter, and one with none.
+    pub(super) fn landscape() -> Self {
+        let study = Self { folder: TempDir::new().unwrap() };
+        let names = ["m1", "m2", "m3 <b>\"&' ${x} %{y}", "m4", "m5"];
+        for (place, name) in (0..).zip(names) {
+            study.walk(
+                &format!("e0000{place}"),
+                name,
+                "maze",
+                9 - place,
+                &[4, 8, 16],
+                &[1, 2],
+                &["a b", "c"],
+            );
+            study.walk(&format!("e0000{place}"), name, "line", 9 - place, &[4, 8, 16], &[1], &["a b"]);
+            study.walk(&format!("e0000{place}"), name, "flat", 9 - place, &[4], &[1], &["a b"]);
+        }
+        study
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a table of what is tried")]
+    fn walk(
+        &self,
+        id: &str,
+        name: &str,
+        task: &str,
+        skill: u64,
+        lengths: &[u64],
+        depths: &[u64],
+        kinds: &[&str],
+    ) {
+        let eval = EvalInfo {
+            eval_id: id.to_owned(),
+            model: format!("org/{name}"),
+            template: "zeroshot".to_owned(),
+            sampler: "greedy".to_owned(),
+            name: name.to_owned(),
+            groups: Vec::new(),
+        };
+        let mut writer = UnitWriter::new(self.folder.path(), eval, task).unwrap();
+        for (length, depth, kind) in lengths
+            .iter()
+            .flat_map(|length| depths.iter().map(move |depth| (length, depth)))
+            .flat_map(|(length, depth)| kinds.iter().map(move |kind| (length, depth, kind)))
+        {
+            let tenths = skill.saturating_sub(length / 4 + depth - 2);
+            let one = |index: u64| Trial {
+                completion_tokens: Some(40 + 37 * (index % 20) * length / 4),
+                compressed_size: 60 + 5 * index,
+                ..trial(index, tenths, Self::entry().id.key)
+            };
+            writer
+                .point(PointTrials {
+                    params: format!("{{\"depth\": {depth}, \"kind\": \"{kind}\", \"length\": {length}}}"),
+                    manifolds: vec![format!("{task}-{kind}")],
+                    planned: 20,
+                    trials: (0..20).map(one).collect(),
+                })
+                .unwrap();
+        }
+        writer.finish(&provenance()).unwrap();
+    }
+
     pub(super) fn path(&self) -> &str {
         self.folder.path().to_str().unwrap()
     }
@@ -167,7 +231,21 @@ impl Server {
     }
 
     pub(super) fn start(arguments: &[&str]) -> Self {
-        let study = Study::new();
+        Self::on(Study::new(), arguments)
+    }
+
+    /// A server on [`Study::landscape`], which others use too.
+    pub(super) fn landscape() -> Arc<Self> {
+        static LANDSCAPE: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+        let mut shared = LANDSCAPE.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let server = Arc::new(Self::on(Study::landscape(), &[]));
+            *shared = Arc::downgrade(&server);
+            server
+        })
+    }
+
+    fn on(study: Study, arguments: &[&str]) -> Self {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
             .args(["serve", study.path(), "--port", "0"])
             .args(arguments)
