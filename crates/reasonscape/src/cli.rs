@@ -29,6 +29,10 @@ use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use self::analyze::{leaderboard_for_people, leaderboard_for_programs};
+pub(crate) use self::cache::utc;
+pub(crate) use self::plan::forecast_for_programs;
+pub(crate) use self::run::write_results;
+pub(crate) use self::study::{cache_path, existing_cache};
 
 use crate::failure::Failure;
 use crate::output::Format;

@@ -13,6 +13,7 @@ mod completion;
 mod document;
 mod event;
 mod gate;
+mod interrupt;
 mod library;
 mod plan;
 mod provider;
@@ -26,6 +27,7 @@ mod window;
 
 pub use completion::{Completion, Finish, TokenLogprob, Usage};
 pub use event::{EventKind, RunEvent};
+pub use interrupt::Interrupts;
 pub use plan::{Asked, Forecast, Planned, Selection, Shard, asked, forecast, is_selected, selected_points};
 pub use provider::{Provider, ReplyProblem, UnknownProvider};
 pub use run::{EvalSummary, MissingTrial, RunError, RunSummary, Stop, check, check_selection, run};

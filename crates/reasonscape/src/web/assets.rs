@@ -21,6 +21,8 @@ const ASSETS: &[(&str, &str, &str)] = &[
     ("leaderboard.js", SCRIPT, include_str!("assets/leaderboard.js")),
     ("trials.js", SCRIPT, include_str!("assets/trials.js")),
     ("trial.js", SCRIPT, include_str!("assets/trial.js")),
+    ("runs.js", SCRIPT, include_str!("assets/runs.js")),
+    ("run.js", SCRIPT, include_str!("assets/run.js")),
     ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
 ];
 

@@ -17,6 +17,8 @@ use super::problem::Problem;
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const JSON: &str = "application/json";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
+/// Events that are sent piece by piece.
+pub(super) const EVENTS: &str = "text/event-stream";
 
 /// Shorter bodies fit into a packet or two as they are.
 const WORTH_PACKING: usize = 1_400;
@@ -53,10 +55,11 @@ pub(super) fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The same answer, packed if that is worth it. Bodies here are whole, never streams.
+/// The same answer, packed if that is worth it. Bodies here are whole, but for events, which are left alone.
 pub(super) async fn packed(response: Response) -> Response {
-    let is_text =
-        response.headers().get(CONTENT_TYPE).is_some_and(|kind| !kind.as_bytes().starts_with(b"image/"));
+    let is_left =
+        |kind: &HeaderValue| kind.as_bytes().starts_with(b"image/") || kind.as_bytes() == EVENTS.as_bytes();
+    let is_text = response.headers().get(CONTENT_TYPE).is_some_and(|kind| !is_left(kind));
     if !is_text || response.headers().contains_key(CONTENT_ENCODING) {
         return response;
     }
