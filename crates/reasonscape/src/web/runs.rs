@@ -8,6 +8,8 @@ pub(in crate::web) mod api;
 mod datasets;
 mod events;
 mod names;
+mod offer;
+mod plan;
 mod record;
 mod view;
 mod wish;
@@ -23,21 +25,23 @@ use std::time::{Duration, SystemTime};
 use axum::http::StatusCode;
 use reasonscape_core::Item;
 use reasonscape_runner::{
-    ApiKey, Eval, Forecast, RunError, Selection, Stop, Study, StudyError, check, check_selection, forecast,
-    is_selected,
+    ApiKey, Eval, RunError, Selection, Stop, Study, StudyError, check, check_selection, is_selected,
 };
-use serde::Serialize;
 use tokio::sync::Semaphore;
 
 use self::datasets::{Datasets, not_kept, wrong_lines};
 pub(super) use self::datasets::{LONGEST_UPLOAD, Listed, Uploaded, too_long};
+pub(super) use self::offer::Offer;
+use self::offer::is_lent;
+pub(super) use self::plan::{KeyNeed, Plan, Said, Sample};
+use self::plan::{key_id, keys};
 pub(super) use self::record::{Progress, Record, State};
 pub(super) use self::view::{address as view_address, view, view_home};
 use self::wish::Ask;
 pub(super) use self::wish::Wish;
 use self::work::Live;
+use super::memo::Memo;
 use super::problem::Problem;
-use crate::cli::existing_cache;
 use crate::failure::Failure;
 use crate::making::write_study;
 use crate::output::write_file;
@@ -60,72 +64,16 @@ pub(super) struct Runs {
     home: PathBuf,
     live: Mutex<BTreeMap<String, Arc<Live>>>,
     studies: Mutex<Vec<(PathBuf, Signs, Arc<Study>)>>,
+    plans: Memo<plan::PlanOf, Plan>,
     views: view::Views,
     listeners: Arc<Semaphore>,
 }
 
-/// Which files a study was read from, as far as that can change: its study.toml.
+/// What changes when a file does: its length, and when it was written.
 type Signs = (u64, Option<SystemTime>);
 
-/// What a form can offer.
-pub(super) struct Offers {
-    /// The study itself, if it asks something.
-    pub(super) study: Option<Result<Offer, Problem>>,
-    pub(super) datasets: Vec<Listed>,
-    /// Names of variables that hold keys, and whether they are set.
-    pub(super) variables: Vec<(String, bool)>,
-}
-
-/// What the study offers.
-pub(super) struct Offer {
-    pub(super) asks: String,
-    /// Its evaluations: id, and what they are called.
-    pub(super) evals: Vec<(String, String)>,
-    pub(super) tasks: Vec<String>,
-    pub(super) addresses: Vec<String>,
-    variables: Vec<String>,
-}
-
-impl Offer {
-    fn of(study: &Study) -> Self {
-        let mut addresses: Vec<String> = study.evals.iter().flat_map(|eval| eval.base_urls.clone()).collect();
-        addresses.sort();
-        addresses.dedup();
-        let mut tasks: Vec<String> =
-            study.suite.points().iter().map(|point| point.task.name().to_owned()).collect();
-        tasks.sort();
-        tasks.dedup();
-        Self {
-            asks: asked(study),
-            evals: study.evals.iter().map(|eval| (eval.id.to_string(), label(study, eval))).collect(),
-            tasks,
-            addresses,
-            variables: study.evals.iter().filter_map(|eval| eval.api_key_env.clone()).collect(),
-        }
-    }
-}
-
-/// What a start would ask, and what it needs.
-#[derive(Debug, Serialize)]
-pub(super) struct Plan {
-    /// Each evaluation, as `reasonscape plan` prints it.
-    pub(super) evals: Vec<serde_json::Value>,
-    pub(super) keys: Vec<KeyNeed>,
-    /// What to mind.
-    pub(super) warnings: Vec<String>,
-    #[serde(skip)]
-    pub(super) forecasts: Vec<Forecast>,
-}
-
-/// A key that evaluations ask with: of an environment variable, or of an address that may want one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct KeyNeed {
-    /// The variable, or else the address.
-    pub(super) id: String,
-    pub(super) variable: Option<String>,
-    /// Whether the environment of the server has it.
-    pub(super) is_set: bool,
-    pub(super) evals: Vec<String>,
+fn signs(file: &Path) -> std::io::Result<Signs> {
+    fs::metadata(file).map(|found| (found.len(), found.modified().ok()))
 }
 
 impl Runs {
@@ -134,6 +82,7 @@ impl Runs {
             home,
             live: Mutex::default(),
             studies: Mutex::default(),
+            plans: Memo::default(),
             views: view::Views::default(),
             listeners: Arc::new(Semaphore::new(MOST_LISTENERS)),
         }
@@ -205,29 +154,6 @@ impl Runs {
         self.home.join(Study::FILE).exists().then(|| self.study(&self.home))
     }
 
-    /// What there is to choose from.
-    pub(super) fn offer(&self) -> Offers {
-        let study = self.home_study().map(|study| study.map(|study| Offer::of(&study)));
-        let mut variables: Vec<String> = std::env::vars_os()
-            .filter_map(|(name, _)| name.into_string().ok())
-            .filter(|name| is_lent(name))
-            .collect();
-        if let Some(Ok(study)) = &study {
-            variables.extend(study.variables.iter().cloned());
-        }
-        variables.sort();
-        variables.dedup();
-        let with_state = |name: String| {
-            let is_set = ApiKey::from_env(&name).is_ok();
-            (name, is_set)
-        };
-        Offers {
-            study,
-            datasets: self.datasets().list(),
-            variables: variables.into_iter().map(with_state).collect(),
-        }
-    }
-
     pub(super) async fn take_dataset(&self, name: &str, body: axum::body::Body) -> Result<Uploaded, Problem> {
         self.datasets().take(name, body).await
     }
@@ -238,11 +164,9 @@ impl Runs {
 
     /// The study in a folder. One that was read is kept: a dataset stays in memory for ever once it is.
     fn study(&self, folder: &Path) -> Result<Arc<Study>, Problem> {
-        let signs = fs::metadata(folder.join(Study::FILE))
-            .map(|found| (found.len(), found.modified().ok()))
-            .map_err(|_| {
-                Problem::absent("this folder has no study.toml, so there is nothing to ask again")
-            })?;
+        let signs = signs(&folder.join(Study::FILE)).map_err(|_| {
+            Problem::absent("this folder has no study.toml, so there is nothing to ask again")
+        })?;
         let mut studies = self.studies.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., study)) = studies.iter().find(|(known, seen, _)| known == folder && *seen == signs) {
             return Ok(Arc::clone(study));
@@ -355,28 +279,6 @@ impl Runs {
         Err(Problem::wrong(
             "the variable of a key ends in `_API_KEY`, or is one that the study names; others are not lent to a run",
         ))
-    }
-
-    /// What a start would ask.
-    pub(super) fn plan(&self, record: &Record) -> Result<Plan, Problem> {
-        let study = self.study(&self.study_folder(record))?;
-        let selection = selection(record);
-        let cache = existing_cache(&study).map_err(|failure| refused(&failure))?;
-        let forecasts = forecast(&study, &selection, cache.as_ref()).map_err(|error| run_refused(&error))?;
-        let keys = keys(&study, &selection);
-        let mut warnings = Vec::new();
-        if study.precision.is_some() && selection.count.is_none() {
-            warnings.push("With a precision wanted, this is the most that it could take.".to_owned());
-        }
-        if forecasts.iter().all(|one| one.to_send() == 0) {
-            warnings.push("Everything is answered already: a start only judges the answers.".to_owned());
-        }
-        for key in keys.iter().filter(|key| key.variable.is_some() && !key.is_set) {
-            warnings
-                .push(format!("The environment of the server has no {}; type the key for this run.", key.id));
-        }
-        let evals = forecasts.iter().map(crate::cli::forecast_for_programs).collect();
-        Ok(Plan { evals, keys, warnings, forecasts })
     }
 
     /// Starts a run with keys that were typed for it, by what they are for.
@@ -570,20 +472,6 @@ fn asked(study: &Study) -> String {
     }
 }
 
-/// What an evaluation is called: its name, with how it is asked where others have the same.
-fn label(study: &Study, eval: &Eval) -> String {
-    let is_alone = study.evals.iter().filter(|other| other.name == eval.name).count() == 1;
-    if is_alone {
-        return eval.name.clone();
-    }
-    format!("{} ({}, {})", eval.name, eval.template.name, eval.sampler.name)
-}
-
-/// Whether a variable is known by its name for the key of a provider of models.
-fn is_lent(variable: &str) -> bool {
-    variable.ends_with("_API_KEY")
-}
-
 fn selection(record: &Record) -> Selection {
     Selection {
         evals: record.evals.clone(),
@@ -595,25 +483,4 @@ fn selection(record: &Record) -> Selection {
 
 fn selected<'s>(study: &'s Study, selection: &'s Selection) -> impl Iterator<Item = &'s Eval> {
     study.evals.iter().filter(|eval| is_selected(eval, selection))
-}
-
-/// What a key of an evaluation is called.
-fn key_id(eval: &Eval) -> String {
-    eval.api_key_env.clone().unwrap_or_else(|| eval.base_urls.join(" "))
-}
-
-/// The keys that evaluations ask with, each once.
-fn keys(study: &Study, selection: &Selection) -> Vec<KeyNeed> {
-    let mut keys: Vec<KeyNeed> = Vec::new();
-    for eval in selected(study, selection) {
-        let id = key_id(eval);
-        if let Some(known) = keys.iter_mut().find(|known| known.id == id) {
-            known.evals.push(eval.name.clone());
-            continue;
-        }
-        let variable = eval.api_key_env.clone();
-        let is_set = variable.as_deref().is_some_and(|name| ApiKey::from_env(name).is_ok());
-        keys.push(KeyNeed { id, variable, is_set, evals: vec![eval.name.clone()] });
-    }
-    keys
 }

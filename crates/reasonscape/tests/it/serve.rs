@@ -4,6 +4,7 @@ mod api;
 mod browser;
 mod hostile;
 mod pages;
+mod runs;
 mod server;
 
 use std::process::Command;

@@ -31,7 +31,7 @@ const showEval = (one) => {
   put(of("left"), one.seconds_left === null ? "–" : duration(one.seconds_left));
   put(of("note"), one.note ?? "");
   put(of("problem"), one.problem ?? "");
-  body.querySelector("tr.said").hidden = !one.note && !one.problem;
+  body.querySelector("tr.notes-of").hidden = !one.note && !one.problem;
 };
 
 const show = (run) => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -12,11 +13,13 @@ use super::runs::{Moment, Totals, moment, money, seconds, totals};
 use super::{render, thousands};
 use crate::tally::Trouble;
 use crate::web::problem::Problem;
-use crate::web::runs::api::{aside, body_of, planned};
-use crate::web::runs::{KeyNeed, Plan, Progress, Record, State as RunState, view_address};
+use crate::web::runs::api::{aside, body_of};
+use crate::web::runs::{KeyNeed, Plan, Progress, Record, Said, Sample, State as RunState, view_address};
 use crate::web::state::App;
 use crate::web::visible::visible;
 
+/// How long a page waits for the plan before it says that it is being reckoned.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// What stands before the name of a key in a form.
 const KEY: &str = "key:";
 
@@ -40,6 +43,8 @@ struct Page {
     plan: Option<Planned>,
     /// Why there is none.
     plan_problem: Option<String>,
+    /// Whether it is still being reckoned.
+    is_reckoning: bool,
     problem: Option<String>,
     results: Option<String>,
 }
@@ -73,11 +78,13 @@ struct Planned {
     is_again: bool,
     warnings: Vec<String>,
     keys: Vec<KeyNeed>,
+    samples: Vec<Sample>,
 }
 
 #[derive(Serialize)]
 struct PlannedRow {
     name: String,
+    how: String,
     points: String,
     trials: String,
     cached: String,
@@ -103,11 +110,15 @@ async fn shown(app: &App, name: &str, problem: Option<Problem>) -> Result<Respon
     })
     .await?;
     let is_going = !of.state.is_over();
+    let mut is_reckoning = false;
     let (plan, plan_problem) = if is_going || of.state == RunState::Complete || app.access.read_only {
         (None, None)
     } else {
-        match planned(app, name).await {
-            Ok((_, plan)) => (Some(plan_shown(&of, plan)), None),
+        match app.runs()?.planned(&of, PATIENCE).await {
+            Ok(plan) => {
+                is_reckoning = plan.is_none();
+                (plan.map(|plan| plan_shown(&of, &plan)), None)
+            }
             Err(problem) => (None, Some(problem.message)),
         }
     };
@@ -135,6 +146,7 @@ async fn shown(app: &App, name: &str, problem: Option<Problem>) -> Result<Respon
         rows: of.progress.iter().map(row).collect(),
         plan,
         plan_problem,
+        is_reckoning,
         problem: problem.map(|problem| problem.message),
         results: has_results.then(|| view_address(app, &of)),
     };
@@ -171,7 +183,7 @@ fn row(progress: &Progress) -> Row {
     }
 }
 
-fn plan_shown(of: &Record, plan: Plan) -> Planned {
+fn plan_shown(of: &Record, plan: &Plan) -> Planned {
     let sum = |of: fn(&reasonscape_runner::Forecast) -> u64| plan.forecasts.iter().map(of).sum::<u64>();
     let costs: Option<Vec<f64>> = plan.forecasts.iter().map(|one| one.cost).collect();
     let to_send = sum(reasonscape_runner::Forecast::to_send);
@@ -179,8 +191,10 @@ fn plan_shown(of: &Record, plan: Plan) -> Planned {
         rows: plan
             .forecasts
             .iter()
-            .map(|one| PlannedRow {
+            .zip(&plan.evals)
+            .map(|(one, told)| PlannedRow {
                 name: visible(&one.name).into_owned(),
+                how: visible(told["how"].as_str().unwrap_or_default()).into_owned(),
                 points: thousands(one.points as u64),
                 trials: thousands(one.trials),
                 cached: thousands(one.cached),
@@ -195,9 +209,17 @@ fn plan_shown(of: &Record, plan: Plan) -> Planned {
         tokens: thousands(sum(|one| one.prompt_tokens + one.completion_tokens)),
         cost: costs.filter(|costs| !costs.is_empty()).map(|costs| money(costs.iter().sum())),
         is_again: of.state != RunState::Planned,
-        warnings: plan.warnings,
-        keys: plan.keys,
+        warnings: plan.warnings.clone(),
+        keys: plan.keys.clone(),
+        samples: plan.samples.iter().map(sample_shown).collect(),
     }
+}
+
+/// A question so that all of it is seen: a dataset may be anybody's.
+fn sample_shown(sample: &Sample) -> Sample {
+    let seen = |text: &str| visible(text).into_owned();
+    let messages = sample.messages.iter().map(|said| Said { text: seen(&said.text), ..*said });
+    Sample { task: seen(&sample.task), target: seen(&sample.target), messages: messages.collect() }
 }
 
 fn back(app: &App, name: &str) -> Response {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -11,12 +12,15 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Plan, Record, Runs, Wish};
+use super::{Record, Runs, Wish};
 use crate::web::guard::LONGEST_BODY;
 use crate::web::links::Query;
 use crate::web::problem::Problem;
 use crate::web::reply;
 use crate::web::state::App;
+
+/// How long a program waits for a plan.
+const PATIENCE: Duration = Duration::from_secs(25);
 
 /// All of a body that is not an upload.
 pub(in crate::web) async fn body_of(body: Body) -> Result<axum::body::Bytes, Problem> {
@@ -37,17 +41,6 @@ pub(in crate::web) async fn aside<T: Send + 'static>(
     let runs = Arc::clone(app.runs()?);
     let done = tokio::task::spawn_blocking(move || work(&runs)).await;
     done.unwrap_or_else(|_| Err(Problem::of(StatusCode::INTERNAL_SERVER_ERROR)))
-}
-
-/// A run as it is now, and what a start would ask.
-pub(in crate::web) async fn planned(app: &App, name: &str) -> Result<(Arc<Record>, Plan), Problem> {
-    let name = name.to_owned();
-    aside(app, move |runs| {
-        let record = runs.get(&name)?;
-        let plan = runs.plan(&record)?;
-        Ok((record, plan))
-    })
-    .await
 }
 
 fn shown(app: &App, status: StatusCode, record: &Record) -> Result<Response, Problem> {
@@ -96,7 +89,14 @@ pub(in crate::web) async fn plan(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, Problem> {
-    reply::json(&planned(&app, &name).await?.1)
+    let record = aside(&app, move |runs| runs.get(&name)).await?;
+    match app.runs()?.planned(&record, PATIENCE).await? {
+        Some(plan) => reply::json(&*plan),
+        None => Err(Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the plan is being reckoned, which takes longer than usual; ask again in a moment",
+        )),
+    }
 }
 
 /// What a start may be given.

@@ -64,10 +64,12 @@ pub(in crate::web) async fn view_home(State(app): State<Arc<App>>, Path(name): P
 pub(in crate::web) async fn view(
     State(app): State<Arc<App>>,
     Path(parts): Path<Vec<(String, String)>>,
-    request: Request,
+    mut request: Request,
 ) -> Result<Response, Problem> {
     let name = parts.first().map(|(_, name)| name.as_str()).unwrap_or_default();
     let routes = open(&app, name).await?;
+    // What this server read out of the path is none of the pages' concern: they read it anew.
+    request.extensions_mut().clear();
     let answered = TowerToHyperService::new(routes).call(request).await;
     Ok(answered.unwrap_or_else(|never| match never {}))
 }

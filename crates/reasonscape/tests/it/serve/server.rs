@@ -37,6 +37,15 @@ impl Study {
         study
     }
 
+    /// A study of these files, of which nothing has been asked.
+    pub(super) fn of(files: &[(&str, &str)]) -> Self {
+        let folder = TempDir::new().unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        Self { folder }
+    }
+
     pub(super) fn path(&self) -> &str {
         self.folder.path().to_str().unwrap()
     }
@@ -114,7 +123,7 @@ fn trial(index: u64, tenths: u64, cache_key: CacheKey) -> Trial {
 /// The program as a server; it is ended whatever the test does.
 pub(super) struct Server {
     pub(super) child: Child,
-    pub(super) study: Study,
+    pub(super) study: Arc<Study>,
     pub(super) url: String,
     /// Host and port.
     pub(super) address: String,
@@ -156,11 +165,16 @@ impl Server {
     }
 
     pub(super) fn start(arguments: &[&str]) -> Self {
-        let study = Study::new();
+        Self::on(Arc::new(Study::new()), arguments, &[])
+    }
+
+    /// A server on this study, with these variables in its environment.
+    pub(super) fn on(study: Arc<Study>, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
             .args(["serve", study.path(), "--port", "0"])
             .args(arguments)
             .env_remove("REASONSCAPE_TOKEN")
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
