@@ -4,7 +4,8 @@ use std::io::Write;
 
 use axum::body::Body;
 use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, VARY,
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
+    HeaderMap, VARY,
 };
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
@@ -67,6 +68,8 @@ pub(super) async fn packed(response: Response) -> Response {
     let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
         return Response::from_parts(head, Body::empty());
     };
+    // Pages of a run come from routes within routes, which have measured them as they were.
+    head.headers.remove(CONTENT_LENGTH);
     head.headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
     if bytes.len() < WORTH_PACKING {
         return Response::from_parts(head, Body::from(bytes));

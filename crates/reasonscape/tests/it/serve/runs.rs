@@ -228,6 +228,8 @@ fn a_run_of_its_own_is_a_study_of_its_own() {
     for path in ["/trials", "/api/v1/evals", "/leaderboard.csv", "/assets/site.css"] {
         assert_eq!(world.server.get(&format!("{view}{path}")).status, 200, "{path}");
     }
+    let packed = world.server.ask("GET", &format!("{view}/"), &[("Accept-Encoding", "gzip")], "");
+    assert_eq!((packed.status, packed.header("content-encoding")), (200, Some("gzip")));
     for path in ["/runs", "/login", "/no-such"] {
         assert_eq!(world.server.get(&format!("{view}{path}")).status, 404, "{path}");
     }
