@@ -205,7 +205,7 @@ impl Runs {
         let (name, folder) =
             names::new_folder(&self.folder(), &study.suite.name).map_err(|e| not_kept(&e))?;
         let mut record = Record::new(&name, format!("this study: {}", asked(&study)));
-        record.of_study = true;
+        (record.of_study, record.form) = (true, wish.form());
         record.models = selected(&study, &selection).map(|eval| eval.name.clone()).collect();
         (record.evals, record.tasks, record.count) = (selection.evals, selection.tasks, wish.count);
         kept(&folder, record.save(&folder))?;
@@ -261,6 +261,7 @@ impl Runs {
         let study = prepare(&folder).and_then(|()| write_study(&folder, &text));
         let study = kept(&folder, study)?;
         let mut record = Record::new(&name, asked(&study));
+        record.form = wish.form();
         record.models = study.evals.iter().map(|eval| eval.name.clone()).collect();
         kept(&folder, record.save(&folder))?;
         Ok(record)

@@ -47,6 +47,8 @@ struct Page {
     is_reckoning: bool,
     problem: Option<String>,
     results: Option<String>,
+    /// Where another like it is made.
+    again: String,
 }
 
 #[derive(Serialize)]
@@ -148,7 +150,8 @@ async fn shown(app: &App, name: &str, problem: Option<Problem>) -> Result<Respon
         plan_problem,
         is_reckoning,
         problem: problem.map(|problem| problem.message),
-        results: has_results.then(|| view_address(app, &of)),
+        results: (has_results && of.started_ms.is_some()).then(|| view_address(app, &of)),
+        again: format!("{}/runs/new?{}", app.base, of.form),
     };
     let mut response = render(app, "run.html", "Runs", &[], &page)?;
     if let Some(status) = status {

@@ -68,7 +68,7 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>) -> Result<Response
         totals: totals(&run.progress),
         started: run.started_ms.map(moment),
         took: took(run),
-        results: has_results.then(|| view_address(&app, run)),
+        results: (*has_results && run.started_ms.is_some()).then(|| view_address(&app, run)),
     };
     let page = Page {
         runs: runs.iter().map(row).collect(),

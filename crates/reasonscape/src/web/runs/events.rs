@@ -103,7 +103,7 @@ impl Runs {
         let mut run = serde_json::json!(record);
         run["has_results"] = self.has_results(record).into();
         if let Some(members) = run.as_object_mut() {
-            members.remove("format");
+            members.retain(|name, _| !matches!(name.as_str(), "format" | "form"));
         }
         run
     }

@@ -63,6 +63,9 @@ pub(in crate::web) struct Record {
     pub(in crate::web) name: String,
     /// What is asked, in words.
     pub(in crate::web) asks: String,
+    /// The form that it was made with, to make another like it.
+    #[serde(default)]
+    pub(in crate::web) form: String,
     /// Whether it is of the study that the server shows, and not one of its own.
     pub(in crate::web) of_study: bool,
     pub(in crate::web) models: Vec<String>,
@@ -171,6 +174,7 @@ impl Record {
             format: FORMAT.to_owned(),
             name: name.to_owned(),
             asks,
+            form: String::new(),
             of_study: false,
             models: Vec::new(),
             evals: Vec::new(),

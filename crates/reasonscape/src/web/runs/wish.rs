@@ -137,6 +137,46 @@ impl Wish {
         wish.checked()
     }
 
+    /// The form filled in as it was, as the part of an address behind the `?`.
+    pub(super) fn form(&self) -> String {
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        let ask = match self.ask {
+            Ask::Study => "study",
+            Ask::Suite => "suite",
+            Ask::Dataset => "dataset",
+        };
+        let models = self.models.join("\n");
+        let number = |number: Option<u32>| number.map(|number| number.to_string());
+        let price = |price: Option<f64>| price.map(|price| price.to_string());
+        for (name, value) in [
+            ("ask", Some(ask.to_owned())),
+            ("suite", self.suite.clone()),
+            ("dataset", self.dataset.clone()),
+            ("map", self.map.clone()),
+            ("target_regex", self.target_regex.clone()),
+            ("sample", number(self.sample)),
+            ("models", (!models.is_empty()).then_some(models)),
+            ("base_url", self.base_url.clone()),
+            ("provider", self.provider.clone()),
+            ("api_key_env", self.api_key_env.clone()),
+            ("template", self.template.clone()),
+            ("sampler", self.sampler.clone()),
+            ("concurrency", number(self.concurrency)),
+            ("price_prompt", price(self.price_prompt)),
+            ("price_completion", price(self.price_completion)),
+            ("count", number(self.count)),
+            ("repeats", number(self.repeats)),
+        ] {
+            if let Some(value) = value {
+                form.append_pair(name, &value);
+            }
+        }
+        for (name, values) in [("evals", &self.evals), ("tasks", &self.tasks)] {
+            form.extend_pairs(values.iter().map(|value| (name, value)));
+        }
+        form.finish()
+    }
+
     fn checked(self) -> Result<Self, Problem> {
         for (what, number) in [("count", self.count), ("repeats", self.repeats), ("sample", self.sample)] {
             if let Some(wrong) = number.filter(|number| !(1..=MOST_TESTS).contains(number)) {
@@ -245,6 +285,8 @@ mod tests {
         let json = br#"{"ask": "suite", "suite": "quick", "models": ["a", "b c"], "base_url": "http://x/v1",
                         "count": 1024, "price_prompt": 0.5, "price_completion": 2}"#;
         let text = Wish::from_form(form).unwrap().study("suite = \"quick\"").unwrap();
+        let again = Wish::from_form(form).unwrap().form();
+        assert_eq!(text, Wish::from_form(again.as_bytes()).unwrap().study("suite = \"quick\"").unwrap());
         assert_eq!(text, Wish::from_json(json).unwrap().study("suite = \"quick\"").unwrap());
         let study = reasonscape_runner::Study::parse(&text, std::path::Path::new(".")).unwrap();
         assert_eq!((study.count, study.evals.len(), study.evals[1].model.as_str()), (Some(1024), 2, "b c"));
