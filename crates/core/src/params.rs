@@ -375,7 +375,7 @@ impl Params {
 }
 
 /// The candidate within two edits of `text`, for "did you mean".
-pub fn closest(text: &str, candidates: &[&'static str]) -> Option<&'static str> {
+pub fn closest<'c>(text: &str, candidates: &[&'c str]) -> Option<&'c str> {
     candidates
         .iter()
         .map(|candidate| (edit_distance(text, candidate), *candidate))

@@ -89,10 +89,8 @@ pub struct SuiteError {
 }
 
 /// The suites that are built in, by name.
-const BUILT_IN: [(&str, &str); 2] = [
-    ("quick", include_str!("../../../suites/quick.toml")),
-    ("r12", include_str!("../../../suites/r12.toml")),
-];
+const BUILT_IN: [(&str, &str); 2] =
+    [("quick", include_str!("../suites/quick.toml")), ("r12", include_str!("../suites/r12.toml"))];
 
 impl Suite {
     /// Reads a suite from TOML.

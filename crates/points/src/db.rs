@@ -29,7 +29,7 @@ pub use self::browse::{PointsOf, StoredTrial, TrialFilter, TrialsAt};
 pub use self::outcomes::{Lookalike, Measure, Outcomes, TrialPlace};
 pub use self::paired::PairedTask;
 
-use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError, Provenance};
+use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError, Provenance, Work};
 
 /// The trials and counters of a study, open for questions.
 ///
@@ -174,8 +174,8 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] that names the file that is damaged or not ours, or says that nothing has been evaluated.
-    pub async fn open(study: &Path) -> Result<Self, PointsError> {
-        load::open(study).await
+    pub fn open(study: &Path) -> Work<'_, Result<Self, PointsError>> {
+        Box::pin(load::open(study))
     }
 
     /// The folder of the study.
@@ -214,46 +214,55 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the counters of a file contradict each other.
-    pub async fn query_points(
-        &self,
-        filter: &Filter,
+    pub fn query_points<'a>(
+        &'a self,
+        filter: &'a Filter,
         estimator: impl Into<Estimator>,
-    ) -> Result<Vec<PointEstimate>, PointsError> {
-        let estimator = estimator.into();
-        let batch = gather(self.filtered(filter, false).await?).await?;
-        let read = CountColumns::of(&batch)?;
-        let texts = ["eval_id", "model", "template", "sampler", "base_task", "params"]
-            .map(|name| text_column(&batch, name));
-        let [eval_id, model, template, sampler, base_task, params] = &texts;
-        let manifolds = column(&batch, "manifolds");
-        let manifolds = manifolds.as_list::<i32>();
-        let mut points = (0..batch.num_rows())
-            .map(|row| {
-                let counts = read.row(row);
-                let on = cast(&manifolds.value(row), &DataType::Utf8)?;
-                Ok(PointEstimate {
-                    eval_id: eval_id.as_string::<i32>().value(row).to_owned(),
-                    model: model.as_string::<i32>().value(row).to_owned(),
-                    template: template.as_string::<i32>().value(row).to_owned(),
-                    sampler: sampler.as_string::<i32>().value(row).to_owned(),
-                    base_task: base_task.as_string::<i32>().value(row).to_owned(),
-                    params: params.as_string::<i32>().value(row).to_owned(),
-                    manifolds: on.as_string::<i32>().iter().flatten().map(ToOwned::to_owned).collect(),
-                    estimate: estimator.estimate(&counts)?,
-                    counts,
+    ) -> Work<'a, Result<Vec<PointEstimate>, PointsError>> {
+        self.estimated(filter, estimator.into())
+    }
+
+    fn estimated<'a>(
+        &'a self,
+        filter: &'a Filter,
+        estimator: Estimator,
+    ) -> Work<'a, Result<Vec<PointEstimate>, PointsError>> {
+        Box::pin(async move {
+            let batch = gather(self.filtered(filter, false).await?).await?;
+            let read = CountColumns::of(&batch)?;
+            let texts = ["eval_id", "model", "template", "sampler", "base_task", "params"]
+                .map(|name| text_column(&batch, name));
+            let [eval_id, model, template, sampler, base_task, params] = &texts;
+            let manifolds = column(&batch, "manifolds");
+            let manifolds = manifolds.as_list::<i32>();
+            let mut points = (0..batch.num_rows())
+                .map(|row| {
+                    let counts = read.row(row);
+                    let on = cast(&manifolds.value(row), &DataType::Utf8)?;
+                    Ok(PointEstimate {
+                        eval_id: eval_id.as_string::<i32>().value(row).to_owned(),
+                        model: model.as_string::<i32>().value(row).to_owned(),
+                        template: template.as_string::<i32>().value(row).to_owned(),
+                        sampler: sampler.as_string::<i32>().value(row).to_owned(),
+                        base_task: base_task.as_string::<i32>().value(row).to_owned(),
+                        params: params.as_string::<i32>().value(row).to_owned(),
+                        manifolds: on.as_string::<i32>().iter().flatten().map(ToOwned::to_owned).collect(),
+                        estimate: estimator.estimate(&counts)?,
+                        counts,
+                    })
                 })
-            })
-            .collect::<Result<Vec<_>, PointsError>>()?;
-        points.sort_by(|a, b| {
-            (&a.model, &a.template, &a.sampler, &a.base_task, &a.params).cmp(&(
-                &b.model,
-                &b.template,
-                &b.sampler,
-                &b.base_task,
-                &b.params,
-            ))
-        });
-        Ok(points)
+                .collect::<Result<Vec<_>, PointsError>>()?;
+            points.sort_by(|a, b| {
+                (&a.model, &a.template, &a.sampler, &a.base_task, &a.params).cmp(&(
+                    &b.model,
+                    &b.template,
+                    &b.sampler,
+                    &b.base_task,
+                    &b.params,
+                ))
+            });
+            Ok(points)
+        })
     }
 
     /// The points that a filter means, added up by some columns; `C_P` is what the seed takes here. Groups come in the
@@ -261,42 +270,52 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the counters of a file contradict each other.
-    pub async fn aggregate(
-        &self,
-        group_by: &[Column],
-        filter: &Filter,
+    pub fn aggregate<'a>(
+        &'a self,
+        group_by: &'a [Column],
+        filter: &'a Filter,
         estimator: impl Into<Estimator>,
-    ) -> Result<Vec<Group>, PointsError> {
-        let estimator = estimator.into();
-        let points = self.filtered(filter, group_by.contains(&Column::Manifold)).await?;
-        let keys: Vec<_> = group_by
-            .iter()
-            .enumerate()
-            .map(|(place, column)| column.expression().alias(format!("key {place}")))
-            .collect();
-        let mut sums: Vec<_> = COUNTS.iter().map(|name| sum(col(*name)).alias(*name)).collect();
-        sums.push(sum(col("g")).alias("g"));
-        sums.push(datafusion::functions_aggregate::count::count_all().alias("points"));
-        let batch = gather(points.aggregate(keys, sums)?).await?;
-        let read = CountColumns::of(&batch)?;
-        let keys = (0..group_by.len())
-            .map(|place| Ok(cast(&column(&batch, &format!("key {place}")), &DataType::Utf8)?))
-            .collect::<Result<Vec<ArrayRef>, PointsError>>()?;
-        let points = column(&batch, "points");
-        let points = points.as_primitive::<Int64Type>();
-        let mut groups = Vec::new();
-        for row in 0..batch.num_rows() {
-            // Without columns there is always one row, even if nothing was added up.
-            if points.value(row) == 0 {
-                continue;
+    ) -> Work<'a, Result<Vec<Group>, PointsError>> {
+        self.sums(group_by, filter, estimator.into())
+    }
+
+    fn sums<'a>(
+        &'a self,
+        group_by: &'a [Column],
+        filter: &'a Filter,
+        estimator: Estimator,
+    ) -> Work<'a, Result<Vec<Group>, PointsError>> {
+        Box::pin(async move {
+            let points = self.filtered(filter, group_by.contains(&Column::Manifold)).await?;
+            let keys: Vec<_> = group_by
+                .iter()
+                .enumerate()
+                .map(|(place, column)| column.expression().alias(format!("key {place}")))
+                .collect();
+            let mut sums: Vec<_> = COUNTS.iter().map(|name| sum(col(*name)).alias(*name)).collect();
+            sums.push(sum(col("g")).alias("g"));
+            sums.push(datafusion::functions_aggregate::count::count_all().alias("points"));
+            let batch = gather(points.aggregate(keys, sums)?).await?;
+            let read = CountColumns::of(&batch)?;
+            let keys = (0..group_by.len())
+                .map(|place| Ok(cast(&column(&batch, &format!("key {place}")), &DataType::Utf8)?))
+                .collect::<Result<Vec<ArrayRef>, PointsError>>()?;
+            let points = column(&batch, "points");
+            let points = points.as_primitive::<Int64Type>();
+            let mut groups = Vec::new();
+            for row in 0..batch.num_rows() {
+                // Without columns there is always one row, even if nothing was added up.
+                if points.value(row) == 0 {
+                    continue;
+                }
+                let counts = read.row(row);
+                let key = group_by.iter().zip(&keys).map(|(column, key)| value(column, key, row)).collect();
+                let estimate = estimator.estimate(&counts)?;
+                groups.push(Group { key, points: points.value(row) as u64, counts, estimate });
             }
-            let counts = read.row(row);
-            let key = group_by.iter().zip(&keys).map(|(column, key)| value(column, key, row)).collect();
-            let estimate = estimator.estimate(&counts)?;
-            groups.push(Group { key, points: points.value(row) as u64, counts, estimate });
-        }
-        groups.sort_by(|a, b| compare_keys(&a.key, &b.key));
-        merge_equal(groups, &estimator)
+            groups.sort_by(|a, b| compare_keys(&a.key, &b.key));
+            merge_equal(groups, &estimator)
+        })
     }
 
     async fn filtered(&self, filter: &Filter, by_manifold: bool) -> Result<DataFrame, PointsError> {

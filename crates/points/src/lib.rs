@@ -23,6 +23,12 @@ mod task_log;
 mod trial;
 mod write;
 
+/// An answer that is worked out when it is awaited.
+///
+/// Boxed at the border of this crate: the body of an `async fn` is compiled where it is awaited, and with it went half
+/// of DataFusion into every program that asks.
+pub type Work<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
 pub use counts::{Counts, Mean};
 pub use db::{
     Answer, Estimator, Group, Lookalike, Measure, Outcomes, PairedTask, PointEstimate, PointsDb, PointsOf,

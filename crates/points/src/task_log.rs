@@ -15,6 +15,7 @@ use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties}
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 use reasonscape_core::zeta::{Answered, PerTask};
 
+use crate::Work;
 use crate::db::Answer;
 use crate::error::{missing_table, plain};
 use crate::{PointsError, functions};
@@ -220,32 +221,35 @@ impl<W: Write + Send> TaskLog<W> {
 ///
 /// # Errors
 /// A [`PointsError`] when the file cannot be read, or that says what is wrong with the question.
-pub async fn sql_of_file(path: &Path, question: &str) -> Result<Answer, PointsError> {
-    let damaged = |problem: String| PointsError::Log {
-        path: path.to_owned(),
-        problem: format!("no Parquet file that can be read ({problem})"),
-    };
-    let whole = std::fs::canonicalize(path).map_err(|error| damaged(error.to_string()))?;
-    // As an address: in a path, the engine would take brackets and stars for patterns.
-    let address =
-        url::Url::from_file_path(&whole).map_err(|()| damaged("its path has no address".to_owned()))?;
-    let session = SessionContext::new_with_config(SessionConfig::new().with_information_schema(true));
-    for function in functions::all() {
-        session.register_udf(function);
-    }
-    session
-        .register_parquet("results", address.as_str(), ParquetReadOptions::default())
-        .await
-        .map_err(|error| damaged(error.strip_backtrace()))?;
-    let reading = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-    let frame = session.sql_with_options(question, reading).await.map_err(|error| {
-        let said = error.strip_backtrace();
-        match missing_table(&said) {
-            Some(table) => {
-                PointsError::Query(format!("there is no table `{table}`; the rows of the file are `results`"))
-            }
-            None => PointsError::Query(said),
+pub fn sql_of_file<'a>(path: &'a Path, question: &'a str) -> Work<'a, Result<Answer, PointsError>> {
+    Box::pin(async move {
+        let damaged = |problem: String| PointsError::Log {
+            path: path.to_owned(),
+            problem: format!("no Parquet file that can be read ({problem})"),
+        };
+        let whole = std::fs::canonicalize(path).map_err(|error| damaged(error.to_string()))?;
+        // As an address: in a path, the engine would take brackets and stars for patterns.
+        let address =
+            url::Url::from_file_path(&whole).map_err(|()| damaged("its path has no address".to_owned()))?;
+        let session = SessionContext::new_with_config(SessionConfig::new().with_information_schema(true));
+        for function in functions::all() {
+            session.register_udf(function);
         }
-    })?;
-    Ok(Answer { stream: frame.execute_stream().await? })
+        session
+            .register_parquet("results", address.as_str(), ParquetReadOptions::default())
+            .await
+            .map_err(|error| damaged(error.strip_backtrace()))?;
+        let reading =
+            SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+        let frame = session.sql_with_options(question, reading).await.map_err(|error| {
+            let said = error.strip_backtrace();
+            match missing_table(&said) {
+                Some(table) => PointsError::Query(format!(
+                    "there is no table `{table}`; the rows of the file are `results`"
+                )),
+                None => PointsError::Query(said),
+            }
+        })?;
+        Ok(Answer { stream: frame.execute_stream().await? })
+    })
 }

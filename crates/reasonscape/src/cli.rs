@@ -3,13 +3,17 @@
 mod analyze;
 mod cache;
 mod dataset;
+mod demo;
+mod doctor;
 mod estimate;
 mod evaluate;
 mod export;
 mod generate;
+mod help;
 mod import;
 mod init;
 mod key;
+mod manual;
 mod metrics;
 mod plan;
 mod report;
@@ -39,8 +43,9 @@ use crate::output::Format;
 
 /// Measures how well a language model reasons, and says what the numbers can and cannot support.
 #[derive(Debug, Parser)]
-#[command(name = "reasonscape", version, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted.")]
+#[command(name = "reasonscape", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = "`reasonscape help` also lists topics to read, as `reasonscape help tutorial`.\n\n\
+    Exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted.")]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -86,13 +91,18 @@ impl Global {
 enum Command {
     Analyze(analyze::AnalyzeCommand),
     Cache(cache::CacheCommand),
+    Completions(manual::Completions),
+    Demo(demo::Demo),
+    Doctor(doctor::Doctor),
     Estimate(estimate::Estimate),
     Evaluate(evaluate::Evaluate),
     Export(export::Export),
     Generate(generate::Generate),
+    Help(help::Help),
     Import(import::ImportCommand),
     Init(init::Init),
     Key(key::Key),
+    Man(manual::Man),
     Metrics(metrics::Metrics),
     Plan(plan::Plan),
     Report(report::ReportCommand),
@@ -130,13 +140,18 @@ pub(crate) fn run() -> Result<(), Failure> {
     match command {
         Command::Analyze(analyze) => analyze.run(global),
         Command::Cache(cache) => cache.run(global),
+        Command::Completions(completions) => completions.run(),
+        Command::Doctor(doctor) => doctor.run(global),
+        Command::Demo(demo) => demo.run(global),
         Command::Estimate(estimate) => estimate.run(global),
         Command::Evaluate(evaluate) => evaluate.run(global),
         Command::Export(export) => export.run(global),
         Command::Generate(generate) => generate.run(),
+        Command::Help(help) => help.run(),
         Command::Import(import) => import.run(global),
         Command::Init(init) => init.run(global),
         Command::Key(key) => key.run(global),
+        Command::Man(man) => man.run(global),
         Command::Metrics(metrics) => metrics.run(global),
         Command::Plan(plan) => plan.run(global),
         Command::Report(report) => report.run(global),
@@ -148,6 +163,11 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Suite(suite) => suite.run(global),
         Command::Tasks(tasks) => tasks.run(global),
     }
+}
+
+/// The whole command line, for whoever describes it.
+fn description() -> clap::Command {
+    Cli::command()
 }
 
 /// Waits for work that is written to be waited for, on all cores.

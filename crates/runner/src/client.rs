@@ -91,6 +91,17 @@ impl Endpoint {
         Ok(Self { client, request, idle: timeouts.idle })
     }
 
+    /// The same for what is only read.
+    pub(crate) fn for_reading(
+        url: &str,
+        headers: HeaderMap,
+        timeouts: Timeouts,
+    ) -> Result<Self, reqwest::Error> {
+        let mut endpoint = Self::new(url, headers, timeouts)?;
+        *endpoint.request.method_mut() = reqwest::Method::GET;
+        Ok(endpoint)
+    }
+
     /// Sends a request body and reads the whole answer.
     pub(crate) async fn send(&self, body: Vec<u8>) -> Result<RawReply, TransportProblem> {
         let started = Instant::now();

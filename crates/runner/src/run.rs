@@ -200,7 +200,7 @@ fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<
     Ok(gates)
 }
 
-fn header_map(eval: &Eval) -> Result<reqwest::header::HeaderMap, RunError> {
+pub(crate) fn header_map(eval: &Eval) -> Result<reqwest::header::HeaderMap, RunError> {
     use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
     let mut map = HeaderMap::new();

@@ -161,14 +161,18 @@ impl Population {
     /// A [`StatsError`] when there is no series, one has fewer than four values or a value beyond ±1e100, or `bins` is
     /// not from 1 to 65536.
     pub fn new<S: AsRef<[f64]> + Sync>(series: &[S], bins: usize) -> Result<Self, StatsError> {
+        Self::of(&series.iter().map(AsRef::as_ref).collect::<Vec<_>>(), bins)
+    }
+
+    /// The same for one type, so that the transforms are compiled here once.
+    fn of(series: &[&[f64]], bins: usize) -> Result<Self, StatsError> {
         in_range("bins", bins as f64, 1.0..=65_536.0, "from 1 to 65536")?;
         if series.is_empty() {
             return Err(StatsError::Empty { name: "series" });
         }
         let mut spectra = series
             .par_iter()
-            .map_init(RealFftPlanner::new, |planner, series| {
-                let series = series.as_ref();
+            .map_init(RealFftPlanner::new, |planner, &series| {
                 Ok(on_grid(&two_sided(series, planner)?, series.len(), bins))
             })
             .collect::<Result<Vec<_>, StatsError>>()?;

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::PointsDb;
 use crate::PointsError;
+use crate::Work;
 use crate::error::plain;
 
 /// The answer to a question in SQL, as it comes.
@@ -35,11 +36,13 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] that says what is wrong with the question.
-    pub async fn sql(&self, question: &str) -> Result<Answer, PointsError> {
-        let reading =
-            SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-        let frame = self.session.sql_with_options(question, reading).await?;
-        Ok(Answer { stream: frame.execute_stream().await? })
+    pub fn sql<'a>(&'a self, question: &'a str) -> Work<'a, Result<Answer, PointsError>> {
+        Box::pin(async move {
+            let reading =
+                SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+            let frame = self.session.sql_with_options(question, reading).await?;
+            Ok(Answer { stream: frame.execute_stream().await? })
+        })
     }
 }
 
@@ -64,23 +67,26 @@ impl Answer {
     ///
     /// # Errors
     /// A [`PointsError`] when the question fails half-way or the file cannot be written.
-    pub async fn write_parquet<W: std::io::Write + Send>(
+    pub fn write_parquet<'a>(
         mut self,
-        out: W,
-        path: &Path,
-    ) -> Result<u64, PointsError> {
-        let failed = |error| PointsError::Write { path: path.to_owned(), problem: plain(&error) };
-        let properties =
-            WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
-        let mut writer = ArrowWriter::try_new(out, self.stream.schema(), Some(properties)).map_err(failed)?;
-        let mut written = 0;
-        while let Some(batch) = self.stream.next().await {
-            let batch = batch?;
-            written += batch.num_rows() as u64;
-            writer.write(&batch).map_err(failed)?;
-        }
-        writer.close().map_err(failed)?;
-        Ok(written)
+        out: &'a mut (dyn std::io::Write + Send),
+        path: &'a Path,
+    ) -> Work<'a, Result<u64, PointsError>> {
+        Box::pin(async move {
+            let failed = |error| PointsError::Write { path: path.to_owned(), problem: plain(&error) };
+            let properties =
+                WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+            let mut writer =
+                ArrowWriter::try_new(out, self.stream.schema(), Some(properties)).map_err(failed)?;
+            let mut written = 0;
+            while let Some(batch) = self.stream.next().await {
+                let batch = batch?;
+                written += batch.num_rows() as u64;
+                writer.write(&batch).map_err(failed)?;
+            }
+            writer.close().map_err(failed)?;
+            Ok(written)
+        })
     }
 }
 

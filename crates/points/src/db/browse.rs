@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Answer, PointsDb, column, gather, text_column};
-use crate::{Filter, PointsError, TRIAL_COLUMNS};
+use crate::{Filter, PointsError, TRIAL_COLUMNS, Work};
 
 /// A trial as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,33 +99,37 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn trials_at(
-        &self,
-        points: PointsOf<'_>,
-        which: &TrialFilter,
+    pub fn trials_at<'a>(
+        &'a self,
+        points: PointsOf<'a>,
+        which: &'a TrialFilter,
         skip: usize,
         most: usize,
-    ) -> Result<Vec<StoredTrial>, PointsError> {
-        self.read(points, which.expression(), skip, most).await
+    ) -> Work<'a, Result<Vec<StoredTrial>, PointsError>> {
+        Box::pin(async move { self.read(points, which.expression(), skip, most).await })
     }
 
     /// One trial.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn trial(
-        &self,
-        eval_id: &str,
-        base_task: &str,
-        params: &str,
+    pub fn trial<'a>(
+        &'a self,
+        eval_id: &'a str,
+        base_task: &'a str,
+        params: &'a str,
         index: u64,
         repeat: u32,
-    ) -> Result<Option<StoredTrial>, PointsError> {
-        // Files hold signed numbers; what does not fit into them is nowhere.
-        let (Ok(index), Ok(repeat)) = (i64::try_from(index), i32::try_from(repeat)) else { return Ok(None) };
-        let is_meant = ident("index").eq(lit(index)).and(col("repeat").eq(lit(repeat)));
-        let points = PointsOf { eval_id, base_task, params: &[params] };
-        Ok(self.read(points, Some(is_meant), 0, 1).await?.pop())
+    ) -> Work<'a, Result<Option<StoredTrial>, PointsError>> {
+        Box::pin(async move {
+            // Files hold signed numbers; what does not fit into them is nowhere.
+            let (Ok(index), Ok(repeat)) = (i64::try_from(index), i32::try_from(repeat)) else {
+                return Ok(None);
+            };
+            let is_meant = ident("index").eq(lit(index)).and(col("repeat").eq(lit(repeat)));
+            let points = PointsOf { eval_id, base_task, params: &[params] };
+            Ok(self.read(points, Some(is_meant), 0, 1).await?.pop())
+        })
     }
 
     async fn read(
@@ -164,39 +168,45 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn count_trials(
-        &self,
-        filter: &Filter,
-        which: &TrialFilter,
-    ) -> Result<Vec<TrialsAt>, PointsError> {
-        let mut trials = self.session.table("trials").await?;
-        if let Some(condition) = which.expression() {
-            trials = trials.filter(condition)?;
-        }
-        let identity = ["eval_id", "base_task", "params"];
-        if let Some(condition) = filter.expression(false) {
-            let names = identity.map(|name| format!("point_{name}"));
-            let chosen = identity.iter().zip(&names).map(|(name, alias)| col(*name).alias(alias));
-            let points =
-                self.session.table("points").await?.filter(condition)?.select(chosen.collect::<Vec<_>>())?;
-            let names = names.each_ref().map(String::as_str);
-            trials = trials.join(points, JoinType::LeftSemi, &identity, &names, None)?;
-        }
-        let by = identity.iter().map(|name| col(*name)).collect();
-        let batch = gather(trials.aggregate(by, vec![count_all().alias("n")])?).await?;
-        let [eval_id, base_task, params] = identity.map(|name| text_column(&batch, name));
-        let n = column(&batch, "n");
-        let n = n.as_primitive::<Int64Type>();
-        let text = |column: &datafusion::arrow::array::ArrayRef, row: usize| {
-            column.as_string::<i32>().value(row).to_owned()
-        };
-        Ok((0..batch.num_rows())
-            .map(|row| TrialsAt {
-                eval_id: text(&eval_id, row),
-                base_task: text(&base_task, row),
-                params: text(&params, row),
-                n: n.value(row) as u64,
-            })
-            .collect())
+    pub fn count_trials<'a>(
+        &'a self,
+        filter: &'a Filter,
+        which: &'a TrialFilter,
+    ) -> Work<'a, Result<Vec<TrialsAt>, PointsError>> {
+        Box::pin(async move {
+            let mut trials = self.session.table("trials").await?;
+            if let Some(condition) = which.expression() {
+                trials = trials.filter(condition)?;
+            }
+            let identity = ["eval_id", "base_task", "params"];
+            if let Some(condition) = filter.expression(false) {
+                let names = identity.map(|name| format!("point_{name}"));
+                let chosen = identity.iter().zip(&names).map(|(name, alias)| col(*name).alias(alias));
+                let points = self
+                    .session
+                    .table("points")
+                    .await?
+                    .filter(condition)?
+                    .select(chosen.collect::<Vec<_>>())?;
+                let names = names.each_ref().map(String::as_str);
+                trials = trials.join(points, JoinType::LeftSemi, &identity, &names, None)?;
+            }
+            let by = identity.iter().map(|name| col(*name)).collect();
+            let batch = gather(trials.aggregate(by, vec![count_all().alias("n")])?).await?;
+            let [eval_id, base_task, params] = identity.map(|name| text_column(&batch, name));
+            let n = column(&batch, "n");
+            let n = n.as_primitive::<Int64Type>();
+            let text = |column: &datafusion::arrow::array::ArrayRef, row: usize| {
+                column.as_string::<i32>().value(row).to_owned()
+            };
+            Ok((0..batch.num_rows())
+                .map(|row| TrialsAt {
+                    eval_id: text(&eval_id, row),
+                    base_task: text(&base_task, row),
+                    params: text(&params, row),
+                    n: n.value(row) as u64,
+                })
+                .collect())
+        })
     }
 }

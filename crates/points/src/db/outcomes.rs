@@ -13,7 +13,7 @@ use reasonscape_stats::paired_bootstrap::Outcome;
 
 use super::paired::outcome;
 use super::{PointsDb, gather, text_column};
-use crate::{Column, Filter, PointsError};
+use crate::{Column, Filter, PointsError, Work};
 
 /// A number that a trial has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -136,91 +136,95 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn outcomes(
-        &self,
-        filter: &Filter,
-        measures: &[Measure],
-    ) -> Result<Vec<Outcomes>, PointsError> {
-        let mut columns = vec!["eval_id", "base_task", "status", "guess"];
-        columns.extend(measures.iter().map(|measure| measure.name()));
-        let trials = self.trials_of(filter).await?.select_columns(&columns)?;
-        let mut batches = trials.execute_stream().await?;
-        let mut found: BTreeMap<(String, String), Outcomes> = BTreeMap::new();
-        while let Some(batch) = batches.next().await {
-            let batch = batch?;
-            let (evals, tasks) = (text_column(&batch, "eval_id"), text_column(&batch, "base_task"));
-            let (evals, tasks) = (evals.as_string::<i32>(), tasks.as_string::<i32>());
-            // A file holds one evaluation and one task, so that what belongs together mostly comes together.
-            let mut start = 0;
-            while start < batch.num_rows() {
-                let (eval, task) = (evals.value(start), tasks.value(start));
-                let is_other = |row: &usize| evals.value(*row) != eval || tasks.value(*row) != task;
-                let end = (start + 1..batch.num_rows()).find(is_other).unwrap_or(batch.num_rows());
-                let unit = found
-                    .entry((eval.to_owned(), task.to_owned()))
-                    .or_insert_with(|| Outcomes::new(eval, task, measures));
-                unit.extend(&batch.slice(start, end - start))?;
-                start = end;
+    pub fn outcomes<'a>(
+        &'a self,
+        filter: &'a Filter,
+        measures: &'a [Measure],
+    ) -> Work<'a, Result<Vec<Outcomes>, PointsError>> {
+        Box::pin(async move {
+            let mut columns = vec!["eval_id", "base_task", "status", "guess"];
+            columns.extend(measures.iter().map(|measure| measure.name()));
+            let trials = self.trials_of(filter).await?.select_columns(&columns)?;
+            let mut batches = trials.execute_stream().await?;
+            let mut found: BTreeMap<(String, String), Outcomes> = BTreeMap::new();
+            while let Some(batch) = batches.next().await {
+                let batch = batch?;
+                let (evals, tasks) = (text_column(&batch, "eval_id"), text_column(&batch, "base_task"));
+                let (evals, tasks) = (evals.as_string::<i32>(), tasks.as_string::<i32>());
+                // A file holds one evaluation and one task, so that what belongs together mostly comes together.
+                let mut start = 0;
+                while start < batch.num_rows() {
+                    let (eval, task) = (evals.value(start), tasks.value(start));
+                    let is_other = |row: &usize| evals.value(*row) != eval || tasks.value(*row) != task;
+                    let end = (start + 1..batch.num_rows()).find(is_other).unwrap_or(batch.num_rows());
+                    let unit = found
+                        .entry((eval.to_owned(), task.to_owned()))
+                        .or_insert_with(|| Outcomes::new(eval, task, measures));
+                    unit.extend(&batch.slice(start, end - start))?;
+                    start = end;
+                }
             }
-        }
-        Ok(found.into_values().collect())
+            Ok(found.into_values().collect())
+        })
     }
 
     /// Where trials with these numbers are, one for each; of several the first by coordinates and index.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn places(
-        &self,
-        filter: &Filter,
-        wanted: &[Lookalike<'_>],
-    ) -> Result<Vec<Option<TrialPlace>>, PointsError> {
-        let number = |number: u64| lit(i64::try_from(number).unwrap_or(i64::MAX));
-        let alike = |one: &Lookalike<'_>| {
-            col("eval_id")
-                .eq(lit(one.eval_id))
-                .and(col("base_task").eq(lit(one.base_task)))
-                .and(col("completion_tokens").eq(number(one.completion_tokens)))
-                .and(col("compressed_size").eq(number(one.compressed_size)))
-        };
-        let Some(condition) = wanted.iter().map(alike).reduce(Expr::or) else { return Ok(Vec::new()) };
-        let columns = [
-            "eval_id",
-            "base_task",
-            "completion_tokens",
-            "compressed_size",
-            "params",
-            "index",
-            "repeat",
-            "cache_key",
-        ];
-        let rows = self.trials_of(filter).await?.filter(condition)?.select_columns(&columns)?;
-        let batch = gather(rows).await?;
-        let [evals, tasks, params, keys] =
-            ["eval_id", "base_task", "params", "cache_key"].map(|name| text_column(&batch, name));
-        let column = |name: &str| batch.column_by_name(name).expect("a column that was asked for");
-        let [tokens, sizes] =
-            ["completion_tokens", "compressed_size"].map(|name| column(name).as_primitive::<Int64Type>());
-        let index = column("index").as_primitive::<Int64Type>();
-        let repeat = column("repeat").as_primitive::<Int32Type>();
-        let text = |texts: &dyn Array, row: usize| texts.as_string::<i32>().value(row).to_owned();
-        let place = |one: &Lookalike<'_>| {
-            let is_alike = |row: &usize| {
-                text(&evals, *row) == one.eval_id
-                    && text(&tasks, *row) == one.base_task
-                    && tokens.value(*row) as u64 == one.completion_tokens
-                    && sizes.value(*row) as u64 == one.compressed_size
+    pub fn places<'a>(
+        &'a self,
+        filter: &'a Filter,
+        wanted: &'a [Lookalike<'a>],
+    ) -> Work<'a, Result<Vec<Option<TrialPlace>>, PointsError>> {
+        Box::pin(async move {
+            let number = |number: u64| lit(i64::try_from(number).unwrap_or(i64::MAX));
+            let alike = |one: &Lookalike<'_>| {
+                col("eval_id")
+                    .eq(lit(one.eval_id))
+                    .and(col("base_task").eq(lit(one.base_task)))
+                    .and(col("completion_tokens").eq(number(one.completion_tokens)))
+                    .and(col("compressed_size").eq(number(one.compressed_size)))
             };
-            let order = |row: &usize| (text(&params, *row), index.value(*row), repeat.value(*row));
-            let row = (0..batch.num_rows()).filter(is_alike).min_by_key(order)?;
-            Some(TrialPlace {
-                params: text(&params, row),
-                index: index.value(row).cast_unsigned(),
-                repeat: repeat.value(row).cast_unsigned(),
-                cache_key: text(&keys, row),
-            })
-        };
-        Ok(wanted.iter().map(place).collect())
+            let Some(condition) = wanted.iter().map(alike).reduce(Expr::or) else { return Ok(Vec::new()) };
+            let columns = [
+                "eval_id",
+                "base_task",
+                "completion_tokens",
+                "compressed_size",
+                "params",
+                "index",
+                "repeat",
+                "cache_key",
+            ];
+            let rows = self.trials_of(filter).await?.filter(condition)?.select_columns(&columns)?;
+            let batch = gather(rows).await?;
+            let [evals, tasks, params, keys] =
+                ["eval_id", "base_task", "params", "cache_key"].map(|name| text_column(&batch, name));
+            let column = |name: &str| batch.column_by_name(name).expect("a column that was asked for");
+            let [tokens, sizes] =
+                ["completion_tokens", "compressed_size"].map(|name| column(name).as_primitive::<Int64Type>());
+            let index = column("index").as_primitive::<Int64Type>();
+            let repeat = column("repeat").as_primitive::<Int32Type>();
+            let text = |texts: &dyn Array, row: usize| texts.as_string::<i32>().value(row).to_owned();
+            let place = |one: &Lookalike<'_>| {
+                let is_alike = |row: &usize| {
+                    text(&evals, *row) == one.eval_id
+                        && text(&tasks, *row) == one.base_task
+                        && tokens.value(*row) as u64 == one.completion_tokens
+                        && sizes.value(*row) as u64 == one.compressed_size
+                };
+                let order = |row: &usize| (text(&params, *row), index.value(*row), repeat.value(*row));
+                let row = (0..batch.num_rows()).filter(is_alike).min_by_key(order)?;
+                Some(TrialPlace {
+                    params: text(&params, row),
+                    index: index.value(row).cast_unsigned(),
+                    repeat: repeat.value(row).cast_unsigned(),
+                    cache_key: text(&keys, row),
+                })
+            };
+            Ok(wanted.iter().map(place).collect())
+        })
     }
 
     /// The trials at the points that a filter means.

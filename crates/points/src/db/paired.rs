@@ -10,7 +10,7 @@ use datafusion::logical_expr::col;
 use reasonscape_stats::paired_bootstrap::{Outcome, PairedCell};
 
 use super::{PointsDb, column, gather, text_column};
-use crate::{Filter, PointsError};
+use crate::{Filter, PointsError, Work};
 
 /// What two evaluations did with the tests of a task that both were asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,64 +45,71 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn paired(&self, a: &str, b: &str, filter: &Filter) -> Result<Vec<PairedTask>, PointsError> {
-        let trials = |eval_id: &str, suffix: &str| {
-            format!(
-                "SELECT base_task AS base_task{suffix}, params AS params{suffix}, \"index\" AS index{suffix}, \
+    pub fn paired<'a>(
+        &'a self,
+        a: &'a str,
+        b: &'a str,
+        filter: &'a Filter,
+    ) -> Work<'a, Result<Vec<PairedTask>, PointsError>> {
+        Box::pin(async move {
+            let trials = |eval_id: &str, suffix: &str| {
+                format!(
+                    "SELECT base_task AS base_task{suffix}, params AS params{suffix}, \"index\" AS index{suffix}, \
                  repeat AS repeat{suffix}, status AS status{suffix}, guess AS guess{suffix} FROM trials \
                  WHERE eval_id = '{}'",
-                eval_id.replace('\'', "''")
-            )
-        };
-        let mut first = self.session.sql(&trials(a, "_a")).await?;
-        if let Some(condition) = filter.expression(false) {
-            let points = self.session.table("points").await?;
-            let points = points.filter(condition)?.select_columns(&["base_task", "params"])?;
-            first = first.join(
-                points,
-                JoinType::LeftSemi,
-                &["base_task_a", "params_a"],
-                &["base_task", "params"],
-                None,
-            )?;
-        }
-        let second = self.session.sql(&trials(b, "_b")).await?;
-        let both = first
-            .join(
-                second,
-                JoinType::Inner,
-                &["base_task_a", "params_a", "index_a", "repeat_a"],
-                &["base_task_b", "params_b", "index_b", "repeat_b"],
-                None,
-            )?
-            .aggregate(
-                vec![col("base_task_a"), col("status_a"), col("status_b"), col("guess_a")],
-                vec![datafusion::functions_aggregate::count::count_all().alias("pairs")],
-            )?;
-        let batch = gather(both).await?;
-        let tasks = text_column(&batch, "base_task_a");
-        let number = |name: &str| cast(&column(&batch, name), &DataType::Int64);
-        let (status_a, status_b, pairs) = (number("status_a")?, number("status_b")?, number("pairs")?);
-        let guesses = column(&batch, "guess_a");
-        let mut found: BTreeMap<&str, Vec<PairedCell>> = BTreeMap::new();
-        for row in 0..batch.num_rows() {
-            found.entry(tasks.as_string::<i32>().value(row)).or_default().push(PairedCell {
-                a: outcome(status_a.as_primitive::<Int64Type>().value(row))?,
-                b: outcome(status_b.as_primitive::<Int64Type>().value(row))?,
-                guess: guesses.as_primitive::<Float64Type>().value(row),
-                count: pairs.as_primitive::<Int64Type>().value(row) as u64,
-            });
-        }
-        Ok(found
-            .into_iter()
-            .map(|(task, mut cells)| {
-                // The engine gives groups in no order; the bootstrap must see the same one each time.
-                cells.sort_by(|a, b| {
-                    (a.a as u8, a.b as u8).cmp(&(b.a as u8, b.b as u8)).then(a.guess.total_cmp(&b.guess))
+                    eval_id.replace('\'', "''")
+                )
+            };
+            let mut first = self.session.sql(&trials(a, "_a")).await?;
+            if let Some(condition) = filter.expression(false) {
+                let points = self.session.table("points").await?;
+                let points = points.filter(condition)?.select_columns(&["base_task", "params"])?;
+                first = first.join(
+                    points,
+                    JoinType::LeftSemi,
+                    &["base_task_a", "params_a"],
+                    &["base_task", "params"],
+                    None,
+                )?;
+            }
+            let second = self.session.sql(&trials(b, "_b")).await?;
+            let both = first
+                .join(
+                    second,
+                    JoinType::Inner,
+                    &["base_task_a", "params_a", "index_a", "repeat_a"],
+                    &["base_task_b", "params_b", "index_b", "repeat_b"],
+                    None,
+                )?
+                .aggregate(
+                    vec![col("base_task_a"), col("status_a"), col("status_b"), col("guess_a")],
+                    vec![datafusion::functions_aggregate::count::count_all().alias("pairs")],
+                )?;
+            let batch = gather(both).await?;
+            let tasks = text_column(&batch, "base_task_a");
+            let number = |name: &str| cast(&column(&batch, name), &DataType::Int64);
+            let (status_a, status_b, pairs) = (number("status_a")?, number("status_b")?, number("pairs")?);
+            let guesses = column(&batch, "guess_a");
+            let mut found: BTreeMap<&str, Vec<PairedCell>> = BTreeMap::new();
+            for row in 0..batch.num_rows() {
+                found.entry(tasks.as_string::<i32>().value(row)).or_default().push(PairedCell {
+                    a: outcome(status_a.as_primitive::<Int64Type>().value(row))?,
+                    b: outcome(status_b.as_primitive::<Int64Type>().value(row))?,
+                    guess: guesses.as_primitive::<Float64Type>().value(row),
+                    count: pairs.as_primitive::<Int64Type>().value(row) as u64,
                 });
-                PairedTask { base_task: task.to_owned(), cells }
-            })
-            .collect())
+            }
+            Ok(found
+                .into_iter()
+                .map(|(task, mut cells)| {
+                    // The engine gives groups in no order; the bootstrap must see the same one each time.
+                    cells.sort_by(|a, b| {
+                        (a.a as u8, a.b as u8).cmp(&(b.a as u8, b.b as u8)).then(a.guess.total_cmp(&b.guess))
+                    });
+                    PairedTask { base_task: task.to_owned(), cells }
+                })
+                .collect())
+        })
     }
 }
 

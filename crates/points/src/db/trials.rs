@@ -4,7 +4,7 @@ use datafusion::common::JoinType;
 use datafusion::logical_expr::{col, lit};
 
 use super::{Answer, PointsDb};
-use crate::{Filter, PointsError};
+use crate::{Filter, PointsError, Work};
 
 impl PointsDb {
     /// The trials of an evaluation on a task at the points that a filter means, by coordinates, index and repeat. All
@@ -12,19 +12,30 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub async fn trials(&self, eval_id: &str, task: &str, filter: &Filter) -> Result<Answer, PointsError> {
-        let is_meant = col("eval_id").eq(lit(eval_id)).and(col("base_task").eq(lit(task)));
-        let mut trials = self.session.table("trials").await?.filter(is_meant)?;
-        if let Some(condition) = filter.expression(false) {
-            let identity = ["eval_id", "base_task", "params"];
-            let names = identity.map(|name| format!("point_{name}"));
-            let chosen = identity.iter().zip(&names).map(|(name, alias)| col(*name).alias(alias));
-            let points =
-                self.session.table("points").await?.filter(condition)?.select(chosen.collect::<Vec<_>>())?;
-            let names = names.each_ref().map(String::as_str);
-            trials = trials.join(points, JoinType::LeftSemi, &identity, &names, None)?;
-        }
-        let order = ["params", "index", "repeat"].map(|name| col(name).sort(true, false)).to_vec();
-        Ok(Answer { stream: trials.sort(order)?.execute_stream().await? })
+    pub fn trials<'a>(
+        &'a self,
+        eval_id: &'a str,
+        task: &'a str,
+        filter: &'a Filter,
+    ) -> Work<'a, Result<Answer, PointsError>> {
+        Box::pin(async move {
+            let is_meant = col("eval_id").eq(lit(eval_id)).and(col("base_task").eq(lit(task)));
+            let mut trials = self.session.table("trials").await?.filter(is_meant)?;
+            if let Some(condition) = filter.expression(false) {
+                let identity = ["eval_id", "base_task", "params"];
+                let names = identity.map(|name| format!("point_{name}"));
+                let chosen = identity.iter().zip(&names).map(|(name, alias)| col(*name).alias(alias));
+                let points = self
+                    .session
+                    .table("points")
+                    .await?
+                    .filter(condition)?
+                    .select(chosen.collect::<Vec<_>>())?;
+                let names = names.each_ref().map(String::as_str);
+                trials = trials.join(points, JoinType::LeftSemi, &identity, &names, None)?;
+            }
+            let order = ["params", "index", "repeat"].map(|name| col(name).sort(true, false)).to_vec();
+            Ok(Answer { stream: trials.sort(order)?.execute_stream().await? })
+        })
     }
 }

@@ -234,14 +234,14 @@ fn an_answer_can_be_kept_as_parquet() {
     let written = wait(async {
         let answer =
             db.sql("SELECT model, params, status, guess, answer FROM trials ORDER BY 1, 2").await.unwrap();
-        answer.write_parquet(fs::File::create(&path).unwrap(), &path).await.unwrap()
+        answer.write_parquet(&mut fs::File::create(&path).unwrap(), &path).await.unwrap()
     });
     assert_eq!(written, 66);
     let bytes = fs::read(&path).unwrap();
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
     let error = wait(async {
         let answer = db.sql("SELECT status_name(status + 1) FROM trials").await.unwrap();
-        answer.write_parquet(Vec::new(), &path).await.unwrap_err()
+        answer.write_parquet(&mut Vec::new(), &path).await.unwrap_err()
     });
     assert!(error.to_string().contains("3 is no status"), "{error}");
 }

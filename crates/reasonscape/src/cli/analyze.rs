@@ -23,6 +23,7 @@ use reasonscape_points::{Estimator, EvalInfo, PointsDb};
 use reasonscape_stats::{Confidence, Mode};
 
 use self::plot::Plot;
+pub(super) use self::scores::standings;
 pub(crate) use self::scores::{
     for_people as leaderboard_for_people, for_programs as leaderboard_for_programs,
 };

@@ -20,7 +20,7 @@ use crate::zeta::{
     read, reliability_figure,
 };
 
-/// Metrics of answers already collected, without a judge model
+/// Measure answers already collected, without a judge model
 ///
 /// Reads lines of JSON with `id`, `target` (one or a list) and `answer`, and if they are there `input`, `cot`, `context`,
 /// `options`, `prob_correct`, `prompt_tokens`, `completion_tokens`, `latency_ms`, `truncated`, `repeat`, `temperature`,

@@ -10,7 +10,7 @@ use super::study::study_folder;
 use crate::analysis::Asked;
 use crate::failure::Failure;
 use crate::output::write_file;
-use crate::report::{html, markdown, report};
+use crate::report::{Report, html, markdown, report};
 
 /// Write a report of a study: one page to send, print and keep
 ///
@@ -74,7 +74,7 @@ impl ReportCommand {
                 make_folder(parent)?;
             }
             match form {
-                Form::Html => write_file(&path, |out| Ok(out.write_all(html(&report).as_bytes())?))?,
+                Form::Html => write_html(&report, &path)?,
                 Form::Markdown => {
                     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
                     let beside = path.with_file_name(format!("{stem}-figures"));
@@ -92,6 +92,25 @@ impl ReportCommand {
             Ok(())
         })
     }
+}
+
+/// Writes the report as a page.
+pub(super) async fn write_page(
+    db: &PointsDb,
+    asked: &Asked,
+    title: &str,
+    mode: Mode,
+    path: &Path,
+) -> Result<(), Failure> {
+    let report = report(db, asked, title, mode).await?;
+    if let Some(parent) = path.parent() {
+        make_folder(parent)?;
+    }
+    write_html(&report, path)
+}
+
+fn write_html(report: &Report, path: &Path) -> Result<(), Failure> {
+    write_file(path, |out| Ok(out.write_all(html(report).as_bytes())?))
 }
 
 fn make_folder(folder: &Path) -> Result<(), Failure> {

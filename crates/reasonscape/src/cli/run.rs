@@ -69,19 +69,8 @@ impl Run {
             self.study
         };
         let (study, selection) = arguments.load()?;
-        // What is refused leaves no cache behind.
-        check(&study, &selection)?;
-        let cache = Cache::open(cache_path(&study.folder))?;
-        let (events, told) = mpsc::channel(EVENTS);
-        let (stopper, stop) = watch::channel(Stop::No);
         let judging = Arc::new(reasonscape_points::Progress::default());
-        watch_for_interrupts(stopper, &judging, global)?;
-        let mut progress = Progress::new(&study, global.quiet);
-        let summary = std::thread::scope(|scope| {
-            let running = scope.spawn(|| run(&study, &selection, &cache, events, stop));
-            progress.show(told);
-            running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })?;
+        let (summary, cache) = ask(&study, &selection, &judging, global)?;
         if of_dataset && !self.no_evaluate {
             let ended = ending(&summary, global);
             let answers: u64 = summary.evals.iter().map(|eval| eval.cached + eval.answered).sum();
@@ -98,6 +87,36 @@ impl Run {
         }
         reported
     }
+}
+
+/// Asks what the cache does not hold, showing how far it is, until it is done or Ctrl-C.
+fn ask(
+    study: &Study,
+    selection: &Selection,
+    judging: &Arc<reasonscape_points::Progress>,
+    global: Global,
+) -> Result<(RunSummary, Cache), Failure> {
+    // What is refused leaves no cache behind.
+    check(study, selection)?;
+    let cache = Cache::open(cache_path(&study.folder))?;
+    let (events, told) = mpsc::channel(EVENTS);
+    let (stopper, stop) = watch::channel(Stop::No);
+    watch_for_interrupts(stopper, judging, global)?;
+    let mut progress = Progress::new(study, global.quiet);
+    let summary = std::thread::scope(|scope| {
+        let running = scope.spawn(|| run(study, selection, &cache, events, stop));
+        progress.show(told);
+        running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })?;
+    Ok((summary, cache))
+}
+
+/// The same without a table of what was asked, and then judges.
+pub(super) fn ask_and_judge(study: &Study, selection: Selection, global: Global) -> Result<(), Failure> {
+    let judging = Arc::new(reasonscape_points::Progress::default());
+    let (summary, _) = ask(study, &selection, &judging, global)?;
+    ending(&summary, global)?;
+    judge(study, selection, &judging, global)
 }
 
 /// Judges what has been answered, so that it can be looked at.

@@ -49,6 +49,12 @@ pub(super) struct Serve {
 }
 
 impl Serve {
+    /// A study for whoever sits at this machine.
+    pub(super) fn of(study: PathBuf, port: u16) -> Self {
+        let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        Self { study, port, host, token: None, hosts: Vec::new(), read_only: false, base_path: String::new() }
+    }
+
     pub(super) fn run(self, global: Global) -> Result<(), Failure> {
         let folder = study_folder(&self.study)?;
         let base = base_path(&self.base_path)?;

@@ -43,9 +43,10 @@ pub(super) struct Simulate {
     /// Seed of the models: another one gives the same skill and other known answers.
     #[arg(long, default_value_t = 0, value_name = "S")]
     seed: u64,
-    /// Faults, as in `rate=0.3,kinds=429+500+503+slow+stall+reset+half+invalid-json+wrong-type+empty+no-usage+overflow`.
+    /// Faults, as in `rate=0.3,kinds=429+500+reset`.
     ///
-    /// Also `retry-after=SECONDS`, `slow-ms=N` and `seed=S`. Without `kinds` all of them, without `rate` always.
+    /// Kinds: 429, 500, 503, slow, stall, reset, half, invalid-json, wrong-type, empty, no-usage, overflow. Also
+    /// `retry-after=SECONDS`, `slow-ms=N` and `seed=S`. Without `kinds` all of them, without `rate` always.
     #[arg(long, value_name = "FAULTS")]
     faults: Option<String>,
     /// Environment variable that holds the API key which requests must bring.

@@ -17,6 +17,7 @@ use reasonscape_stats::pairwise::{Method, win_rates};
 use reasonscape_stats::{Confidence, Counters, Interval, Mode};
 use serde_json::{Value, json};
 
+pub(crate) use self::browser::draws_alone;
 pub(crate) use self::small::provenance;
 use self::small::{PLANNED, STRONG, Skill, Small, TWIN, WEAK};
 use crate::world::{reasonscape, refuses};

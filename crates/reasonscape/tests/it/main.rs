@@ -4,11 +4,14 @@
 
 mod analyze;
 mod cache;
+mod demo;
+mod doctor;
 mod estimate;
 mod generate;
 mod import;
 mod init;
 mod key;
+mod manual;
 mod metrics;
 mod run;
 mod score;

@@ -1,4 +1,4 @@
-//! A browser that tests drive: Chromium by way of its WebDriver, over a socket.
+//! A browser that tests drive: Chromium by way of its driver, over a socket.
 //!
 //! The protocol is JSON over HTTP on this machine, a dozen kinds of request. The crates that speak it bring two dozen
 //! others along, among them features of `syn` with which everything would be built anew.
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The key under which an answer names an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// Keys without a letter, as WebDriver writes them.
+/// Keys without a letter, as the protocol writes them.
 pub(crate) mod key {
     pub(crate) const TAB: &str = "\u{e004}";
     pub(crate) const ENTER: &str = "\u{e007}";
@@ -65,7 +65,7 @@ impl Browser {
             _profile: profile,
         };
         let begun = browser.request("POST", "/session", &capabilities).expect("a session");
-        browser.session = begun["sessionId"].as_str().expect("the session has a name").to_owned();
+        begun["sessionId"].as_str().expect("the session has a name").clone_into(&mut browser.session);
         Some(browser)
     }
 
@@ -180,7 +180,7 @@ impl Browser {
             match self.request("POST", &path, &question) {
                 Ok(found) => return found[ELEMENT].as_str().expect("an element").to_owned(),
                 Err(problem) => {
-                    assert!(started.elapsed() < PATIENCE, "`{selector}` on {}: {problem}", self.path())
+                    assert!(started.elapsed() < PATIENCE, "`{selector}` on {}: {problem}", self.path());
                 }
             }
             std::thread::sleep(Duration::from_millis(20));

@@ -83,8 +83,17 @@ fn say_beside(board: &Leaderboard, global: Global) {
 
 /// The leaderboard as people read it.
 pub(crate) fn for_people(board: &Leaderboard) -> Table {
+    with_tasks(board, &board.tasks)
+}
+
+/// The same without the tasks, where one look has to do.
+pub(in crate::cli) fn standings(board: &Leaderboard) -> Table {
+    with_tasks(board, &[])
+}
+
+fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
     let fixed = ["rank", "name", "ReasonScore", "band", "truncated", "mean tokens", "score per 1k tokens"];
-    let columns: Vec<&str> = fixed.into_iter().chain(board.tasks.iter().map(String::as_str)).collect();
+    let columns: Vec<&str> = fixed.into_iter().chain(tasks.iter().map(String::as_str)).collect();
     let mut table = Table::new(&columns);
     for row in &board.rows {
         let mark = if row.complete { "" } else { "*" };
@@ -98,7 +107,7 @@ pub(crate) fn for_people(board: &Leaderboard) -> Table {
             Cell::optional(row.tokens_mean, 0),
             Cell::optional(row.score_per_1k_tokens, 0),
         ];
-        shown.extend(board.tasks.iter().map(|task| match row.tasks.get(task) {
+        shown.extend(tasks.iter().map(|task| match row.tasks.get(task) {
             Some(task) => {
                 let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
                 Cell::Shown(format!("{center:.2} ± {margin:.2}"))

@@ -81,7 +81,7 @@ fn requests(log: &Value) -> Vec<String> {
 }
 
 /// Asserts that a page draws so many pictures, without a word and by itself.
-pub(super) fn draws_alone(page: &Path, pictures: usize) {
+pub(crate) fn draws_alone(page: &Path, pictures: usize) {
     let Some(seen) = seen(page) else { return };
     assert_eq!(seen.console, Vec::<String>::new(), "{}", page.display());
     assert_eq!(seen.requests, Vec::<String>::new(), "{}", page.display());

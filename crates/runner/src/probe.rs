@@ -1,0 +1,108 @@
+//! Whether an endpoint would answer: asked before a run, so that what is wrong is told in words.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::client::{Endpoint, RawReply, Timeouts, TransportProblem};
+use crate::run::{RunError, header_map};
+use crate::{Eval, Message, ReplyProblem, Role};
+
+/// How long a probe waits for a connection and for the list of models.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a probe found nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProbeProblem {
+    /// A key or a header cannot be had, as when its variable is not set.
+    #[error(transparent)]
+    Headers(#[from] RunError),
+    /// The endpoint cannot be reached.
+    #[error("{0}")]
+    Unreachable(String),
+    /// It answers, and refuses.
+    #[error(transparent)]
+    Refused(#[from] ReplyProblem),
+    /// It has no list of models.
+    #[error("it does not list its models (HTTP {status})")]
+    NoList {
+        /// The HTTP status.
+        status: u16,
+    },
+    /// The request could not be made.
+    #[error("the request cannot be made: {0}")]
+    Client(String),
+}
+
+impl From<TransportProblem> for ProbeProblem {
+    fn from(problem: TransportProblem) -> Self {
+        Self::Unreachable(problem.to_string())
+    }
+}
+
+/// The models that an endpoint lists. It costs nothing.
+///
+/// # Errors
+/// A [`ProbeProblem`] that says what is wrong and what would be right.
+pub fn listed_models(eval: &Eval, base_url: &str) -> Result<Vec<String>, ProbeProblem> {
+    let url = format!("{}/models", base_url.trim_end_matches('/'));
+    let reply = exchange(eval, &url, None, PATIENCE)?;
+    match reply.status {
+        200 => {}
+        // What refuses the key here refuses it everywhere, and says so as it would in a run.
+        401 | 403 => return Err(refusal(eval, &reply)),
+        status => return Err(ProbeProblem::NoList { status }),
+    }
+    let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    let Some(models) = body["data"].as_array().or_else(|| body["models"].as_array()) else {
+        return Err(ProbeProblem::NoList { status: reply.status });
+    };
+    let name = |model: &Value| model["id"].as_str().or_else(|| model["name"].as_str()).map(ToOwned::to_owned);
+    Ok(models.iter().filter_map(name).collect())
+}
+
+/// Asks an endpoint one short question, with everything that a run would send along, and gives what it says and how long
+/// it took.
+///
+/// # Errors
+/// A [`ProbeProblem`] that says what is wrong and what would be right.
+pub fn ask_once(eval: &Eval, base_url: &str) -> Result<(String, Duration), ProbeProblem> {
+    let question = Message { role: Role::User, content: "Reply with the one word: ready".into() };
+    let body = eval.payload(&[question]).to_string().into_bytes();
+    let reply = exchange(eval, &eval.provider.endpoint(base_url), Some(body), eval.limits.timeout)?;
+    let completion = eval.provider.parse(reply.status, &reply.body)?;
+    Ok((completion.content, reply.latency))
+}
+
+fn refusal(eval: &Eval, reply: &RawReply) -> ProbeProblem {
+    match eval.provider.parse(reply.status, &reply.body) {
+        Err(problem) => problem.into(),
+        Ok(_) => ProbeProblem::NoList { status: reply.status },
+    }
+}
+
+/// One request and its answer, on a runtime of its own.
+fn exchange(
+    eval: &Eval,
+    url: &str,
+    body: Option<Vec<u8>>,
+    total: Duration,
+) -> Result<RawReply, ProbeProblem> {
+    let headers = header_map(eval)?;
+    let connect = eval.limits.connect_timeout.min(PATIENCE);
+    let timeouts = Timeouts { connect, idle: eval.limits.idle_timeout.min(total), total };
+    let client = |error: String| ProbeProblem::Client(error);
+    // A second call finds the provider installed already, which is what was wanted.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| client(error.to_string()))?;
+    runtime.block_on(async {
+        let endpoint = match body {
+            Some(_) => Endpoint::new(url, headers, timeouts),
+            None => Endpoint::for_reading(url, headers, timeouts),
+        };
+        let endpoint = endpoint.map_err(|error| client(error.without_url().to_string()))?;
+        Ok(endpoint.send(body.unwrap_or_default()).await?)
+    })
+}
