@@ -28,7 +28,7 @@ use crate::{Params, Task, canonical_json};
 /// assert_eq!(error.line, Some(2));
 /// # Ok::<(), reasonscape_core::SuiteError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Suite {
     /// Name by which it is called.
     pub name: String,
@@ -41,7 +41,7 @@ pub struct Suite {
 }
 
 /// A part of a task's parameter space: the product of its axes and, if listed, its base points.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Manifold {
     /// Name, unique in its suite.
     pub id: String,

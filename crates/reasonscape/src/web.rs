@@ -19,6 +19,7 @@ mod names;
 mod pages;
 mod problem;
 mod reply;
+mod runs;
 mod server;
 mod state;
 mod versus;

@@ -31,8 +31,9 @@ pub(super) async fn health() -> Response {
 }
 
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response {
-    let study = app.study().await;
-    let text = app.metrics.text(study.db.evals().len(), study.trials);
+    let study = app.opened().await;
+    let evals = study.as_ref().map_or(0, |study| study.db.evals().len());
+    let text = app.metrics.text(evals, study.map_or(0, |study| study.trials));
     reply("text/plain; version=0.0.4; charset=utf-8", text)
 }
 

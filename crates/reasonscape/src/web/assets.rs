@@ -32,6 +32,8 @@ const ASSETS: &[(&str, &str, &str)] = &[
     ("chart.js", SCRIPT, include_str!("assets/chart.js")),
     ("surface.js", SCRIPT, include_str!("assets/surface.js")),
     ("choose.js", SCRIPT, include_str!("assets/choose.js")),
+    ("runs.js", SCRIPT, include_str!("assets/runs.js")),
+    ("run.js", SCRIPT, include_str!("assets/run.js")),
     ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
 ];
 

@@ -7,6 +7,9 @@ pub(super) mod forensics;
 pub(super) mod leaderboard;
 pub(super) mod login;
 mod models;
+pub(super) mod new_run;
+pub(super) mod run;
+pub(super) mod runs;
 pub(super) mod test;
 pub(super) mod trial;
 pub(super) mod trials;
@@ -37,6 +40,11 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("forensics.html", include_str!("pages/forensics.html")),
     ("figure.html", include_str!("pages/figure.html")),
     ("models.html", include_str!("pages/models.html")),
+    ("runs.html", include_str!("pages/runs.html")),
+    ("new_run.html", include_str!("pages/new_run.html")),
+    ("options.html", include_str!("pages/options.html")),
+    ("run.html", include_str!("pages/run.html")),
+    ("delete_run.html", include_str!("pages/delete_run.html")),
     ("login.html", include_str!("pages/login.html")),
     ("failed.html", include_str!("pages/failed.html")),
 ];
@@ -48,6 +56,7 @@ const PLACES: &[(&str, &str)] = &[
     ("Compare", "/compare"),
     ("Trials", "/trials"),
     ("Forensics", "/forensics"),
+    ("Runs", "/runs"),
 ];
 
 /// The templates, read once.
@@ -74,12 +83,22 @@ impl Templates {
 struct Frame<'a> {
     title: &'a str,
     base: &'a str,
+    /// The study whose run this is.
+    home: Option<HomeLink<'a>>,
+    /// Where everything begins, be this a run or not.
+    root: &'a str,
     assets: &'a str,
     places: Vec<PlaceLink>,
     remarks: &'a [String],
     /// Whether there is a session to be ended.
     can_leave: bool,
     program: &'static str,
+}
+
+#[derive(Serialize)]
+struct HomeLink<'a> {
+    title: &'a str,
+    href: String,
 }
 
 #[derive(Serialize)]
@@ -95,6 +114,10 @@ struct Whole<'a, T> {
     page: &'a T,
 }
 
+/// Marks a page that says itself what is wrong, where it can be mended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told;
+
 /// Puts a page into its frame.
 fn render(
     app: &App,
@@ -104,9 +127,11 @@ fn render(
     page: &impl Serialize,
 ) -> Result<Response, Problem> {
     let is_inside = template != "login.html";
+    let root = app.home.as_ref().map_or(app.base.as_str(), |home| &home.base);
     let place = |&(name, path): &(&'static str, &str)| PlaceLink {
         name,
-        href: format!("{}{path}", app.base),
+        // Runs are the study's, and its own runs' too.
+        href: format!("{}{path}", if path == "/runs" { root } else { &app.base }),
         is_here: name == here,
     };
     // Whoever is not let in is told nothing of the study.
@@ -114,6 +139,8 @@ fn render(
     let frame = Frame {
         title: &app.title,
         base: &app.base,
+        home: app.home.as_ref().map(|home| HomeLink { title: &home.title, href: format!("{root}/") }),
+        root,
         assets: &assets::VERSION,
         places: if is_inside { PLACES.iter().map(place).collect() } else { Vec::new() },
         remarks,

@@ -17,6 +17,7 @@ use super::memo::Memo;
 use super::metrics::Metrics;
 use super::pages::Templates;
 use super::problem::Problem;
+use super::runs::Runs;
 use super::versus;
 use crate::analysis::{Asked, Leaderboard, leaderboard};
 
@@ -30,13 +31,24 @@ pub(super) struct App {
     pub(super) title: String,
     /// What stands before every path: nothing, or as `/x`.
     pub(super) base: String,
-    pub(super) access: Access,
-    pub(super) metrics: Metrics,
-    pub(super) templates: Templates,
-    current: RwLock<Arc<Snapshot>>,
+    pub(super) access: Arc<Access>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) templates: Arc<Templates>,
+    /// The study whose run this is, if it is one.
+    pub(super) home: Option<Home>,
+    /// Runs are made in the study that was named at the start, not in theirs.
+    runs: Option<Arc<Runs>>,
+    /// Nothing, as long as the study has no trials.
+    current: RwLock<Option<Arc<Snapshot>>>,
     looked: Mutex<Instant>,
     /// Whether the files have changed since, into something that cannot be read.
     is_stale: AtomicBool,
+}
+
+/// The study that another belongs to.
+pub(super) struct Home {
+    pub(super) title: String,
+    pub(super) base: String,
 }
 
 /// A study as it was read at one moment.
@@ -60,19 +72,42 @@ impl App {
         title: String,
         base: String,
         access: Access,
-        snapshot: Snapshot,
+        snapshot: Option<Snapshot>,
     ) -> Self {
+        Self {
+            title,
+            base,
+            access: Arc::new(access),
+            metrics: Arc::default(),
+            templates: Arc::new(Templates::new()),
+            home: None,
+            runs: Some(Arc::new(Runs::new(folder.clone()))),
+            current: RwLock::new(snapshot.map(Arc::new)),
+            looked: Mutex::new(Instant::now()),
+            is_stale: AtomicBool::new(false),
+            folder,
+        }
+    }
+
+    /// The study of a run, with the same readers and the same look.
+    pub(super) fn within(&self, folder: PathBuf, title: String, base: String, snapshot: Snapshot) -> Self {
         Self {
             folder,
             title,
             base,
-            access,
-            metrics: Metrics::default(),
-            templates: Templates::new(),
-            current: RwLock::new(Arc::new(snapshot)),
+            access: Arc::clone(&self.access),
+            metrics: Arc::clone(&self.metrics),
+            templates: Arc::clone(&self.templates),
+            home: Some(Home { title: self.title.clone(), base: self.base.clone() }),
+            runs: None,
+            current: RwLock::new(Some(Arc::new(snapshot))),
             looked: Mutex::new(Instant::now()),
             is_stale: AtomicBool::new(false),
         }
+    }
+
+    pub(super) fn runs(&self) -> Result<&Arc<Runs>, Problem> {
+        self.runs.as_ref().ok_or_else(|| Problem::absent("a run has no runs of its own"))
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -88,9 +123,14 @@ impl App {
         })
     }
 
-    /// The study as it is now. What cannot be read leaves what was read before, with a remark.
+    /// The study as it is now. Nobody gets as far as a page that asks for it while it has no trials.
     pub(super) async fn study(&self) -> Arc<Snapshot> {
-        let known = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
+        self.opened().await.expect("pages of a study without trials are not shown")
+    }
+
+    /// The study as it is now, if it has trials. What cannot be read leaves what was read before, with a remark.
+    pub(super) async fn opened(&self) -> Option<Arc<Snapshot>> {
+        let known = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
         // Whoever comes while another looks takes what is there.
         let Ok(mut looked) = self.looked.try_lock() else { return known };
         if looked.elapsed() < LOOK_AGAIN {
@@ -98,12 +138,13 @@ impl App {
         }
         let stamp = Stamp::of(&self.folder);
         *looked = Instant::now();
-        if stamp == known.stamp {
+        if known.as_ref().is_some_and(|known| stamp == known.stamp) {
             self.is_stale.store(false, Relaxed);
             return known;
         }
         let read = match Snapshot::open(&self.folder).await {
             Ok(read) => read,
+            Err(PointsError::Empty { .. }) if known.is_none() => return None,
             Err(error) => {
                 tracing::warn!(%error, "the study changed and cannot be read");
                 self.is_stale.store(true, Relaxed);
@@ -113,8 +154,8 @@ impl App {
         self.is_stale.store(false, Relaxed);
         self.metrics.reloads.fetch_add(1, Relaxed);
         let read = Arc::new(read);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&read);
-        read
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&read));
+        Some(read)
     }
 }
 

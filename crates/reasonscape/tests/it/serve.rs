@@ -5,6 +5,7 @@ mod browser;
 mod explorer;
 mod hostile;
 mod pages;
+mod runs;
 mod server;
 mod versus;
 

@@ -3,6 +3,7 @@
 mod compare;
 mod explorer;
 mod leaderboard;
+mod runs;
 mod trials;
 
 use std::collections::BTreeSet;

@@ -101,6 +101,15 @@ impl Study {
         writer.finish(&provenance()).unwrap();
     }
 
+    /// A study of these files, of which nothing has been asked.
+    pub(super) fn of(files: &[(&str, &str)]) -> Self {
+        let folder = TempDir::new().unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        Self { folder }
+    }
+
     pub(super) fn path(&self) -> &str {
         self.folder.path().to_str().unwrap()
     }
@@ -189,7 +198,7 @@ fn trial(index: u64, tenths: u64, cache_key: CacheKey) -> Trial {
 /// The program as a server; it is ended whatever the test does.
 pub(super) struct Server {
     pub(super) child: Child,
-    pub(super) study: Study,
+    pub(super) study: Arc<Study>,
     pub(super) url: String,
     /// Host and port.
     pub(super) address: String,
@@ -231,7 +240,7 @@ impl Server {
     }
 
     pub(super) fn start(arguments: &[&str]) -> Self {
-        Self::on(Study::new(), arguments)
+        Self::on(Arc::new(Study::new()), arguments, &[])
     }
 
     /// A server on [`Study::landscape`], which others use too.
@@ -239,17 +248,19 @@ impl Server {
         static LANDSCAPE: Mutex<Weak<Server>> = Mutex::new(Weak::new());
         let mut shared = LANDSCAPE.lock().unwrap_or_else(PoisonError::into_inner);
         shared.upgrade().unwrap_or_else(|| {
-            let server = Arc::new(Self::on(Study::landscape(), &[]));
+            let server = Arc::new(Self::on(Arc::new(Study::landscape()), &[], &[]));
             *shared = Arc::downgrade(&server);
             server
         })
     }
 
-    fn on(study: Study, arguments: &[&str]) -> Self {
+    /// A server on this study, with these variables in its environment.
+    pub(super) fn on(study: Arc<Study>, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
             .args(["serve", study.path(), "--port", "0"])
             .args(arguments)
             .env_remove("REASONSCAPE_TOKEN")
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
