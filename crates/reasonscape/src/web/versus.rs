@@ -27,11 +27,18 @@ pub(super) struct Answers {
     contests: Memo<(Mode, Vec<String>, Vec<String>), Pairwise>,
     comparisons: Memo<(Pair, Mode, Vec<String>), Comparison>,
     differing: Memo<(Pair, Vec<String>), Differing>,
-    rows: Memo<Page, Vec<[StoredTrial; 2]>>,
+    rows: Memo<Part, Vec<[StoredTrial; 2]>>,
 }
 
-/// So many of the tests on which two differ: of whom, which, who is right, from where, how many.
-type Page = (Pair, Vec<String>, Right, u64, usize);
+/// Some of the tests that ended differently.
+#[derive(PartialEq)]
+struct Part {
+    pair: Pair,
+    conditions: Vec<String>,
+    right: Right,
+    first: u64,
+    most: usize,
+}
 
 /// Two evaluations, by their ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +136,7 @@ impl Snapshot {
         most: usize,
     ) -> Result<Arc<Vec<[StoredTrial; 2]>>, Problem> {
         let differing = self.differing(pair, query).await?;
-        let question = (pair.clone(), tests(query)?, right, first, most);
+        let part = Part { pair: pair.clone(), conditions: tests(query)?, right, first, most };
         let work = async || {
             let tests: Vec<TestName<'_>> = differing
                 .tests(right)
@@ -141,6 +148,6 @@ impl Snapshot {
             // Files may have been replaced since the tests were listed.
             Ok::<_, Problem>(of_a.into_iter().zip(of_b).filter_map(|(a, b)| Some([a?, b?])).collect())
         };
-        self.versus.rows.get(question, work).await
+        self.versus.rows.get(part, work).await
     }
 }

@@ -114,7 +114,7 @@ fn percent(rate: f64) -> String {
         certain if certain <= 0.0 || certain >= 100.0 => format!("{certain:.0}"),
         rare if rare < 0.5 => "<1".to_owned(),
         usual if usual >= 99.5 => ">99".to_owned(),
-        other => format!("{other:.0}"),
+        other => format!("{:.0}", other.round()),
     }
 }
 
