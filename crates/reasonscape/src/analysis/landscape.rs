@@ -87,31 +87,37 @@ pub(crate) struct Parameter {
     pub(crate) is_numeric: bool,
 }
 
-/// The parameters that vary, task by task.
+/// The parameters that vary, task by task. It is an error if no point is meant.
 pub(crate) async fn parameters(db: &PointsDb, asked: &Asked) -> Result<Vec<TaskParameters>, PointsError> {
-    let landscape = Landscape::gather(db, asked).await?;
+    let groups = db.aggregate(&[Column::BaseTask, Column::Params], &asked.filter, Mode::C_P).await?;
+    if groups.is_empty() {
+        return Err(asked.nothing(db).await);
+    }
+    let mut points: BTreeMap<String, Vec<BTreeMap<String, Value>>> = BTreeMap::new();
+    for group in groups {
+        let [task, params] = &group.key[..] else { unreachable!("grouped by two columns") };
+        points.entry(task.to_string()).or_default().push(read(&params.to_string()));
+    }
     let mut manifolds: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for group in db.aggregate(&[Column::BaseTask, Column::Manifold], &asked.filter, Mode::C_P).await? {
         if let [task, Value::Text(manifold)] = &group.key[..] {
             manifolds.entry(task.to_string()).or_default().push(manifold.clone());
         }
     }
-    let varies = |spread: &Spread| spread.values.len() > 1;
-    let of_task = |task: TaskLandscape| TaskParameters {
-        manifolds: manifolds.remove(&task.task).unwrap_or_default(),
-        task: task.task,
-        parameters: task
-            .parameters
+    let of_task = |(task, points): (String, Vec<BTreeMap<String, Value>>)| TaskParameters {
+        parameters: spreads(&task, &points)
             .into_iter()
-            .filter(varies)
+            .filter(|spread| spread.values.len() > 1)
             .map(|spread| Parameter {
                 is_numeric: spread.is_numeric(),
                 name: spread.name,
                 values: spread.values,
             })
             .collect(),
+        manifolds: manifolds.remove(&task).unwrap_or_default(),
+        task,
     };
-    Ok(landscape.tasks.into_iter().map(of_task).collect())
+    Ok(points.into_iter().map(of_task).collect())
 }
 
 impl Landscape {

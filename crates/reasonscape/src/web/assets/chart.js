@@ -91,7 +91,10 @@ const draw = async (drawing) => {
   chart.hidden = false;
   drawing.append(chart);
   drawing.classList.add("live");
-  await library.newPlot(chart, data, layout, config);
+  const drawn = library.newPlot(chart, data, layout, config);
+  // Its buttons are for the pointer only; those who do not use one have the numbers below.
+  chart.querySelector(".modebar-container")?.setAttribute("aria-hidden", "true");
+  await drawn;
   chart.on("plotly_click", ({ points, event }) => {
     const address = points.find((point) => typeof point.customdata === "string")?.customdata;
     if (!address) return;

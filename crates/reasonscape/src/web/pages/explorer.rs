@@ -106,7 +106,7 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
     let study = app.study().await;
     let mut problems = Vec::new();
     let (wish, tasks) = wish(&study, &query, &mut problems).await?;
-    let models = Chosen::of(&study, &query, Some(&wish.task), wish.mode).await?;
+    let models = Chosen::of(&study, &query, Some(&wish.task), wish.mode, u64::MAX).await?;
     let axis = |chosen: &Option<String>, other: &Option<String>| -> Vec<Choice> {
         let offered = wish.parameters.iter().filter(|parameter| Some(&parameter.name) != other.as_ref());
         offered

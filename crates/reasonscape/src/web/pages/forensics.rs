@@ -27,6 +27,8 @@ use crate::web::visible::visible;
 
 /// What stands in an address that belongs to this page.
 const NAMES: [&str; 3] = ["task", "eval", "by"];
+/// Trials that are read unless the reader chooses models: about a second's worth.
+const MOST_TRIALS: u64 = 150_000;
 /// Examples of loops.
 const EXAMPLES: usize = 6;
 /// Findings beyond these are folded.
@@ -77,7 +79,7 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
         is_known
     });
     let by = by(&query, By::Eval)?;
-    let models = Chosen::of(&study, &query, task, Mode::C_P).await?;
+    let models = Chosen::of(&study, &query, task, Mode::C_P, MOST_TRIALS).await?;
     let mut tasks =
         vec![Choice { value: String::new(), shown: "all of them".to_owned(), is_chosen: task.is_none() }];
     tasks.extend(all.iter().map(|other| Choice {

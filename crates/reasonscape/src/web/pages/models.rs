@@ -4,6 +4,7 @@ use reasonscape_stats::Mode;
 use serde::Serialize;
 
 use super::explorer::label;
+use crate::analysis::ScoreRow;
 use crate::web::links::Query;
 use crate::web::problem::Problem;
 use crate::web::state::Snapshot;
@@ -33,22 +34,19 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// Reads `eval` of an address. Without one, the models with the highest ReasonScore are shown, of those that were
-    /// tried on the task.
+    /// tried on the task: a few, and no more than have so many trials together, but for the first.
     pub(super) async fn of(
         study: &Snapshot,
         query: &Query,
         task: Option<&str>,
         mode: Mode,
+        most_trials: u64,
     ) -> Result<Self, Problem> {
         let board = study.board(mode, &[]).await?;
         let was_tried =
             |tasks: &std::collections::BTreeMap<String, _>| task.is_none_or(|task| tasks.contains_key(task));
-        let known: Vec<&str> = board
-            .rows
-            .iter()
-            .filter(|row| was_tried(&row.tasks))
-            .map(|row| row.eval.eval_id.as_str())
-            .collect();
+        let rows: Vec<&ScoreRow> = board.rows.iter().filter(|row| was_tried(&row.tasks)).collect();
+        let known: Vec<&str> = rows.iter().map(|row| row.eval.eval_id.as_str()).collect();
         let mut said = Vec::new();
         let mut asked: Vec<&str> = query.all("eval").collect();
         let unknown: Vec<&str> = asked.extract_if(.., |id| !known.contains(id)).take(FEW).collect();
@@ -61,13 +59,23 @@ impl Chosen {
             }
         }));
         let mut ids: Vec<String> = if asked.is_empty() {
-            if known.len() > FEW {
+            let mut trials = 0;
+            let fits = |row: &&&ScoreRow| {
+                let of_task = |name: &str| task.is_none_or(|task| task == name);
+                trials +=
+                    row.tasks.iter().filter(|(name, _)| of_task(name)).map(|(_, task)| task.n).sum::<u64>();
+                trials <= most_trials
+            };
+            let few = rows.iter().take(FEW).take_while(fits).count().max(1).min(known.len());
+            if known.len() > few {
+                let these =
+                    if few == 1 { "this is the one".to_owned() } else { format!("these are the {few}") };
                 said.push(format!(
-                    "Of {} models{of_task}, these are the {FEW} with the highest ReasonScore.",
+                    "Of {} models{of_task}, {these} with the highest ReasonScore.",
                     known.len()
                 ));
             }
-            known.iter().take(FEW).map(ToString::to_string).collect()
+            known.iter().take(few).map(ToString::to_string).collect()
         } else {
             // In the order of the leaderboard, which is that of the list.
             known.iter().filter(|id| asked.contains(*id)).map(ToString::to_string).collect()

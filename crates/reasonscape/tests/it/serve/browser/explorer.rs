@@ -97,14 +97,8 @@ fn drawings_become_charts_with_numbers_a_legend_and_links() {
             .script(&format!("return [...document.querySelectorAll('{selector}')].map((e) => e.textContent)"))
     };
     assert_eq!(texts("#projection .legendtext"), json!(["m1", "m3 <b>\"&' ${x} %{y}"]));
-    // The legend hides a model.
-    let lines = "return [...document.querySelectorAll('#projection .scatterlayer .trace')].filter((trace) => \
-                 getComputedStyle(trace).display !== 'none').length";
-    let all = browser.script(lines);
+    // A point tells its numbers and leads to its trials.
     browser.script("document.querySelector('#projection').scrollIntoView()");
-    browser.click("#projection .legendtoggle");
-    browser.wait_for(&format!("(() => {{ {lines} < {all} }})()"));
-    // A click on a point leads to its trials, whatever is hidden.
     let point = browser.script(
         "const points = [...document.querySelectorAll('#projection .scatterlayer .point')];
          const box = points.find((point) => point.checkVisibility()).getBoundingClientRect();
@@ -113,12 +107,23 @@ fn drawings_become_charts_with_numbers_a_legend_and_links() {
     let [x, y] = [0, 1].map(|place| point[place].as_f64().unwrap());
     pointer(&browser, "mouseMoved", x - 1.0, y);
     pointer(&browser, "mouseMoved", x, y);
-    browser.wait_for("document.querySelector('#projection .hovertext')");
+    browser.wait_for(
+        "document.querySelector('#projection .hovertext') && document.querySelector('#projection .chart')._hoverdata",
+    );
     assert!(texts("#projection .hovertext").to_string().contains(" correct"));
     pointer(&browser, "mousePressed", x, y);
     pointer(&browser, "mouseReleased", x, y);
     browser.wait_for("location.pathname === '/trials' && document.querySelector('#trials')");
     assert!(browser.path().contains("task=maze&params="), "{}", browser.path());
+    // The legend hides a model.
+    browser.go("/explorer?task=maze&eval=e00000&eval=e00002");
+    wait_for_charts(&browser);
+    let lines = "return [...document.querySelectorAll('#projection .scatterlayer .trace')].filter((trace) => \
+                 getComputedStyle(trace).display !== 'none').length";
+    let all = browser.script(lines);
+    browser.script("document.querySelector('#projection').scrollIntoView()");
+    browser.click("#projection .legendtoggle");
+    browser.wait_for(&format!("(() => {{ {lines} < {all} }})()"));
     browser.is_quiet();
 }
 
