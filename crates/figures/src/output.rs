@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::model::Figure;
-use crate::{draw, page, png};
+use crate::{describe, draw, page, png};
 
 /// Pixels of a PNG for each of the SVG: 288 to the inch in print.
 pub const PNG_SCALE: f32 = 3.0;
@@ -92,6 +94,30 @@ impl Figure {
     /// must be the only one of its name on the page.
     pub fn fragment(&self, id: &str) -> String {
         page::fragment(self, id)
+    }
+
+    /// What plotly is given to draw it: an object with `data`, `layout` and `config`. Words around the panels are not in
+    /// it; they are the [title](Figure::title), the [subtitle](Figure::subtitle) and the [remarks](Figure::remarks).
+    ///
+    /// ```
+    /// use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
+    ///
+    /// let panel = Panel::new("", Axis::linear("depth"), Axis::percent("accuracy"));
+    /// let chart = Figure::new("").panel(panel.layer(Layer::dots("a", vec![Point::exact(2.0, 0.5)]))).chart();
+    /// assert_eq!(chart["data"][0]["x"][0], 2.0);
+    /// ```
+    pub fn chart(&self) -> Value {
+        page::chart(self)
+    }
+
+    /// The picture in a few sentences, for readers who do not see it.
+    pub fn description(&self) -> String {
+        describe::describe(self)
+    }
+
+    /// The notes, and those that the drawing itself makes necessary.
+    pub fn remarks(&self) -> Vec<String> {
+        draw::notes(self)
     }
 
     /// The bytes of a file of this kind.

@@ -57,12 +57,25 @@ fn embedded(value: &Value) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
-fn drawing(figure: &Figure, id: &str) -> String {
-    let plotly = plotly(figure);
-    let config = json!({
+fn config() -> Value {
+    json!({
         "displaylogo": false, "responsive": true, "typesetMath": false,
         "toImageButtonOptions": {"format": "svg", "filename": "figure"},
-    });
+    })
+}
+
+/// What plotly is given, as one object.
+pub(crate) fn chart(figure: &Figure) -> Value {
+    let plotly = plotly(figure);
+    json!({
+        "data": rounded(Value::Array(plotly.traces)),
+        "layout": rounded(plotly.layout),
+        "config": config(),
+    })
+}
+
+fn drawing(figure: &Figure, id: &str) -> String {
+    let plotly = plotly(figure);
     format!(
         "<div id=\"{}\" role=\"img\" aria-label=\"{}\" style=\"height:{}px\"></div>\n\
          <script>Plotly.newPlot({},{},{},{});</script>\n",
@@ -72,7 +85,7 @@ fn drawing(figure: &Figure, id: &str) -> String {
         embedded(&json!(id)),
         embedded(&rounded(Value::Array(plotly.traces))),
         embedded(&rounded(plotly.layout)),
-        embedded(&config),
+        embedded(&config()),
     )
 }
 

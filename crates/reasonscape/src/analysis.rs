@@ -17,6 +17,7 @@ mod leaderboard;
 mod modes;
 mod pairwise;
 mod spectrum;
+mod surprise;
 mod tokens;
 mod trials;
 mod view;
@@ -27,26 +28,35 @@ use serde::Serialize;
 
 pub(crate) use self::chance::honest_near_chance;
 pub(crate) use self::cluster::{Kinship, Member, cluster_figure, kinship};
-pub(crate) use self::compare::{Comparison, compare, word};
+pub(crate) use self::compare::{Comparison, TaskComparison, compare, p_value, word};
 pub(crate) use self::compression::{
-    Compression, CompressionOptions, CompressionRow, Dominance, Ended, Spread, compression,
+    Compression, CompressionOptions, CompressionRow, Dominance, Ended, Spread, bits_per_token, compression,
     compression_figure,
 };
-pub(crate) use self::counted::{Asked, truncation_note};
-pub(crate) use self::frontier::{Frontier, FrontierRow, frontier_figure, frontiers};
-pub(crate) use self::hazard::{Bin, HazardOptions, HazardRow, ReachedAt, Turn, hazard, hazard_figure};
+pub(crate) use self::counted::{Asked, evaluation, label, some, truncation_note};
+pub(crate) use self::frontier::{
+    Frontier, FrontierRow, Frontiers, frontier_figure, frontier_lines, frontiers,
+};
+pub(crate) use self::hazard::{
+    Bin, HazardOptions, HazardRow, ReachedAt, Turn, hazard, hazard_figure, histogram_figure,
+};
 pub(crate) use self::inventory::{
     EvalSummary, PointSummary, TaskSummary, evals, points, tasks, telling_coordinates,
 };
+pub(crate) use self::landscape::{Parameter, TaskParameters, parameters};
 pub(crate) use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard};
 pub(crate) use self::modes::{ModesRow, modes};
-pub(crate) use self::pairwise::{Pairwise, pairwise};
+pub(crate) use self::pairwise::{Contestant, Pairwise, pairwise};
 pub(crate) use self::spectrum::{
     PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure,
 };
+pub(crate) use self::surprise::{Surprise, surprise};
 pub(crate) use self::tokens::{Limited, Spent, TokensOptions, TokensRow, tokens, tokens_figure};
 pub(crate) use self::trials::By;
-pub(crate) use self::view::{Along, View, ViewCell, Views, projection_figure, surface_figure, views};
+pub(crate) use self::view::{
+    Along, View, ViewAxis, ViewCell, Views, projection_figure, projection_finding, surface_figure,
+    surface_finding, surface_range, views,
+};
 
 /// An interval as programs read it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

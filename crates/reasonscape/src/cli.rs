@@ -32,7 +32,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-pub(crate) use self::analyze::{leaderboard_for_people, leaderboard_for_programs};
+pub(crate) use self::analyze::{
+    compression_for_people, frontiers_for_people, hazard_for_people, leaderboard_for_people,
+    leaderboard_for_programs, tokens_for_people, views_for_people,
+};
 pub(crate) use self::cache::utc;
 pub(crate) use self::plan::forecast_for_programs;
 pub(crate) use self::run::write_results;

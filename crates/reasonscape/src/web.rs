@@ -5,8 +5,11 @@
 //! model wrote is shown and never run. Whoever is not at this machine needs a token; nobody else's page can ask in a
 //! reader's name. Pages and API say what `analysis` says: no number is made here.
 
+mod answers;
 mod api;
 mod assets;
+mod chart;
+mod differing;
 mod guard;
 mod links;
 mod listing;
@@ -19,6 +22,7 @@ mod reply;
 mod runs;
 mod server;
 mod state;
+mod versus;
 mod visible;
 
 pub(crate) use self::guard::{Access, Token};

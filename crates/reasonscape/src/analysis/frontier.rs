@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::counted::Asked;
 use super::landscape::{Landscape, TaskLandscape};
 
-pub(crate) use self::figure::frontier_figure;
+pub(crate) use self::figure::{frontier_figure, frontier_lines};
 
 /// One evaluation on one task.
 #[derive(Debug, Clone, Serialize)]

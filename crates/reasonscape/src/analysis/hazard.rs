@@ -10,7 +10,7 @@ use reasonscape_stats::survival::{Cause, Ending, Exposure, HazardBin, Lifetimes,
 use reasonscape_stats::{Confidence, Interval};
 use serde::Serialize;
 
-pub(crate) use self::figure::hazard_figure;
+pub(crate) use self::figure::{hazard_figure, histogram_figure};
 pub(crate) use self::turn::Turn;
 use super::Bounds;
 use super::counted::{Asked, is_known};

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use reasonscape_core::{Range, tasks};
 use reasonscape_points::{Column, Counts, EvalInfo, PointsDb, PointsError, Value};
 use reasonscape_stats::Mode;
+use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::counted::{Asked, label, truncation_is_known};
@@ -66,6 +67,51 @@ impl Spread {
 pub(super) struct Place {
     pub(super) points: u64,
     pub(super) counts: Counts,
+}
+
+/// The parameters of a task along which one can look: those that vary, most first.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct TaskParameters {
+    pub(crate) task: String,
+    /// The parts of its suite that its points lie on.
+    pub(crate) manifolds: Vec<String>,
+    pub(crate) parameters: Vec<Parameter>,
+}
+
+/// A parameter that varies.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    /// In ascending order; words in the order of their task.
+    pub(crate) values: Vec<Value>,
+    pub(crate) is_numeric: bool,
+}
+
+/// The parameters that vary, task by task.
+pub(crate) async fn parameters(db: &PointsDb, asked: &Asked) -> Result<Vec<TaskParameters>, PointsError> {
+    let landscape = Landscape::gather(db, asked).await?;
+    let mut manifolds: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for group in db.aggregate(&[Column::BaseTask, Column::Manifold], &asked.filter, Mode::C_P).await? {
+        if let [task, Value::Text(manifold)] = &group.key[..] {
+            manifolds.entry(task.to_string()).or_default().push(manifold.clone());
+        }
+    }
+    let varies = |spread: &Spread| spread.values.len() > 1;
+    let of_task = |task: TaskLandscape| TaskParameters {
+        manifolds: manifolds.remove(&task.task).unwrap_or_default(),
+        task: task.task,
+        parameters: task
+            .parameters
+            .into_iter()
+            .filter(varies)
+            .map(|spread| Parameter {
+                is_numeric: spread.is_numeric(),
+                name: spread.name,
+                values: spread.values,
+            })
+            .collect(),
+    };
+    Ok(landscape.tasks.into_iter().map(of_task).collect())
 }
 
 impl Landscape {

@@ -1,6 +1,7 @@
 //! Accuracy along one parameter (a projection) or over two (a surface), everything else pooled.
 
 mod figure;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use super::counted::{Asked, is_known};
 use super::landscape::{Landscape, Place, TaskLandscape};
 
 pub(crate) use self::figure::{projection_figure, surface_figure};
+pub(crate) use self::words::{projection_finding, surface_finding, surface_range};
 
 /// One task along the chosen parameters.
 #[derive(Debug, Clone, Serialize)]

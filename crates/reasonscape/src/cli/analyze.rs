@@ -22,14 +22,19 @@ use std::path::PathBuf;
 use reasonscape_points::{Estimator, EvalInfo, PointsDb};
 use reasonscape_stats::{Confidence, Mode};
 
+pub(crate) use self::compression::bits_for_people as compression_for_people;
+pub(crate) use self::frontier::for_people as frontiers_for_people;
+pub(crate) use self::hazard::for_people as hazard_for_people;
 use self::plot::Plot;
 pub(super) use self::scores::standings;
 pub(crate) use self::scores::{
     for_people as leaderboard_for_people, for_programs as leaderboard_for_programs,
 };
+pub(crate) use self::surface::for_people as views_for_people;
+pub(crate) use self::tokens::for_people as tokens_for_people;
 use super::Global;
 use super::study::study_folder;
-use crate::analysis::{Asked, Bounds, By, truncation_note};
+use crate::analysis::{Asked, Bounds, By, some, truncation_note};
 use crate::failure::Failure;
 use crate::output::{Cell, Table};
 
@@ -289,13 +294,4 @@ fn note_missing<'a>(
 /// A number in words of one syllable: `3 trials`, `1 trial`.
 fn several(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
-}
-
-/// Names, of many only the first.
-fn some(names: &[String]) -> String {
-    const MOST: usize = 5;
-    match names.len().saturating_sub(MOST) {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names[..MOST].join(", ")),
-    }
 }

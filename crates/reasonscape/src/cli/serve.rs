@@ -14,7 +14,7 @@ const SHORTEST_TOKEN: usize = 8;
 /// Where a token may stand that nobody else on the machine should see.
 const TOKEN_VARIABLE: &str = "REASONSCAPE_TOKEN";
 
-/// Show a study in the browser: leaderboard, trials, runs to start and watch, and the same as JSON
+/// Show a study in the browser: leaderboard, landscapes, trials, runs to start and watch
 ///
 /// Prints the address on standard output once it answers there, and serves until Ctrl-C, which is no failure: exit code
 /// 0; runs that go on are waited for, as far as something is in flight, and a second Ctrl-C leaves at once. Files that

@@ -19,6 +19,11 @@ impl Query {
         Self { pairs: pairs.filter(|(_, value)| !value.is_empty()).collect() }
     }
 
+    /// These names with their values.
+    pub(super) fn from_pairs(pairs: &[(&str, &str)]) -> Self {
+        Self { pairs: pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect() }
+    }
+
     /// The first value of a name.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let found = self.pairs.iter().find(|(known, _)| known == name);

@@ -1,10 +1,16 @@
 //! Pages: what `analysis` says, put into the templates beside this file.
 
+pub(super) mod compare;
+pub(super) mod differing;
+pub(super) mod explorer;
+pub(super) mod forensics;
 pub(super) mod leaderboard;
 pub(super) mod login;
+mod models;
 pub(super) mod new_run;
 pub(super) mod run;
 pub(super) mod runs;
+pub(super) mod test;
 pub(super) mod trial;
 pub(super) mod trials;
 
@@ -26,6 +32,14 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("leaderboard.html", include_str!("pages/leaderboard.html")),
     ("trials.html", include_str!("pages/trials.html")),
     ("trial.html", include_str!("pages/trial.html")),
+    ("compare.html", include_str!("pages/compare.html")),
+    ("differing.html", include_str!("pages/differing.html")),
+    ("differing-rows.html", include_str!("pages/differing-rows.html")),
+    ("test.html", include_str!("pages/test.html")),
+    ("explorer.html", include_str!("pages/explorer.html")),
+    ("forensics.html", include_str!("pages/forensics.html")),
+    ("figure.html", include_str!("pages/figure.html")),
+    ("models.html", include_str!("pages/models.html")),
     ("runs.html", include_str!("pages/runs.html")),
     ("new_run.html", include_str!("pages/new_run.html")),
     ("options.html", include_str!("pages/options.html")),
@@ -36,7 +50,14 @@ const TEMPLATES: &[(&str, &str)] = &[
 ];
 
 /// Pages that readers find at the top of each, with their paths.
-const PLACES: &[(&str, &str)] = &[("Leaderboard", "/"), ("Trials", "/trials"), ("Runs", "/runs")];
+const PLACES: &[(&str, &str)] = &[
+    ("Leaderboard", "/"),
+    ("Explorer", "/explorer"),
+    ("Compare", "/compare"),
+    ("Trials", "/trials"),
+    ("Forensics", "/forensics"),
+    ("Runs", "/runs"),
+];
 
 /// The templates, read once.
 pub(super) struct Templates {
@@ -113,6 +134,8 @@ fn render(
         href: format!("{}{path}", if path == "/runs" { root } else { &app.base }),
         is_here: name == here,
     };
+    // Whoever is not let in is told nothing of the study.
+    let remarks = &[app.trouble().filter(|_| is_inside).as_slice(), remarks].concat();
     let frame = Frame {
         title: &app.title,
         base: &app.base,

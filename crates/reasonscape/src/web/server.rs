@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_LENGTH, HeaderName};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HeaderName};
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -20,6 +20,7 @@ use reasonscape_runner::{Interrupts, Stop, Study};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
+use super::chart::Charted;
 use super::guard::{Access, LONGEST_BODY};
 use super::problem::Problem;
 use super::runs::{LONGEST_UPLOAD, Runs};
@@ -58,6 +59,11 @@ const HEADERS: [(&str, &str); 8] = [
     ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
     ("x-robots-tag", "noindex"),
 ];
+
+/// The same for a page with a chart: plotly tries whether a browser knows some kinds of picture, on pictures that it has
+/// in itself. They are nothing but pixels.
+const CHART_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src \
+                            'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// What to serve, and to whom.
 pub(crate) struct Options {
@@ -154,16 +160,31 @@ pub(super) fn study_pages(app: &App) -> Router<Arc<App>> {
         .route(&at("/leaderboard.csv"), get(pages::leaderboard::csv))
         .route(&at("/leaderboard.json"), get(pages::leaderboard::json))
         .route(&at("/leaderboard.md"), get(pages::leaderboard::markdown))
+        .route(&at("/compare"), get(pages::compare::page))
+        .route(&at("/compare/tests"), get(pages::differing::page))
+        .route(&at("/compare/tests/{a}/{b}/{task}/{point}/{index}"), get(pages::test::page))
         .route(&at("/trials"), get(pages::trials::page))
         .route(&at("/trials/{eval}/{task}/{point}/{index}"), get(pages::trial::page))
+        .route(&at("/explorer"), get(pages::explorer::page))
+        .route(&at("/forensics"), get(pages::forensics::page))
         .route(&at("/assets/{name}"), get(assets::asset))
         .route(&at("/api/v1/openapi.json"), get(api::openapi))
         .route(&at("/api/v1/leaderboard"), get(api::leaderboard))
         .route(&at("/api/v1/evals"), get(api::evals))
         .route(&at("/api/v1/tasks"), get(api::tasks))
         .route(&at("/api/v1/points"), get(api::points))
+        .route(&at("/api/v1/pairwise"), get(api::versus::pairwise))
+        .route(&at("/api/v1/compare"), get(api::versus::compare))
+        .route(&at("/api/v1/differences"), get(api::versus::differences))
         .route(&at("/api/v1/trials"), get(api::trials))
         .route(&at("/api/v1/trials/{eval}/{task}/{point}/{index}"), get(api::trial))
+        .route(&at("/api/v1/surface"), get(api::analyses::surface))
+        .route(&at("/api/v1/projection"), get(api::analyses::projection))
+        .route(&at("/api/v1/frontier"), get(api::analyses::frontier))
+        .route(&at("/api/v1/hazard"), get(api::analyses::hazard))
+        .route(&at("/api/v1/tokens"), get(api::analyses::tokens))
+        .route(&at("/api/v1/compression"), get(api::analyses::compression))
+        .route(&at("/api/v1/figures/{kind}"), get(api::analyses::figure))
         .fallback(async || Problem::of(StatusCode::NOT_FOUND))
 }
 
@@ -217,6 +238,9 @@ async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     }
     for (name, value) in HEADERS {
         response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if response.extensions().get::<Charted>().is_some() {
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(CHART_POLICY));
     }
     if unpacks {
         response = reply::packed(response).await;

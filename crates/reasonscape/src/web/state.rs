@@ -1,6 +1,7 @@
 //! What a server knows: the study as it was last read, and the answers that were worked out from it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
@@ -9,6 +10,7 @@ use reasonscape_points::{Filter, PointsDb, PointsError, StoredTrial};
 use reasonscape_stats::Mode;
 use tokio::sync::Mutex;
 
+use super::answers::Answers;
 use super::guard::Access;
 use super::listing::{Listing, Wanted};
 use super::memo::Memo;
@@ -16,6 +18,7 @@ use super::metrics::Metrics;
 use super::pages::Templates;
 use super::problem::Problem;
 use super::runs::Runs;
+use super::versus;
 use crate::analysis::{Asked, Leaderboard, leaderboard};
 
 /// Files are looked at no more often than this.
@@ -38,6 +41,8 @@ pub(super) struct App {
     /// Nothing, as long as the study has no trials.
     current: RwLock<Option<Arc<Snapshot>>>,
     looked: Mutex<Instant>,
+    /// Whether the files have changed since, into something that cannot be read.
+    is_stale: AtomicBool,
 }
 
 /// The study that another belongs to.
@@ -57,6 +62,8 @@ pub(super) struct Snapshot {
     boards: Memo<(Mode, Vec<String>), Leaderboard>,
     listings: Memo<Wanted, Listing>,
     rows: Memo<(Wanted, u64, usize), Vec<StoredTrial>>,
+    pub(super) versus: versus::Answers,
+    pub(super) answers: Answers,
 }
 
 impl App {
@@ -77,6 +84,7 @@ impl App {
             runs: Some(Arc::new(Runs::new(folder.clone()))),
             current: RwLock::new(snapshot.map(Arc::new)),
             looked: Mutex::new(Instant::now()),
+            is_stale: AtomicBool::new(false),
             folder,
         }
     }
@@ -94,6 +102,7 @@ impl App {
             runs: None,
             current: RwLock::new(Some(Arc::new(snapshot))),
             looked: Mutex::new(Instant::now()),
+            is_stale: AtomicBool::new(false),
         }
     }
 
@@ -103,6 +112,15 @@ impl App {
 
     pub(super) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// What every page says while the study cannot be read.
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.is_stale.load(Relaxed).then(|| {
+            "the files of the study have changed and cannot be read: this is what they said before; `reasonscape serve \
+             --log warn` says why"
+                .to_owned()
+        })
     }
 
     /// The study as it is now. Nobody gets as far as a page that asks for it while it has no trials.
@@ -121,6 +139,7 @@ impl App {
         let stamp = Stamp::of(&self.folder);
         *looked = Instant::now();
         if known.as_ref().is_some_and(|known| stamp == known.stamp) {
+            self.is_stale.store(false, Relaxed);
             return known;
         }
         let read = match Snapshot::open(&self.folder).await {
@@ -128,9 +147,11 @@ impl App {
             Err(PointsError::Empty { .. }) if known.is_none() => return None,
             Err(error) => {
                 tracing::warn!(%error, "the study changed and cannot be read");
+                self.is_stale.store(true, Relaxed);
                 return known;
             }
         };
+        self.is_stale.store(false, Relaxed);
         self.metrics.reloads.fetch_add(1, Relaxed);
         let read = Arc::new(read);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&read));
@@ -154,6 +175,8 @@ impl Snapshot {
             boards: Memo::default(),
             listings: Memo::default(),
             rows: Memo::default(),
+            versus: versus::Answers::default(),
+            answers: Answers::default(),
         })
     }
 

@@ -2,10 +2,12 @@
 
 mod api;
 mod browser;
+mod explorer;
 mod hostile;
 mod pages;
 mod runs;
 mod server;
+mod versus;
 
 use std::process::Command;
 

@@ -2,19 +2,29 @@
 
 use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
 
+use reasonscape_stats::logistic::Crossing;
+
 use super::FrontierRow;
 
 /// More panels than these cannot be read on one page.
 const MOST_PANELS: usize = 24;
+
+/// Lines that can be told apart in one panel.
+const MOST_LINES: usize = 4;
 
 /// Letters of a name beside which three panels have no room.
 const LONG_NAME: usize = 16;
 
 /// One panel a task, one dot an evaluation; the end of a bar that is not known runs to the edge.
 pub(crate) fn frontier_figure(rows: &[FrontierRow], confidence: f64) -> Figure {
-    let trials: u64 = rows.iter().map(|row| row.n).sum();
+    // Frontiers along several parameters of a task are of the same trials.
+    let is_first = |row: &&FrontierRow| {
+        rows.iter().find(|other| other.task == row.task).is_some_and(|other| other.parameter == row.parameter)
+    };
+    let trials: u64 = rows.iter().filter(is_first).map(|row| row.n).sum();
     let mode = rows.first().map_or("", |row| row.mode);
-    let by_task: Vec<&[FrontierRow]> = rows.chunk_by(|a, b| a.task == b.task).collect();
+    let by_task: Vec<&[FrontierRow]> =
+        rows.chunk_by(|a, b| a.task == b.task && a.parameter == b.parameter).collect();
     let mut figure = Figure::new("Where half of the answers are known").subtitle(format!(
         "{trials} trials counted as {mode} does, {}% intervals by profile likelihood",
         (confidence * 1e6).round() / 1e4
@@ -91,4 +101,30 @@ fn dots(rows: &[FrontierRow], (left, right): (f64, f64)) -> Vec<Point> {
 
 fn is_one_sided(row: &FrontierRow) -> bool {
     row.curve.as_ref().is_some_and(|curve| curve.low.is_some() != curve.high.is_some())
+}
+
+/// A line in each panel of a picture of projections where an evaluation knows half, if it crosses there. Panels are along
+/// the parameters that are named, in their order, on one task.
+pub(crate) fn frontier_lines(mut figure: Figure, along: &[(&str, &str)], rows: &[FrontierRow]) -> Figure {
+    let mut is_any = false;
+    for (panel, (task, parameter)) in figure.panels.iter_mut().zip(along) {
+        let here = rows.iter().filter(|row| row.task == *task && row.parameter == *parameter);
+        if here.clone().count() > MOST_LINES {
+            continue;
+        }
+        for row in here {
+            let curve = row.curve.as_ref().filter(|curve| curve.crossing == Crossing::Crosses);
+            let (low, high) = tested(std::slice::from_ref(row));
+            let is_tested = |x: &f64| (low..=high).contains(x);
+            if let Some(x50) = curve.and_then(|curve| curve.x50).filter(is_tested) {
+                is_any = true;
+                panel.layers.push(Layer::vertical(row.label.as_str(), x50));
+            }
+        }
+    }
+    if is_any {
+        figure.note("a dashed line is where a model knows half, by a logistic curve")
+    } else {
+        figure
+    }
 }

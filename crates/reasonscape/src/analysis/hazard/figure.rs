@@ -77,3 +77,28 @@ fn hazards(row: &HazardRow) -> Panel {
         .layer(Layer::dots("right", dots(|bin| bin.correct_hazard)))
         .layer(Layer::dots("wrong", dots(|bin| bin.incorrect_hazard)))
 }
+
+/// How many trials end in each bin of tokens, by how they end: a panel a row.
+pub(crate) fn histogram_figure(rows: &[HazardRow]) -> Figure {
+    let drawn: Vec<&HazardRow> = rows.iter().filter(|row| row.n > 0).collect();
+    let trials: u64 = drawn.iter().map(|row| row.n).sum();
+    let mut figure = Figure::new("Tokens of a trial, by how it ended")
+        .subtitle(format!("{trials} trials; each bin is named by its largest number of tokens"));
+    for row in drawn.iter().take(MOST_PANELS) {
+        let ends = row.bins.iter().map(|bin| bin.up_to.to_string());
+        let across = Axis::categories("tokens, up to the end of each bin", ends);
+        let bars = |of: fn(&Bin) -> u64| {
+            let bars = row.bins.iter().enumerate();
+            bars.map(|(place, bin)| Point::exact(place as f64, of(bin) as f64)).collect()
+        };
+        let panel = Panel::new(row.title(), across, Axis::linear("trials"))
+            .layer(Layer::bars("right", bars(|bin| bin.correct)))
+            .layer(Layer::bars("wrong", bars(|bin| bin.incorrect)))
+            .layer(Layer::bars("cut off", bars(|bin| bin.censored)));
+        figure = figure.panel(panel);
+    }
+    match drawn.len().saturating_sub(MOST_PANELS) {
+        0 => figure,
+        more => figure.note(format!("{more} more histograms are not drawn; a filter chooses some.")),
+    }
+}

@@ -92,25 +92,26 @@ fn horizontal(axis: &ViewAxis) -> (Axis, Vec<f64>) {
 
 /// The panels under a title, with what a reader has to know.
 fn described(title: &str, views: &[View], confidence: f64, mut panels: Vec<Panel>) -> Figure {
-    let trials: u64 = views.iter().flat_map(|view| &view.cells).map(|cell| cell.n).sum();
+    // Views of one task along different parameters are of the same trials.
+    let is_one_task = views.windows(2).all(|pair| pair[0].task == pair[1].task);
+    let counted = if is_one_task { &views[..views.len().min(1)] } else { views };
+    let trials: u64 = counted.iter().flat_map(|view| &view.cells).map(|cell| cell.n).sum();
     let mode = views.first().map_or("", |view| view.mode);
     let left_out = panels.len().saturating_sub(MOST_PANELS);
     panels.truncate(MOST_PANELS);
-    if let [only] = panels.as_mut_slice()
-        && let [view] = views
-        && only.title == view.task
-    {
-        only.title.clear();
-    }
     let title = match views {
-        [view] => format!("{title}: {}", view.task),
+        [view, ..] if is_one_task => {
+            panels.iter_mut().filter(|panel| panel.title == view.task).for_each(|panel| panel.title.clear());
+            format!("{title}: {}", view.task)
+        }
         _ => title.to_owned(),
     };
     let mut figure = Figure::new(title)
         .subtitle(format!("{trials} trials, estimated by {mode}, {}% intervals", percent(confidence)));
     figure.panels = panels;
-    let mixed: Vec<&str> =
+    let mut mixed: Vec<&str> =
         views.iter().filter(|view| !view.mixed.is_empty()).map(|view| view.task.as_str()).collect();
+    mixed.dedup();
     if !mixed.is_empty() {
         figure = figure.note(format!("other parameters change along on {}", mixed.join(", ")));
     }

@@ -152,6 +152,11 @@ fn say_beside(found: &Found, measure: Shown, global: Global) {
     }
 }
 
+/// The table of bits per token.
+pub(crate) fn bits_for_people(found: &Found) -> Table {
+    for_people(found, Shown::Bits)
+}
+
 fn for_people(found: &Found, measure: Shown) -> Table {
     let mut table =
         Table::new(&["name", "task", "trials", "loops", "delta", "right have", "right", "wrong", "cut off"]);

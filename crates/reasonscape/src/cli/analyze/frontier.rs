@@ -55,7 +55,7 @@ impl Frontier {
 /// Longer lists of sentences are not read.
 const MOST_FINDINGS: usize = 8;
 
-fn for_people(rows: &[FrontierRow]) -> Table {
+pub(crate) fn for_people(rows: &[FrontierRow]) -> Table {
     let columns =
         ["eval", "task", "parameter", "half known", "low", "high", "crossing", "misfit p", "n", "tested"];
     let mut table = Table::new(&columns);

@@ -82,7 +82,7 @@ fn say_beside(rows: &[HazardRow], global: Global) {
     }
 }
 
-fn for_people(rows: &[HazardRow]) -> Table {
+pub(crate) fn for_people(rows: &[HazardRow]) -> Table {
     let mut table = Table::new(&[
         "name",
         "task",

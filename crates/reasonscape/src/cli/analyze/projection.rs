@@ -1,8 +1,8 @@
 //! `reasonscape analyze projection`: accuracy along one parameter.
 
+use super::Pictured;
 use super::surface::{for_people, for_programs, say_beside};
-use super::{Pictured, some};
-use crate::analysis::{Along, View, projection_figure, views};
+use crate::analysis::{Along, projection_figure, projection_finding, views};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Format, print};
@@ -32,37 +32,10 @@ impl Projection {
         print(global.format, &table, &found.views)?;
         say_beside(&found, estimator, global);
         for view in &found.views {
-            if let Some(finding) = finding(view) {
+            if let Some(finding) = projection_finding(view) {
                 global.caption(finding);
             }
         }
         self.pictured.plot.draw(global, || projection_figure(&found.views, estimator.confidence.level()))
     }
-}
-
-/// Where an evaluation stands at the last value as against the first.
-fn finding(view: &View) -> Option<String> {
-    let last = view.axes[0].values.len().checked_sub(1).filter(|last| *last > 0)?;
-    let [mut lower, mut higher, mut unclear] = [Vec::new(), Vec::new(), Vec::new()];
-    for cells in view.by_eval() {
-        let at = |place: usize| cells.iter().find(|cell| cell.places[0] == place && cell.n > 0);
-        let (Some(start), Some(end)) = (at(0), at(last)) else { continue };
-        let list = if start.estimate.low > end.estimate.high {
-            &mut lower
-        } else if start.estimate.high < end.estimate.low {
-            &mut higher
-        } else {
-            &mut unclear
-        };
-        list.push(start.label.clone());
-    }
-    let parts: Vec<String> =
-        [("falls for", lower), ("rises for", higher), ("shows no clear change for", unclear)]
-            .into_iter()
-            .filter(|(_, names)| !names.is_empty())
-            .map(|(word, names)| format!("{word} {}", some(&names)))
-            .collect();
-    let ends = [view.place(&[0]), view.place(&[last])];
-    (!parts.is_empty())
-        .then(|| format!("on {}, from {} to {}, accuracy {}", view.task, ends[0], ends[1], parts.join("; ")))
 }

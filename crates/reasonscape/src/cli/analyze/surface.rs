@@ -4,7 +4,7 @@ use reasonscape_points::{Estimator, Value};
 use reasonscape_stats::{Event, Mode};
 
 use super::{Pictured, bounds_cells, cells, count, cut_off, eval_cells, named, share};
-use crate::analysis::{Along, View, ViewCell, Views, surface_figure, views};
+use crate::analysis::{Along, View, ViewCell, Views, surface_figure, surface_finding, views};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Cell, Format, Table, print};
@@ -47,7 +47,7 @@ const MOST_FINDINGS: usize = 8;
 fn say_findings(views: &[View], global: Global) {
     let all: Vec<(&View, &[ViewCell])> =
         views.iter().flat_map(|view| view.by_eval().into_iter().map(move |cells| (view, cells))).collect();
-    let clear: Vec<String> = all.iter().filter_map(|(view, cells)| finding(view, cells)).collect();
+    let clear: Vec<String> = all.iter().filter_map(|(view, cells)| surface_finding(view, cells)).collect();
     for finding in clear.iter().take(MOST_FINDINGS) {
         global.caption(finding);
     }
@@ -68,18 +68,6 @@ fn say_findings(views: &[View], global: Global) {
             all.len()
         )),
     }
-}
-
-/// From where to where an evaluation goes on a task, if its intervals tell any two places apart.
-fn finding(view: &View, cells: &[ViewCell]) -> Option<String> {
-    let known = || cells.iter().filter(|cell| cell.estimate.point.is_some());
-    let best = known().max_by(|a, b| a.estimate.low.total_cmp(&b.estimate.low))?;
-    let worst = known().min_by(|a, b| a.estimate.high.total_cmp(&b.estimate.high))?;
-    let said = |cell: &ViewCell| {
-        format!("{:.2} ± {:.2} at {}", cell.estimate.center, cell.estimate.margin, view.place(&cell.places))
-    };
-    (best.estimate.low > worst.estimate.high)
-        .then(|| format!("{} on {}: from {} to {}", best.label, view.task, said(best), said(worst)))
 }
 
 /// What a reader of the numbers has to know.
@@ -121,7 +109,7 @@ pub(super) fn say_what_goes_along(mixed: &[String], global: Global) {
     }
 }
 
-pub(super) fn for_people(views: &[View]) -> Table {
+pub(crate) fn for_people(views: &[View]) -> Table {
     let mut table = Table::new(&["eval", "task", "at", "correct", "n", "truncated", "points", "low", "high"]);
     for view in views {
         for cell in &view.cells {

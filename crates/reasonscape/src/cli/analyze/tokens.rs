@@ -79,7 +79,7 @@ fn say_beside(rows: &[TokensRow], global: Global) {
     }
 }
 
-fn for_people(rows: &[TokensRow], keep: f64) -> Table {
+pub(crate) fn for_people(rows: &[TokensRow], keep: f64) -> Table {
     let mut table = Table::new(&[
         "name".to_owned(),
         "task".to_owned(),

@@ -1,5 +1,7 @@
 //! Pages in a real browser: what scripts do, what keys do, and whether everybody can use it.
 
+mod compare;
+mod explorer;
 mod leaderboard;
 mod runs;
 mod trials;

@@ -31,7 +31,20 @@ fn every_answer_tells_browsers_what_they_may_do() {
 fn no_page_has_a_script_or_a_style_in_it() {
     let server = Server::shared();
     let trial = first_trial(&server);
-    for path in ["/", "/?mode=K_P&sort=task:add", "/trials", "/trials?text=alert", &trial, "/no-such-page"] {
+    for path in [
+        "/",
+        "/?mode=K_P&sort=task:add",
+        "/trials",
+        "/trials?text=alert",
+        "/compare",
+        "/compare/tests",
+        &trial,
+        "/explorer",
+        "/explorer?task=%3Cscript%3E",
+        "/forensics",
+        "/forensics?by=task",
+        "/no-such-page",
+    ] {
         let page = server.get(path).body;
         for (at, _) in page.match_indices("<script") {
             let tag = &page[at..at + page[at..].find("</script>").unwrap()];

@@ -37,6 +37,70 @@ impl Study {
         study
     }
 
+    /// A study of five evaluations over two numbers and a word, on a task that gets harder with both numbers; a task
+    /// with one parameter, and one with none.
+    pub(super) fn landscape() -> Self {
+        let study = Self { folder: TempDir::new().unwrap() };
+        let names = ["m1", "m2", "m3 <b>\"&' ${x} %{y}", "m4", "m5"];
+        for (place, name) in (0..).zip(names) {
+            study.walk(
+                &format!("e0000{place}"),
+                name,
+                "maze",
+                9 - place,
+                &[4, 8, 16],
+                &[1, 2],
+                &["a b", "c"],
+            );
+            study.walk(&format!("e0000{place}"), name, "line", 9 - place, &[4, 8, 16], &[1], &["a b"]);
+            study.walk(&format!("e0000{place}"), name, "flat", 9 - place, &[4], &[1], &["a b"]);
+        }
+        study
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a table of what is tried")]
+    fn walk(
+        &self,
+        id: &str,
+        name: &str,
+        task: &str,
+        skill: u64,
+        lengths: &[u64],
+        depths: &[u64],
+        kinds: &[&str],
+    ) {
+        let eval = EvalInfo {
+            eval_id: id.to_owned(),
+            model: format!("org/{name}"),
+            template: "zeroshot".to_owned(),
+            sampler: "greedy".to_owned(),
+            name: name.to_owned(),
+            groups: Vec::new(),
+        };
+        let mut writer = UnitWriter::new(self.folder.path(), eval, task).unwrap();
+        for (length, depth, kind) in lengths
+            .iter()
+            .flat_map(|length| depths.iter().map(move |depth| (length, depth)))
+            .flat_map(|(length, depth)| kinds.iter().map(move |kind| (length, depth, kind)))
+        {
+            let tenths = skill.saturating_sub(length / 4 + depth - 2);
+            let one = |index: u64| Trial {
+                completion_tokens: Some(40 + 37 * (index % 20) * length / 4),
+                compressed_size: 60 + 5 * index,
+                ..trial(index, tenths, Self::entry().id.key)
+            };
+            writer
+                .point(PointTrials {
+                    params: format!("{{\"depth\": {depth}, \"kind\": \"{kind}\", \"length\": {length}}}"),
+                    manifolds: vec![format!("{task}-{kind}")],
+                    planned: 20,
+                    trials: (0..20).map(one).collect(),
+                })
+                .unwrap();
+        }
+        writer.finish(&provenance()).unwrap();
+    }
+
     /// A study of these files, of which nothing has been asked.
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
@@ -54,13 +118,24 @@ impl Study {
         self.add("c00003", "newcomer", &[], 6);
     }
 
+    /// So many evaluations more, each a little better than the one before.
+    pub(super) fn add_crowd(&self, number: u64) {
+        for member in 0..number {
+            self.add(&format!("d{member:05}"), &format!("member {member}"), &[], member % 10);
+        }
+    }
+
     fn entry() -> Entry {
         let request = format!(
             "{{\"messages\": [{{\"content\": {}, \"role\": \"user\"}}], \"model\": \"m\"}}",
             json!(format!("What is 1 + 1? {}", "<img src=x onerror=alert(1)>"))
         );
-        let body = json!({ "choices": [{ "finish_reason": "stop", "message": {
-            "content": SCRIPT, "reasoning_content": format!("thinking {SCRIPT}") } }] });
+        let token = |text: &str| json!({ "token": text, "logprob": -std::f64::consts::LN_2 });
+        let body = json!({ "choices": [{
+            "finish_reason": "stop",
+            "message": { "content": SCRIPT, "reasoning_content": format!("thinking {SCRIPT}") },
+            "logprobs": { "content": [token("<script>"), token("answer-4")] },
+        }] });
         let response =
             Response { status: 200, latency_ms: 1, received_ms: 1, body: body.to_string().into_bytes() };
         Entry { id: EntryId::of(CacheKey::of_canonical(&request)), request, response }
@@ -168,6 +243,17 @@ impl Server {
         Self::on(Arc::new(Study::new()), arguments, &[])
     }
 
+    /// A server on [`Study::landscape`], which others use too.
+    pub(super) fn landscape() -> Arc<Self> {
+        static LANDSCAPE: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+        let mut shared = LANDSCAPE.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let server = Arc::new(Self::on(Arc::new(Study::landscape()), &[], &[]));
+            *shared = Arc::downgrade(&server);
+            server
+        })
+    }
+
     /// A server on this study, with these variables in its environment.
     pub(super) fn on(study: Arc<Study>, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
@@ -215,6 +301,17 @@ impl Server {
 
     pub(super) fn get(&self, path: &str) -> Reply {
         self.ask("GET", path, &[], "")
+    }
+
+    /// Asks until the reply is so: files are looked at once a second.
+    pub(super) fn wait_until(&self, path: &str, is_so: impl Fn(&Reply) -> bool) {
+        for _ in 0..100 {
+            if is_so(&self.get(path)) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("{path} stays as it is: {:?}", self.get(path));
     }
 
     /// All that it says on standard error, after its end.

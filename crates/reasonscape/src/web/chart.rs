@@ -1,0 +1,163 @@
+//! Pictures on pages: drawn here, so that a page is complete, and as plotly draws them, to look closer.
+
+use std::fmt::Write;
+
+use reasonscape_figures::{Figure, escape};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::links::encoded;
+use super::visible::visible;
+use crate::analysis::{View, ViewCell};
+use crate::output::Table;
+
+/// A mark on an answer whose page has a chart: plotly puts pictures into a page that it has drawn itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Charted;
+
+/// A picture as a template shows it.
+#[derive(Serialize)]
+pub(super) struct Drawn {
+    id: &'static str,
+    title: String,
+    subtitle: String,
+    notes: Vec<String>,
+    /// What a screen reader says.
+    said: String,
+    svg: String,
+    /// Where plotly's object is.
+    source: String,
+    numbers: Option<Numbers>,
+}
+
+impl Drawn {
+    /// `id` is the only one of its name on the page.
+    pub(super) fn of(figure: Figure, id: &'static str, source: String, numbers: Option<&Table>) -> Self {
+        let said = format!("{}. {}", figure.title, figure.description());
+        let notes = figure.remarks();
+        // The page has its words in its own letters.
+        let bare = Figure { title: String::new(), subtitle: String::new(), notes: Vec::new(), ..figure };
+        let title = format!("<title>{}</title>", escape(&figure.title));
+        let mut svg = bare.svg().replacen("<title></title>", &title, 1);
+        // Patterns go by their names on the whole page.
+        for name in ["hatch-", "scale-"] {
+            svg = svg
+                .replace(&format!("id=\"{name}"), &format!("id=\"{id}-{name}"))
+                .replace(&format!("url(#{name}"), &format!("url(#{id}-{name}"));
+        }
+        Self {
+            id,
+            title: figure.title,
+            subtitle: figure.subtitle,
+            notes,
+            said,
+            svg,
+            source,
+            numbers: numbers.map(Numbers::of),
+        }
+    }
+}
+
+/// A table as a template shows it.
+#[derive(Serialize)]
+pub(super) struct Numbers {
+    columns: Vec<Heading>,
+    rows: Vec<Vec<String>>,
+}
+
+#[derive(Serialize)]
+struct Heading {
+    name: String,
+    is_number: bool,
+}
+
+impl Numbers {
+    fn of(table: &Table) -> Self {
+        let columns = table.columns().iter().enumerate();
+        let shown = |row: Vec<String>| row.iter().map(|cell| visible(cell).into_owned()).collect();
+        Self {
+            columns: columns
+                .map(|(place, name)| Heading { name: name.clone(), is_number: table.is_numeric(place) })
+                .collect(),
+            rows: table.shown().map(shown).collect(),
+        }
+    }
+}
+
+/// The address of the trials that were counted in a cell of points that meet these conditions.
+pub(super) fn trials_of(base: &str, view: &View, cell: &ViewCell, filters: &[&str]) -> String {
+    let mut address =
+        format!("{base}/trials?eval={}&task={}", encoded(&cell.eval.eval_id), encoded(&view.task));
+    // The field for parameters is split at spaces.
+    let (plain, spaced): (Vec<String>, Vec<String>) = cell
+        .at
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .partition(|condition| !condition.contains(char::is_whitespace));
+    if !plain.is_empty() {
+        let _ = write!(address, "&params={}", encoded(&plain.join(" ")));
+    }
+    let spaced = spaced.iter().map(|condition| format!("params.{condition}"));
+    for condition in spaced.chain(filters.iter().map(ToString::to_string)) {
+        let _ = write!(address, "&filter={}", encoded(&condition));
+    }
+    address
+}
+
+/// What a cell says, in words: `72.1 %, from 60.3 to 81.5; 46 of 64 correct, 3 cut off`.
+pub(super) fn told(cell: &ViewCell) -> String {
+    let percent = |share: f64| 100.0 * share;
+    let estimate = &cell.estimate;
+    match estimate.point {
+        Some(_) => format!(
+            "{:.1} %, from {:.1} to {:.1}; {}",
+            percent(estimate.center),
+            percent(estimate.low),
+            percent(estimate.high),
+            counted(cell)
+        ),
+        None if cell.n == 0 => "no trial yet".to_owned(),
+        None => format!("nothing is known; {}", counted(cell)),
+    }
+}
+
+fn counted(cell: &ViewCell) -> String {
+    let mut said = format!("{} of {} correct", cell.n_e, cell.n);
+    if !cell.truncation_known {
+        said += ", cut off unknown";
+    } else if cell.n_t > 0 {
+        let _ = write!(said, ", {} cut off", cell.n_t);
+    }
+    if cell.points > 1 {
+        let _ = write!(said, "; {} points pooled", cell.points);
+    }
+    said
+}
+
+/// Tells each point of a projection how many trials it has, and where they are.
+pub(super) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str, filters: &[&str]) {
+    let Some(traces) = chart["data"].as_array_mut() else { return };
+    for (panel, view) in views.iter().enumerate() {
+        let axis = if panel == 0 { "x".to_owned() } else { format!("x{}", panel + 1) };
+        let cells = view.by_eval();
+        // A line is what can be pointed at; the edges of its band cannot.
+        let lines =
+            traces.iter_mut().filter(|trace| trace["xaxis"] == axis.as_str() && !trace["text"].is_null());
+        for (trace, cells) in lines.zip(cells.into_iter().filter(|cells| has_point(cells))) {
+            let known: Vec<&ViewCell> = cells.iter().filter(|cell| cell.estimate.point.is_some()).collect();
+            let Some(texts) = trace["text"].as_array_mut().filter(|texts| texts.len() == known.len()) else {
+                continue;
+            };
+            for (text, cell) in texts.iter_mut().zip(&known) {
+                let plain = text.as_str().unwrap_or_default();
+                *text = json!(format!("{plain}<br>{}", counted(cell)));
+            }
+            trace["customdata"] =
+                known.iter().map(|cell| json!(trials_of(base, view, cell, filters))).collect();
+        }
+    }
+}
+
+fn has_point(cells: &[ViewCell]) -> bool {
+    cells.iter().any(|cell| cell.estimate.point.is_some())
+}

@@ -1,0 +1,179 @@
+use serde_json::{Value, json};
+
+use super::is_accessible;
+use crate::serve::server::Server;
+use crate::webdriver::{Browser, key};
+
+/// Moves the pointer, or presses or lets go its button.
+fn pointer(browser: &Browser, kind: &str, x: f64, y: f64) {
+    let button = if kind == "mouseMoved" { "none" } else { "left" };
+    let buttons = i32::from(kind == "mousePressed");
+    browser.devtools(
+        "Input.dispatchMouseEvent",
+        &json!({ "type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": 1 }),
+    );
+}
+
+/// The pixels of the first landscape, in short.
+fn picture(browser: &Browser) -> Value {
+    browser.script("return document.querySelector('.surface canvas').toDataURL()")
+}
+
+/// Waits until every drawing has become a chart.
+fn wait_for_charts(browser: &Browser) {
+    browser.script("document.querySelectorAll('.drawing').forEach((drawing) => drawing.scrollIntoView())");
+    let drawings = browser.script("return document.querySelectorAll('.drawing').length");
+    for place in 0..drawings.as_u64().unwrap() {
+        let drawing = format!("document.querySelectorAll('.drawing')[{place}]");
+        browser.script(&format!("{drawing}.scrollIntoView()"));
+        browser.wait_for(&format!("{drawing}.querySelector('.main-svg')"));
+    }
+    browser.script("scrollTo(0, 0)");
+}
+
+#[test]
+fn landscapes_turn_tell_and_lead_to_trials() {
+    let server = Server::landscape();
+    let Some(browser) = Browser::on(&server.url) else { return };
+    browser.go("/explorer?task=maze&x=length&y=depth&eval=e00000&eval=e00003");
+    browser.wait_for("document.querySelectorAll('.surface canvas').length === 2");
+    browser.script("document.querySelector('.surface canvas').focus()");
+    browser.wait_for("document.querySelector('.surface canvas').toDataURL().length > 5000");
+    let first = picture(&browser);
+    browser.press(key::RIGHT);
+    browser.wait_for(&format!("document.querySelector('.surface canvas').toDataURL() !== {first}"));
+    // Back to where it was.
+    browser.press(key::LEFT);
+    browser.wait_for(&format!("document.querySelector('.surface canvas').toDataURL() === {first}"));
+
+    // Some place in the landscape has a point that tells its numbers.
+    let corner = browser.script(
+        "const canvas = document.querySelector('.surface canvas');
+         canvas.scrollIntoView({ block: 'center' });
+         const box = canvas.getBoundingClientRect();
+         return [box.left, box.top, box.width, box.height];",
+    );
+    let number = |place: usize| corner[place].as_f64().unwrap();
+    let places = (1..40).flat_map(|down| (1..40).map(move |right| (f64::from(right), f64::from(down))));
+    let found = places
+        .map(|(right, down)| (number(0) + number(2) * right / 40.0, number(1) + number(3) * down / 40.0))
+        .find(|(x, y)| {
+            pointer(&browser, "mouseMoved", *x, *y);
+            browser.script("return document.querySelector('.tip').hidden") == false
+        });
+    let (x, y) = found.expect("a point to point at");
+    let said = browser.text(".tip");
+    assert!(said.starts_with("length=") && said.contains(" correct"), "{said}");
+    // Dragging turns; it is no click.
+    pointer(&browser, "mousePressed", x, y);
+    pointer(&browser, "mouseMoved", x + 60.0, y + 10.0);
+    pointer(&browser, "mouseReleased", x + 60.0, y + 10.0);
+    browser.wait_for(&format!("document.querySelector('.surface canvas').toDataURL() !== {first}"));
+    assert!(browser.path().starts_with("/explorer"), "{}", browser.path());
+    browser.script("document.querySelector('.surface canvas').focus()");
+    browser.press("\u{e011}");
+    browser.wait_for(&format!("document.querySelector('.surface canvas').toDataURL() === {first}"));
+    pointer(&browser, "mouseMoved", x, y);
+    pointer(&browser, "mousePressed", x, y);
+    pointer(&browser, "mouseReleased", x, y);
+    browser.wait_for("location.pathname === '/trials' && document.querySelector('#trials')");
+    assert!(browser.path().contains("eval=e00000&task=maze&params="), "{}", browser.path());
+    browser.is_quiet();
+}
+
+#[test]
+fn drawings_become_charts_with_numbers_a_legend_and_links() {
+    let server = Server::landscape();
+    let Some(browser) = Browser::on(&server.url) else { return };
+    browser.go("/explorer?task=maze&eval=e00000&eval=e00002");
+    wait_for_charts(&browser);
+    assert_eq!(
+        browser.script("return getComputedStyle(document.querySelector('.drawing > svg')).display"),
+        "none"
+    );
+    // The name of a model is text and nothing else.
+    let texts = |selector: &str| {
+        browser
+            .script(&format!("return [...document.querySelectorAll('{selector}')].map((e) => e.textContent)"))
+    };
+    assert_eq!(texts("#projection .legendtext"), json!(["m1", "m3 <b>\"&' ${x} %{y}"]));
+    // The legend hides a model.
+    let lines = "return [...document.querySelectorAll('#projection .scatterlayer .trace')].filter((trace) => \
+                 getComputedStyle(trace).display !== 'none').length";
+    let all = browser.script(lines);
+    browser.script("document.querySelector('#projection').scrollIntoView()");
+    browser.click("#projection .legendtoggle");
+    browser.wait_for(&format!("(() => {{ {lines} < {all} }})()"));
+    // A click on a point leads to its trials, whatever is hidden.
+    let point = browser.script(
+        "const points = [...document.querySelectorAll('#projection .scatterlayer .point')];
+         const box = points.find((point) => point.checkVisibility()).getBoundingClientRect();
+         return [box.left + box.width / 2, box.top + box.height / 2];",
+    );
+    let [x, y] = [0, 1].map(|place| point[place].as_f64().unwrap());
+    pointer(&browser, "mouseMoved", x - 1.0, y);
+    pointer(&browser, "mouseMoved", x, y);
+    browser.wait_for("document.querySelector('#projection .hovertext')");
+    assert!(texts("#projection .hovertext").to_string().contains(" correct"));
+    pointer(&browser, "mousePressed", x, y);
+    pointer(&browser, "mouseReleased", x, y);
+    browser.wait_for("location.pathname === '/trials' && document.querySelector('#trials')");
+    assert!(browser.path().contains("task=maze&params="), "{}", browser.path());
+    browser.is_quiet();
+}
+
+#[test]
+fn the_task_is_chosen_and_its_parameters_with_it() {
+    let server = Server::landscape();
+    let Some(browser) = Browser::on(&server.url) else { return };
+    browser.go("/explorer?task=maze&x=kind&y=depth&part=maze-c");
+    browser.choose("#task", "line");
+    browser.wait_for("location.search.includes('task=line') && document.querySelector('#projection')");
+    assert!(!browser.path().contains("kind") && !browser.path().contains("part="), "{}", browser.path());
+    browser.choose("#mode", "E_O");
+    browser.wait_for("location.search.includes('mode=E_O') && location.search.includes('task=line')");
+    // Models wait for the button.
+    browser.wait_for("document.querySelector('#projection')");
+    browser.click("input[value='e00004']");
+    assert!(!browser.path().contains("e00004"));
+    browser.click("button.primary");
+    browser.wait_for("location.search.includes('eval=e00004') && document.querySelector('#projection')");
+    browser.is_quiet();
+}
+
+#[test]
+fn charts_follow_the_colours_of_the_page() {
+    let server = Server::landscape();
+    let Some(browser) = Browser::on(&server.url) else { return };
+    browser.go("/forensics?eval=e00000");
+    wait_for_charts(&browser);
+    let ink = "getComputedStyle(document.querySelector('#hazard .xtick text')).fill";
+    let light = browser.script(&format!("return {ink}"));
+    browser.script("document.documentElement.dataset.theme = 'dark'");
+    browser.wait_for(&format!("{ink} !== {light}"));
+    // On a telephone panels stand below one another, and the page does not scroll sideways.
+    browser.resize(420, 800);
+    browser.wait_for("document.querySelector('#hazard .drawing').dataset.columns === '1'");
+    browser.go("/forensics?eval=e00000");
+    wait_for_charts(&browser);
+    let wide =
+        browser.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    assert_eq!(wide, 0);
+    browser.is_quiet();
+}
+
+#[test]
+fn everybody_can_use_them() {
+    let server = Server::landscape();
+    let Some(browser) = Browser::on(&server.url) else { return };
+    is_accessible(&browser, "/explorer?task=maze&eval=e00000");
+    is_accessible(&browser, "/explorer?task=flat");
+    is_accessible(&browser, "/forensics?eval=e00000");
+    browser.resize(400, 800);
+    browser.go("/explorer");
+    wait_for_charts(&browser);
+    let wide =
+        browser.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    assert_eq!(wide, 0);
+    browser.is_quiet();
+}
