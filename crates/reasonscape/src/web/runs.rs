@@ -122,7 +122,8 @@ impl Runs {
         let folder = self.place(name)?;
         let mut record = Record::load(&folder).ok_or_else(|| Problem::absent("there is no such run"))?;
         // Whoever ran it is gone if nobody holds its lock.
-        if !record.state.is_over() && self.lock(&record).is_ok() {
+        let is_held = || self.lock(&record).is_err_and(|problem| problem.status == StatusCode::CONFLICT);
+        if !record.state.is_over() && !is_held() {
             let why = "the server ended before the run did; what was answered is kept, and starting again asks the rest";
             record.end(State::Interrupted, Some(why.to_owned()));
             record.ended_ms = None;
@@ -172,11 +173,7 @@ impl Runs {
             return Ok(Arc::clone(study));
         }
         let study = Arc::new(Study::load(folder).map_err(|error| study_wrong(&error))?);
-        studies.retain(|(known, ..)| known != folder);
-        if studies.len() >= MOST_STUDIES {
-            studies.remove(0);
-        }
-        studies.push((folder.to_owned(), signs, Arc::clone(&study)));
+        remember(&mut studies, folder, signs, &study);
         Ok(study)
     }
 
@@ -260,6 +257,11 @@ impl Runs {
         let (name, folder) = names::new_folder(&self.folder(), called).map_err(|error| not_kept(&error))?;
         let study = prepare(&folder).and_then(|()| write_study(&folder, &text));
         let study = kept(&folder, study)?;
+        let study = Arc::new(study);
+        if let Ok(signs) = signs(&folder.join(Study::FILE)) {
+            let mut studies = self.studies.lock().unwrap_or_else(PoisonError::into_inner);
+            remember(&mut studies, &folder, signs, &study);
+        }
         let mut record = Record::new(&name, asked(&study));
         record.form = wish.form();
         record.models = study.evals.iter().map(|eval| eval.name.clone()).collect();
@@ -398,6 +400,20 @@ impl Runs {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
+}
+
+/// Keeps a study in the place of what was known of its folder, and forgets the oldest of many.
+fn remember(
+    studies: &mut Vec<(PathBuf, Signs, Arc<Study>)>,
+    folder: &Path,
+    signs: Signs,
+    study: &Arc<Study>,
+) {
+    studies.retain(|(known, ..)| known != folder);
+    if studies.len() >= MOST_STUDIES {
+        studies.remove(0);
+    }
+    studies.push((folder.to_owned(), signs, Arc::clone(study)));
 }
 
 fn conflict(message: &str) -> Problem {

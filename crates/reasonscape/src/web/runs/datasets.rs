@@ -204,6 +204,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_full_disk_is_told_as_one_and_no_path_is() {
+        let error = std::io::Error::new(ErrorKind::StorageFull, "/home/me/study: no space left");
+        let problem = not_kept(&error);
+        assert_eq!(problem.status, StatusCode::INSUFFICIENT_STORAGE);
+        assert!(
+            problem.message.contains("full") && !problem.message.contains("/home"),
+            "{}",
+            problem.message
+        );
+    }
+
+    #[test]
     fn what_a_client_calls_a_file_is_no_path_here() {
         for (called, name) in [
             ("gsm8k.jsonl", "gsm8k.jsonl"),
