@@ -2,10 +2,12 @@
 """Keeps the documentation true.
 
   docs.py links          every relative link in a Markdown file leads to a file, and every #anchor to a heading
+  docs.py commands       every `reasonscape …` in a Markdown file names a command and options that the program has
   docs.py run            every command in a ```sh block of the README runs (the test command is left to CI)
   docs.py test-command   prints the one test command that the README names
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -56,6 +58,58 @@ def links():
     return 1 if broken else 0
 
 
+def named_commands(text):
+    """Every command that a page names: in blocks of code, a line may go on after a backslash, and in `code`."""
+    for block in re.findall(r"^```(?:text|sh)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL):
+        for line in re.sub(r"\\\n\s*", " ", block).splitlines():
+            found = re.match(r"(?:\$ )?(?:cargo run --release (?:--quiet )?-- |reasonscape )(.*)", line.strip())
+            if found:
+                yield found[1]
+    for code in re.findall(r"`([^`\n]+)`", without_code(text)):
+        if code.startswith("reasonscape "):
+            yield code.removeprefix("reasonscape ")
+
+
+def help_of(program, words, known):
+    """The help of the longest command that the words begin with, and how many words that takes."""
+    for length in range(len(words), -1, -1):
+        path = tuple(words[:length])
+        if path not in known:
+            done = subprocess.run([program, *path, "--help"], capture_output=True, text=True)
+            known[path] = done.stdout if done.returncode == 0 and f"Usage: {' '.join(('reasonscape', *path))} " in done.stdout else None
+        if known[path]:
+            return known[path], length
+    return "", 0
+
+
+def commands():
+    program = ROOT / "target" / "release" / "reasonscape"
+    if "CARGO_TARGET_DIR" in os.environ:
+        program = pathlib.Path(os.environ["CARGO_TARGET_DIR"]).resolve() / "release" / "reasonscape"
+    wrong, count, known = [], 0, {}
+    for path in markdown_files():
+        if path.name in ("CHANGELOG.md", "cli.md"):
+            continue
+        for command in named_commands(path.read_text()):
+            words = re.split(r"\s+", re.split(r" [|>&#]|;", command)[0].strip())
+            plain = [word for word in words if re.fullmatch(r"[a-z][a-z-]*", word)]
+            leading = plain[: next((i for i, word in enumerate(words) if word not in plain), len(words))]
+            if not leading:
+                continue
+            count += 1
+            text, length = help_of(program, leading[:2], known)
+            if length == 0 or ("\nCommands:\n" in text and len(leading) > length):
+                wrong.append(f"{path.relative_to(ROOT)}: `reasonscape {command}`: there is no such command")
+                continue
+            for option in re.findall(r"(?<!\S)(--[a-z][a-z-]*)", " ".join(words)):
+                if option not in text:
+                    wrong.append(f"{path.relative_to(ROOT)}: `reasonscape {command}`: there is no `{option}`")
+    for line in wrong:
+        print(f"error: {line}", file=sys.stderr)
+    print(f"{count} commands, {len(wrong)} wrong")
+    return 1 if wrong else 0
+
+
 def blocks():
     return re.findall(r"^```sh\n(.*?)^```", README.read_text(), flags=re.MULTILINE | re.DOTALL)
 
@@ -86,7 +140,7 @@ def run():
 
 
 if __name__ == "__main__":
-    actions = {"links": links, "run": run, "test-command": test_command}
+    actions = {"links": links, "commands": commands, "run": run, "test-command": test_command}
     if len(sys.argv) != 2 or sys.argv[1] not in actions:
         sys.exit(__doc__)
     sys.exit(actions[sys.argv[1]]())

@@ -28,7 +28,7 @@ use crate::{Params, Task, canonical_json};
 /// assert_eq!(error.line, Some(2));
 /// # Ok::<(), reasonscape_core::SuiteError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Suite {
     /// Name by which it is called.
     pub name: String,
@@ -41,7 +41,7 @@ pub struct Suite {
 }
 
 /// A part of a task's parameter space: the product of its axes and, if listed, its base points.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Manifold {
     /// Name, unique in its suite.
     pub id: String,
@@ -89,10 +89,8 @@ pub struct SuiteError {
 }
 
 /// The suites that are built in, by name.
-const BUILT_IN: [(&str, &str); 2] = [
-    ("quick", include_str!("../../../suites/quick.toml")),
-    ("r12", include_str!("../../../suites/r12.toml")),
-];
+const BUILT_IN: [(&str, &str); 2] =
+    [("quick", include_str!("../suites/quick.toml")), ("r12", include_str!("../suites/r12.toml"))];
 
 impl Suite {
     /// Reads a suite from TOML.

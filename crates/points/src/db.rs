@@ -2,6 +2,7 @@
 
 mod answer;
 mod browse;
+mod differ;
 mod load;
 mod outcomes;
 mod paired;
@@ -25,7 +26,8 @@ use serde::Serialize;
 
 pub use self::answer::Answer;
 pub(crate) use self::answer::values;
-pub use self::browse::{PointsOf, StoredTrial, TrialFilter, TrialsAt};
+pub use self::browse::{PointsOf, StoredTrial, TestName, TrialFilter, TrialNumber, TrialsAt};
+pub use self::differ::{DifferingPoint, DifferingTest};
 pub use self::outcomes::{Lookalike, Measure, Outcomes, TrialPlace};
 pub use self::paired::PairedTask;
 

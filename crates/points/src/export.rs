@@ -9,8 +9,8 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use reasonscape_runner::Provider;
 use reasonscape_runner::cache::{Cache, CacheError, Entry, EntryId, Reader};
+use reasonscape_runner::{Provider, TokenLogprob};
 use reasonscape_stats::Mode;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -92,7 +92,7 @@ struct Record {
 }
 
 /// What was asked and answered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Said {
     /// What was asked, message by message.
     pub messages: Vec<Message>,
@@ -100,6 +100,8 @@ pub struct Said {
     pub reasoning: Option<String>,
     /// The reply.
     pub reply: String,
+    /// How likely the model found each token of it, where that was asked for.
+    pub logprobs: Option<Vec<TokenLogprob>>,
 }
 
 /// A message of a prompt.
@@ -210,7 +212,12 @@ fn said(entry: &Entry) -> Option<Said> {
     };
     let parsed = |provider: Provider| provider.parse(entry.response.status, &entry.response.body).ok();
     let completion = providers.into_iter().find_map(parsed)?;
-    Some(Said { messages, reasoning: completion.reasoning, reply: completion.content })
+    Some(Said {
+        messages,
+        reasoning: completion.reasoning,
+        reply: completion.content,
+        logprobs: completion.logprobs,
+    })
 }
 
 /// Text as it is; the text of parts, where a message has several; anything else as JSON.

@@ -31,8 +31,9 @@ pub type Work<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 pub use counts::{Counts, Mean};
 pub use db::{
-    Answer, Estimator, Group, Lookalike, Measure, Outcomes, PairedTask, PointEstimate, PointsDb, PointsOf,
-    Source, StoredTrial, TrialFilter, TrialPlace, TrialsAt, Value,
+    Answer, DifferingPoint, DifferingTest, Estimator, Group, Lookalike, Measure, Outcomes, PairedTask,
+    PointEstimate, PointsDb, PointsOf, Source, StoredTrial, TestName, TrialFilter, TrialNumber, TrialPlace,
+    TrialsAt, Value,
 };
 pub use error::PointsError;
 pub use evaluate::{Answered, Evaluated, EvaluatedUnit, Options, Progress, evaluate, read_answers};

@@ -17,6 +17,7 @@ mod leaderboard;
 mod modes;
 mod pairwise;
 mod spectrum;
+mod surprise;
 mod tokens;
 mod trials;
 mod view;
@@ -27,12 +28,12 @@ use serde::Serialize;
 
 pub(crate) use self::chance::honest_near_chance;
 pub(crate) use self::cluster::{Kinship, Member, cluster_figure, kinship};
-pub(crate) use self::compare::{Comparison, compare, word};
+pub(crate) use self::compare::{Comparison, TaskComparison, compare, p_value, word};
 pub(crate) use self::compression::{
-    Compression, CompressionOptions, CompressionRow, Dominance, Ended, Spread, compression,
+    Compression, CompressionOptions, CompressionRow, Dominance, Ended, Spread, bits_per_token, compression,
     compression_figure,
 };
-pub(crate) use self::counted::{Asked, truncation_note};
+pub(crate) use self::counted::{Asked, evaluation, label, some, truncation_note};
 pub(crate) use self::frontier::{
     Frontier, FrontierRow, Frontiers, frontier_figure, frontier_lines, frontiers,
 };
@@ -45,10 +46,11 @@ pub(crate) use self::inventory::{
 pub(crate) use self::landscape::{Parameter, TaskParameters, parameters};
 pub(crate) use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard};
 pub(crate) use self::modes::{ModesRow, modes};
-pub(crate) use self::pairwise::{Pairwise, pairwise};
+pub(crate) use self::pairwise::{Contestant, Pairwise, pairwise};
 pub(crate) use self::spectrum::{
     PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure,
 };
+pub(crate) use self::surprise::{Surprise, surprise};
 pub(crate) use self::tokens::{Limited, Spent, TokensOptions, TokensRow, tokens, tokens_figure};
 pub(crate) use self::trials::By;
 pub(crate) use self::view::{
@@ -95,14 +97,5 @@ pub(crate) struct Score {
 impl From<ReasonScore> for Score {
     fn from(score: ReasonScore) -> Self {
         Self { center: score.center(), margin: score.margin(), ci_low: score.ci_low, ci_high: score.ci_high }
-    }
-}
-
-/// Names, of many only the first.
-pub(crate) fn some(names: &[String]) -> String {
-    const MOST: usize = 5;
-    match names.len().saturating_sub(MOST) {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names[..MOST].join(", ")),
     }
 }

@@ -9,6 +9,7 @@ mod estimate;
 mod evaluate;
 mod export;
 mod generate;
+mod help;
 mod import;
 mod init;
 mod key;
@@ -35,14 +36,19 @@ pub(crate) use self::analyze::{
     compression_for_people, frontiers_for_people, hazard_for_people, leaderboard_for_people,
     leaderboard_for_programs, tokens_for_people, views_for_people,
 };
+pub(crate) use self::cache::utc;
+pub(crate) use self::plan::forecast_for_programs;
+pub(crate) use self::run::write_results;
+pub(crate) use self::study::{cache_path, existing_cache};
 
 use crate::failure::Failure;
 use crate::output::Format;
 
 /// Measures how well a language model reasons, and says what the numbers can and cannot support.
 #[derive(Debug, Parser)]
-#[command(name = "reasonscape", version, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted.")]
+#[command(name = "reasonscape", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = "`reasonscape help` also lists topics to read, as `reasonscape help tutorial`.\n\n\
+    Exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted.")]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -95,6 +101,7 @@ enum Command {
     Evaluate(evaluate::Evaluate),
     Export(export::Export),
     Generate(generate::Generate),
+    Help(help::Help),
     Import(import::ImportCommand),
     Init(init::Init),
     Key(key::Key),
@@ -143,6 +150,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Evaluate(evaluate) => evaluate.run(global),
         Command::Export(export) => export.run(global),
         Command::Generate(generate) => generate.run(),
+        Command::Help(help) => help.run(),
         Command::Import(import) => import.run(global),
         Command::Init(init) => init.run(global),
         Command::Key(key) => key.run(global),

@@ -8,8 +8,11 @@ mod analysis;
 mod cli;
 mod failure;
 mod logging;
+mod making;
 mod output;
+mod questions;
 mod report;
+mod tally;
 mod web;
 mod zeta;
 

@@ -201,27 +201,7 @@ fn standing(board: &Leaderboard, truncation: Option<String>) -> Vec<Block> {
     }
     let mut blocks = vec![Block::Figure(Box::new(figures::scores(board, MOST_ROWS))), Block::Table(table)];
     let mut remarks: Vec<String> = truncation.into_iter().collect();
-    if board.rows.iter().any(ScoreRow::is_tied) {
-        remarks
-            .push("= is a tie: the intervals overlap, and the place may be any of those named.".to_owned());
-    }
-    for row in &board.rows {
-        if let Some(lacks) = row.lacks() {
-            remarks.push(format!("* {} lacks {lacks}; it is scored on what it has.", row.label));
-        }
-    }
-    for label in &board.unscored {
-        remarks.push(format!("{label} has no trial yet and no score."));
-    }
-    for (task, evals) in &board.near_chance {
-        remarks.push(format!(
-            "On {task}, {} near chance, where these intervals are too narrow; the K modes give bounds that hold.",
-            match evals.len() {
-                1 => format!("{} is", evals[0]),
-                several => format!("{several} evaluations are"),
-            }
-        ));
-    }
+    remarks.extend(board.remarks());
     if !remarks.is_empty() {
         blocks.push(Block::List(remarks));
     }

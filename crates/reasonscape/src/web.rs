@@ -9,6 +9,7 @@ mod answers;
 mod api;
 mod assets;
 mod chart;
+mod differing;
 mod guard;
 mod links;
 mod listing;
@@ -18,8 +19,10 @@ mod names;
 mod pages;
 mod problem;
 mod reply;
+mod runs;
 mod server;
 mod state;
+mod versus;
 mod visible;
 
 pub(crate) use self::guard::{Access, Token};

@@ -13,6 +13,7 @@ mod completion;
 mod document;
 mod event;
 mod gate;
+mod interrupt;
 mod library;
 mod plan;
 mod probe;
@@ -27,6 +28,7 @@ mod window;
 
 pub use completion::{Completion, Finish, TokenLogprob, Usage};
 pub use event::{EventKind, RunEvent};
+pub use interrupt::Interrupts;
 pub use plan::{Asked, Forecast, Planned, Selection, Shard, asked, forecast, is_selected, selected_points};
 pub use probe::{ProbeProblem, ask_once, listed_models};
 pub use provider::{Provider, ReplyProblem, UnknownProvider};

@@ -58,7 +58,8 @@ pub struct UnknownProvider {
 
 impl Provider {
     const ALL: [Self; 3] = [Self::OpenAiChat, Self::OpenAiText, Self::Anthropic];
-    const NAMES: [&'static str; 3] = ["openai-chat", "openai-text", "anthropic"];
+    /// The names that studies call them by.
+    pub const NAMES: [&'static str; 3] = ["openai-chat", "openai-text", "anthropic"];
 
     /// The name that a study calls it by.
     pub fn name(self) -> &'static str {

@@ -49,6 +49,8 @@ pub use stats::Stats;
 
 use service::{Key, Service};
 
+use crate::Interrupts;
+
 /// Connections that wait to be taken.
 const BACKLOG: u32 = 4096;
 
@@ -187,7 +189,12 @@ impl SimulatedServer {
     /// What `ready` says; it then does not serve on.
     pub fn serve_until_interrupted<E>(&self, ready: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         match &self.runtime {
-            Some(runtime) => runtime.block_on(interrupted(ready)),
+            Some(runtime) => runtime.block_on(async {
+                let mut interrupts = Interrupts::listen();
+                ready()?;
+                interrupts.next().await;
+                Ok(())
+            }),
             None => Ok(()),
         }
     }
@@ -236,30 +243,4 @@ async fn serve(listener: TcpListener, service: Arc<Service>) {
                 .await;
         });
     }
-}
-
-#[cfg(unix)]
-async fn interrupted<E>(ready: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    // Where signals cannot be listened to, they end the process as they do by default.
-    let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-    ready()?;
-    let (Ok(mut interrupt), Ok(mut terminate)) = signals else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => Ok(()),
-        _ = terminate.recv() => Ok(()),
-    }
-}
-
-#[cfg(not(unix))]
-async fn interrupted<E>(ready: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-    ready()?;
-    // Where it cannot be listened to, Ctrl-C ends the process as it does by default.
-    if tokio::signal::ctrl_c().await.is_err() {
-        return std::future::pending().await;
-    }
-    Ok(())
 }

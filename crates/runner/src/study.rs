@@ -37,12 +37,14 @@ use crate::document::{named, read};
 /// assert!(error.to_string().contains("line 2: unknown key `repaets` (did you mean `repeats`?)"));
 /// # Ok::<(), reasonscape_runner::StudyError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Study {
     /// The folder that holds everything of the study.
     pub folder: PathBuf,
     /// What is asked.
     pub suite: Suite,
+    /// The suite as it is written; nothing where it was made of a dataset.
+    pub suite_text: String,
     /// The dataset that the suite was made of, if it was.
     pub dataset: Option<Dataset>,
     /// Tests at every point, instead of what the suite says.

@@ -23,11 +23,11 @@ pub(crate) const LIBRARY: Library = Library {
     kind: "template",
     folder: "templates",
     built_in: &[
-        ("zero-shot", include_str!("../../../templates/zero-shot.toml")),
-        ("zero-shot-cot", include_str!("../../../templates/zero-shot-cot.toml")),
-        ("zero-shot-cot-nosys", include_str!("../../../templates/zero-shot-cot-nosys.toml")),
-        ("few-shot", include_str!("../../../templates/few-shot.toml")),
-        ("cot-confidence", include_str!("../../../templates/cot-confidence.toml")),
+        ("zero-shot", include_str!("../templates/zero-shot.toml")),
+        ("zero-shot-cot", include_str!("../templates/zero-shot-cot.toml")),
+        ("zero-shot-cot-nosys", include_str!("../templates/zero-shot-cot-nosys.toml")),
+        ("few-shot", include_str!("../templates/few-shot.toml")),
+        ("cot-confidence", include_str!("../templates/cot-confidence.toml")),
     ],
 };
 

@@ -3,8 +3,10 @@
 //! Whoever pages through trials knows from the counters how many there are at each point, and so which points a page
 //! shows. Only their file is read, however many trials the study has.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use datafusion::arrow::array::AsArray;
-use datafusion::arrow::datatypes::Int64Type;
+use datafusion::arrow::datatypes::{Int32Type, Int64Type};
 use datafusion::common::JoinType;
 use datafusion::functions_aggregate::count::count_all;
 use datafusion::logical_expr::{Expr, col, ident, lit};
@@ -53,6 +55,38 @@ pub struct PointsOf<'a> {
     pub base_task: &'a str,
     /// The coordinates of each, as canonical JSON.
     pub params: &'a [&'a str],
+}
+
+impl PointsOf<'_> {
+    /// What holds of a trial at these points of which something else holds too.
+    fn with(&self, condition: Option<Expr>) -> Expr {
+        let params = self.params.iter().map(|params| lit(*params)).collect();
+        let here = col("eval_id")
+            .eq(lit(self.eval_id))
+            .and(col("base_task").eq(lit(self.base_task)))
+            .and(col("params").in_list(params, false));
+        condition.into_iter().fold(here, Expr::and)
+    }
+}
+
+/// A trial among those of its point and evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TrialNumber {
+    /// Place of the test in the stream of its point.
+    pub index: u64,
+    /// Which repeat of the same request.
+    pub repeat: u32,
+}
+
+/// A test, whoever is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TestName<'a> {
+    /// The task.
+    pub base_task: &'a str,
+    /// The coordinates, as canonical JSON.
+    pub params: &'a str,
+    /// Which of the tests there.
+    pub number: TrialNumber,
 }
 
 /// What must hold of a trial, whatever its point.
@@ -106,7 +140,70 @@ impl PointsDb {
         skip: usize,
         most: usize,
     ) -> Work<'a, Result<Vec<StoredTrial>, PointsError>> {
-        Box::pin(async move { self.read(points, which.expression(), skip, most).await })
+        Box::pin(async move { self.read(points.with(which.expression()), skip, most).await })
+    }
+
+    /// Which trials there are at a point of one evaluation, in order. Nothing else of them is read.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the trials cannot be read.
+    pub fn trial_numbers<'a>(
+        &'a self,
+        points: PointsOf<'a>,
+        which: &'a TrialFilter,
+    ) -> Work<'a, Result<Vec<TrialNumber>, PointsError>> {
+        Box::pin(async move {
+            let trials = self.session.table("trials").await?.filter(points.with(which.expression()))?;
+            let batch = gather(trials.select_columns(&["index", "repeat"])?).await?;
+            let (index, repeat) = (column(&batch, "index"), column(&batch, "repeat"));
+            let index = index.as_primitive::<Int64Type>().values().iter();
+            let repeat = repeat.as_primitive::<Int32Type>().values().iter();
+            let number = |(index, repeat): (&i64, &i32)| TrialNumber {
+                index: index.cast_unsigned(),
+                repeat: repeat.cast_unsigned(),
+            };
+            let mut found: Vec<TrialNumber> = index.zip(repeat).map(number).collect();
+            found.sort_unstable();
+            Ok(found)
+        })
+    }
+
+    /// The trials of one evaluation on these tests, one for each; `None` where it has none.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the trials cannot be read.
+    pub fn trials_on<'a>(
+        &'a self,
+        eval_id: &'a str,
+        tests: &'a [TestName<'a>],
+    ) -> Work<'a, Result<Vec<Option<StoredTrial>>, PointsError>> {
+        Box::pin(async move {
+            let mut tasks: BTreeMap<&str, Vec<&TestName<'_>>> = BTreeMap::new();
+            for test in tests {
+                tasks.entry(test.base_task).or_default().push(test);
+            }
+            // Any of these numbers at any of these points: what is too much is less than what it would take to say exactly.
+            let of_task = |(task, tests): (&str, Vec<&TestName<'_>>)| {
+                let params: BTreeSet<&str> = tests.iter().map(|test| test.params).collect();
+                let params: Vec<&str> = params.into_iter().collect();
+                let numbers = tests.iter().filter_map(|test| i64::try_from(test.number.index).ok());
+                let numbers: BTreeSet<i64> = numbers.collect();
+                // Pages of a file are left out by the ends of what is wanted, not by a long list.
+                let ends = numbers.first().zip(numbers.last());
+                let between = ends.map(|(first, last)| ident("index").between(lit(*first), lit(*last)));
+                let listed = ident("index").in_list(numbers.into_iter().map(lit).collect(), false);
+                PointsOf { eval_id, base_task: task, params: &params }
+                    .with(Some(between.into_iter().fold(listed, Expr::and)))
+            };
+            let Some(meant) = tasks.into_iter().map(of_task).reduce(Expr::or) else { return Ok(Vec::new()) };
+            let found = self.read(meant, 0, usize::MAX >> 1).await?;
+            let is = |trial: &StoredTrial, test: &TestName<'_>| {
+                (trial.index, trial.repeat) == (test.number.index, test.number.repeat)
+                    && trial.params == test.params
+                    && trial.base_task == test.base_task
+            };
+            Ok(tests.iter().map(|test| found.iter().find(|trial| is(trial, test)).cloned()).collect())
+        })
     }
 
     /// One trial.
@@ -128,25 +225,12 @@ impl PointsDb {
             };
             let is_meant = ident("index").eq(lit(index)).and(col("repeat").eq(lit(repeat)));
             let points = PointsOf { eval_id, base_task, params: &[params] };
-            Ok(self.read(points, Some(is_meant), 0, 1).await?.pop())
+            Ok(self.read(points.with(Some(is_meant)), 0, 1).await?.pop())
         })
     }
 
-    async fn read(
-        &self,
-        points: PointsOf<'_>,
-        condition: Option<Expr>,
-        skip: usize,
-        most: usize,
-    ) -> Result<Vec<StoredTrial>, PointsError> {
-        let params = points.params.iter().map(|params| lit(*params)).collect();
-        let mut meant = col("eval_id")
-            .eq(lit(points.eval_id))
-            .and(col("base_task").eq(lit(points.base_task)))
-            .and(col("params").in_list(params, false));
-        if let Some(condition) = condition {
-            meant = meant.and(condition);
-        }
+    /// The trials of which a condition holds, by coordinates, index and repeat.
+    async fn read(&self, meant: Expr, skip: usize, most: usize) -> Result<Vec<StoredTrial>, PointsError> {
         let order = ["params", "index", "repeat"].map(|name| ident(name).sort(true, false)).to_vec();
         let trials = self.session.table("trials").await?.filter(meant)?.sort(order)?;
         let stream = trials.limit(skip, Some(most))?.execute_stream().await?;

@@ -7,6 +7,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::common::JoinType;
 use datafusion::logical_expr::col;
+use datafusion::prelude::DataFrame;
 use reasonscape_stats::paired_bootstrap::{Outcome, PairedCell};
 
 use super::{PointsDb, column, gather, text_column};
@@ -52,40 +53,11 @@ impl PointsDb {
         filter: &'a Filter,
     ) -> Work<'a, Result<Vec<PairedTask>, PointsError>> {
         Box::pin(async move {
-            let trials = |eval_id: &str, suffix: &str| {
-                format!(
-                    "SELECT base_task AS base_task{suffix}, params AS params{suffix}, \"index\" AS index{suffix}, \
-                 repeat AS repeat{suffix}, status AS status{suffix}, guess AS guess{suffix} FROM trials \
-                 WHERE eval_id = '{}'",
-                    eval_id.replace('\'', "''")
-                )
-            };
-            let mut first = self.session.sql(&trials(a, "_a")).await?;
-            if let Some(condition) = filter.expression(false) {
-                let points = self.session.table("points").await?;
-                let points = points.filter(condition)?.select_columns(&["base_task", "params"])?;
-                first = first.join(
-                    points,
-                    JoinType::LeftSemi,
-                    &["base_task_a", "params_a"],
-                    &["base_task", "params"],
-                    None,
-                )?;
-            }
-            let second = self.session.sql(&trials(b, "_b")).await?;
-            let both = first
-                .join(
-                    second,
-                    JoinType::Inner,
-                    &["base_task_a", "params_a", "index_a", "repeat_a"],
-                    &["base_task_b", "params_b", "index_b", "repeat_b"],
-                    None,
-                )?
-                .aggregate(
-                    vec![col("base_task_a"), col("status_a"), col("status_b"), col("guess_a")],
-                    vec![datafusion::functions_aggregate::count::count_all().alias("pairs")],
-                )?;
-            let batch = gather(both).await?;
+            let pairs = self.pairs(a, b, filter).await?.aggregate(
+                vec![col("base_task_a"), col("status_a"), col("status_b"), col("guess_a")],
+                vec![datafusion::functions_aggregate::count::count_all().alias("pairs")],
+            )?;
+            let batch = gather(pairs).await?;
             let tasks = text_column(&batch, "base_task_a");
             let number = |name: &str| cast(&column(&batch, name), &DataType::Int64);
             let (status_a, status_b, pairs) = (number("status_a")?, number("status_b")?, number("pairs")?);
@@ -110,6 +82,38 @@ impl PointsDb {
                 })
                 .collect())
         })
+    }
+
+    /// The trials of two evaluations side by side, the columns of the one ending in `_a`, of the other in `_b`.
+    pub(super) async fn pairs(&self, a: &str, b: &str, filter: &Filter) -> Result<DataFrame, PointsError> {
+        let trials = |eval_id: &str, suffix: &str| {
+            format!(
+                "SELECT base_task AS base_task{suffix}, params AS params{suffix}, \"index\" AS index{suffix}, \
+                 repeat AS repeat{suffix}, status AS status{suffix}, guess AS guess{suffix} FROM trials \
+                 WHERE eval_id = '{}'",
+                eval_id.replace('\'', "''")
+            )
+        };
+        let mut first = self.session.sql(&trials(a, "_a")).await?;
+        if let Some(condition) = filter.expression(false) {
+            let points = self.session.table("points").await?;
+            let points = points.filter(condition)?.select_columns(&["base_task", "params"])?;
+            first = first.join(
+                points,
+                JoinType::LeftSemi,
+                &["base_task_a", "params_a"],
+                &["base_task", "params"],
+                None,
+            )?;
+        }
+        let second = self.session.sql(&trials(b, "_b")).await?;
+        Ok(first.join(
+            second,
+            JoinType::Inner,
+            &["base_task_a", "params_a", "index_a", "repeat_a"],
+            &["base_task_b", "params_b", "index_b", "repeat_b"],
+            None,
+        )?)
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod counters;
 mod coverage;
+mod differ;
 mod evaluate;
 mod export;
 mod files;

@@ -86,6 +86,29 @@ pub(crate) struct TaskComparison {
     pub(crate) pairs_needed: Option<u64>,
 }
 
+impl Comparison {
+    /// What a reader of the numbers has to know.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.mode != Mode::C_P.name() {
+            remarks.push(format!("ReasonScores by {0}: comparable only with scores by {0}", self.mode));
+        }
+        for (label, unpaired) in self.labels.iter().zip([self.unpaired_a, self.unpaired_b]) {
+            match unpaired {
+                0 => {}
+                1 => remarks.push(format!("1 test that only {label} answered is left out")),
+                several => remarks.push(format!("{several} tests that only {label} answered are left out")),
+            }
+        }
+        remarks
+    }
+}
+
+/// A p-value with the digits that matter.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }
+}
+
 /// `better`, `worse` or `cannot tell`.
 pub(crate) fn word(verdict: Verdict) -> &'static str {
     match verdict {

@@ -5,7 +5,7 @@ mod loops;
 mod spread;
 
 use rayon::prelude::*;
-use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError};
+use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError, StoredTrial};
 use reasonscape_stats::effect::{Effect, Sample, Size};
 use reasonscape_stats::paired_bootstrap::Outcome;
 use reasonscape_stats::{Confidence, wilson};
@@ -137,7 +137,7 @@ struct Weighed {
 
 impl Weighed {
     fn bits(&self) -> Option<f64> {
-        Some(8.0 * self.size as f64 / self.tokens?)
+        bits(self.size, self.tokens)
     }
 }
 
@@ -191,30 +191,66 @@ fn of_eval(
     Ok((rows.collect::<Result<_, _>>()?, suspects))
 }
 
-/// What was compressed is the reasoning, or the whole output where there is none; its tokens are those of the same.
-///
-/// Where nobody counted the tokens of the reasoning, it has its share of the completion's by characters. Reasoning that
-/// was counted but not shown was not compressed, and is taken off.
 fn weigh(unit: &Outcomes) -> Vec<Weighed> {
     let tokens = unit.measure(Measure::CompletionTokens).zip(unit.measure(Measure::ReasoningTokens));
     let letters = unit.measure(Measure::ReasoningChars).zip(unit.measure(Measure::AnswerChars));
     let sizes = unit.status.iter().zip(unit.measure(Measure::CompressedSize));
     sizes
         .zip(tokens.zip(letters))
-        .map(|((outcome, size), ((completion, reasoning), (thought, said)))| {
-            let (size, thought, said) =
-                (size.unwrap_or(0), thought.unwrap_or(0) as f64, said.unwrap_or(0) as f64);
-            let reasoning = reasoning.filter(|tokens| *tokens > 0);
-            let tokens = if thought > 0.0 {
-                let share = || Some(completion? as f64 * thought / (thought + said));
-                reasoning.map(|tokens| tokens as f64).or_else(share)
-            } else {
-                completion.map(|tokens| tokens.saturating_sub(reasoning.unwrap_or(0)) as f64)
+        .map(|((outcome, size), ((completion_tokens, reasoning_tokens), (thought, said)))| {
+            let text = Compressed {
+                size: size.unwrap_or(0),
+                completion_tokens,
+                reasoning_tokens,
+                reasoning_chars: thought.unwrap_or(0),
+                answer_chars: said.unwrap_or(0),
             };
-            let tokens = tokens.filter(|tokens| *tokens > 0.0 && size > EMPTY);
-            Weighed { outcome: *outcome, size, completion_tokens: completion, tokens }
+            Weighed { outcome: *outcome, size: text.size, completion_tokens, tokens: text.tokens() }
         })
         .collect()
+}
+
+/// How much is new in a token of a trial: the bits of what was compressed by its tokens, if these are known.
+pub(crate) fn bits_per_token(trial: &StoredTrial) -> Option<f64> {
+    let text = Compressed {
+        size: trial.compressed_size,
+        completion_tokens: trial.completion_tokens,
+        reasoning_tokens: trial.reasoning_tokens,
+        reasoning_chars: trial.reasoning_chars,
+        answer_chars: trial.answer_chars,
+    };
+    bits(text.size, text.tokens())
+}
+
+fn bits(size: u64, tokens: Option<f64>) -> Option<f64> {
+    Some(8.0 * size as f64 / tokens?)
+}
+
+/// What is known of a text that was compressed: the reasoning, or the whole output where there is none.
+struct Compressed {
+    size: u64,
+    completion_tokens: Option<u64>,
+    reasoning_tokens: Option<u64>,
+    reasoning_chars: u64,
+    answer_chars: u64,
+}
+
+impl Compressed {
+    /// Tokens of the same text.
+    ///
+    /// Where nobody counted the tokens of the reasoning, it has its share of the completion's by characters. Reasoning
+    /// that was counted but not shown was not compressed, and is taken off.
+    fn tokens(&self) -> Option<f64> {
+        let (thought, said) = (self.reasoning_chars as f64, self.answer_chars as f64);
+        let reasoning = self.reasoning_tokens.filter(|tokens| *tokens > 0);
+        let tokens = if thought > 0.0 {
+            let share = || Some(self.completion_tokens? as f64 * thought / (thought + said));
+            reasoning.map(|tokens| tokens as f64).or_else(share)
+        } else {
+            self.completion_tokens.map(|tokens| tokens.saturating_sub(reasoning.unwrap_or(0)) as f64)
+        };
+        tokens.filter(|tokens| *tokens > 0.0 && self.size > EMPTY)
+    }
 }
 
 fn row(

@@ -70,6 +70,15 @@ fn some_of(values: &[String]) -> String {
     }
 }
 
+/// Names, of many only the first.
+pub(crate) fn some(names: &[String]) -> String {
+    const MOST: usize = 5;
+    match names.len().saturating_sub(MOST) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names[..MOST].join(", ")),
+    }
+}
+
 /// The counters of evaluations on the tasks of their suite.
 #[derive(Debug)]
 pub(super) struct Counted {
@@ -187,13 +196,13 @@ pub(crate) fn truncation_note(db: &PointsDb) -> Option<String> {
 }
 
 /// What a table calls an evaluation: its name, with its id where two have the same.
-pub(super) fn label(evals: &[EvalInfo], eval: &EvalInfo) -> String {
+pub(crate) fn label(evals: &[EvalInfo], eval: &EvalInfo) -> String {
     let is_alone = evals.iter().filter(|other| other.name == eval.name).count() == 1;
     if is_alone { eval.name.clone() } else { format!("{} ({})", eval.name, eval.eval_id) }
 }
 
 /// The one evaluation that goes by this id, name or model.
-pub(super) fn evaluation<'a>(evals: &[&'a EvalInfo], name: &str) -> Result<&'a EvalInfo, PointsError> {
+pub(crate) fn evaluation<'a>(evals: &[&'a EvalInfo], name: &str) -> Result<&'a EvalInfo, PointsError> {
     if let Some(eval) = evals.iter().find(|eval| eval.eval_id == name) {
         return Ok(eval);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reasonscape_points::{EvalInfo, PointsDb, PointsError};
 use reasonscape_stats::score::{Band, Bootstrap, TaskBounds, ranks, reason_scores};
-use reasonscape_stats::{Confidence, Mode};
+use reasonscape_stats::{Confidence, Event, Mode};
 use serde::Serialize;
 
 use super::counted::{Asked, Counted, CountedEval, is_known, truncation_is_known};
@@ -98,6 +98,40 @@ impl ScoreRow {
             lacks.push(format!("{} points that others have", self.missing_points));
         }
         (!lacks.is_empty()).then(|| lacks.join(" and "))
+    }
+}
+
+impl Leaderboard {
+    /// What a reader of the numbers has to know.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.mode != Mode::C_P {
+            remarks.push(format!("Bounds by {}: comparable only with scores by {0}.", self.mode));
+        }
+        if self.rows.iter().any(ScoreRow::is_tied) {
+            remarks.push(
+                "= is a tie: the intervals overlap, and the place may be any of those named.".to_owned(),
+            );
+        }
+        for row in &self.rows {
+            if let Some(lacks) = row.lacks() {
+                remarks.push(format!("* {} lacks {lacks}; it is scored on what it has.", row.label));
+            }
+        }
+        for label in &self.unscored {
+            remarks.push(format!("{label} has no trial yet and no score."));
+        }
+        let calibrated = Mode { event: Event::Calibrated, ..self.mode };
+        for (task, evals) in &self.near_chance {
+            let who = match evals.as_slice() {
+                [one] => format!("{one} is"),
+                several => format!("{} evaluations are", several.len()),
+            };
+            remarks.push(format!(
+                "On {task}, {who} near chance, where these intervals are too narrow; {calibrated} gives bounds that hold."
+            ));
+        }
+        remarks
     }
 }
 

@@ -6,7 +6,7 @@ use reasonscape_stats::pairwise::{Method, expected_wins, task_win_rates};
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
-use super::counted::{Asked, Counted, CountedEval};
+use super::counted::{Asked, Counted, CountedEval, some};
 
 /// Everybody against everybody.
 #[derive(Debug, Clone, Serialize)]
@@ -51,6 +51,51 @@ pub(crate) struct Contestant {
     pub(crate) elo: f64,
     pub(crate) elo_low: Option<f64>,
     pub(crate) elo_high: Option<f64>,
+}
+
+impl Pairwise {
+    /// What a reader of the numbers has to know.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.mode != Mode::C_P.name() {
+            remarks.push(format!("shares by {}", self.mode));
+        }
+        if !self.unbeaten.is_empty() {
+            remarks.push(format!(
+                "ratings did not converge: {}, so no finite rating fits best; the order stands, how far apart the two \
+                 groups are does not",
+                self.apart()
+            ));
+        } else if !self.converged {
+            remarks.push("ratings did not converge; the order of close ones may be wrong".to_owned());
+        }
+        if self.replicates == 0 {
+            remarks.push("one task says nothing about other tasks, so ratings have no interval".to_owned());
+        } else if self.converged && self.unbounded_replicates * 40 > self.replicates {
+            remarks.push(format!(
+                "in {} of {} draws of the tasks somebody was unbeaten; the outer ends of the intervals are rough",
+                self.unbounded_replicates, self.replicates
+            ));
+        }
+        remarks.extend(self.unrated.iter().map(|label| format!("{label} has no trial yet and is left out")));
+        remarks
+    }
+
+    /// Which of two groups is named, the smaller one, and what keeps it apart from the other.
+    fn apart(&self) -> String {
+        let (unbeaten, others): (Vec<_>, Vec<_>) =
+            self.evals.iter().partition(|eval| self.unbeaten.contains(&eval.eval.eval_id));
+        let (group, does) = if others.len() < unbeaten.len() {
+            (others, "never beats")
+        } else {
+            (unbeaten, "never loses to")
+        };
+        let labels: Vec<String> = group.iter().map(|eval| eval.label.clone()).collect();
+        match labels.as_slice() {
+            [one] => format!("{one} {does} the others"),
+            several => format!("none of {} {} the others", some(several), does.replace("never ", "")),
+        }
+    }
 }
 
 /// Compares all evaluations that are meant, task by task on pooled counters.

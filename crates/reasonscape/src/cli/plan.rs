@@ -1,6 +1,6 @@
 //! `reasonscape plan`: what a run would ask and cost.
 
-use reasonscape_runner::forecast;
+use reasonscape_runner::{Forecast, forecast};
 use serde_json::{Value, json};
 
 use super::Global;
@@ -50,23 +50,7 @@ impl Plan {
                 Cell::optional(one.most_completion_tokens.map(|most| most as f64), 0),
             ]);
         }
-        let json: Vec<Value> = forecasts
-            .iter()
-            .map(|one| {
-                json!({
-                    "eval_id": one.id,
-                    "name": one.name,
-                    "points": one.points,
-                    "trials": one.trials,
-                    "cached": one.cached,
-                    "to_send": one.to_send(),
-                    "prompt_tokens": one.prompt_tokens,
-                    "completion_tokens": one.completion_tokens,
-                    "most_completion_tokens": one.most_completion_tokens,
-                    "cost": one.cost,
-                })
-            })
-            .collect();
+        let json: Vec<Value> = forecasts.iter().map(forecast_for_programs).collect();
         if study.precision.is_some() {
             global.note(
                 "with a precision wanted, this is the most that it could take: every point to its maximum",
@@ -74,4 +58,20 @@ impl Plan {
         }
         print(global.format, &table, &json)
     }
+}
+
+/// What a run of one evaluation would ask, for programs.
+pub(crate) fn forecast_for_programs(forecast: &Forecast) -> Value {
+    json!({
+        "eval_id": forecast.id,
+        "name": forecast.name,
+        "points": forecast.points,
+        "trials": forecast.trials,
+        "cached": forecast.cached,
+        "to_send": forecast.to_send(),
+        "prompt_tokens": forecast.prompt_tokens,
+        "completion_tokens": forecast.completion_tokens,
+        "most_completion_tokens": forecast.most_completion_tokens,
+        "cost": forecast.cost,
+    })
 }

@@ -15,11 +15,13 @@ use tokio::sync::{mpsc, watch};
 
 use self::dataset::DatasetArguments;
 use self::progress::Progress;
+pub(crate) use self::results::write_results;
 use super::Global;
 use super::evaluate::{note_damage, with_progress};
 use super::study::{StudyArguments, cache_path};
 use crate::failure::Failure;
 use crate::output::{Cell, Table, print};
+use crate::tally::{Trouble, troubles};
 
 /// Ask the models of a study what the cache does not hold, or models about a dataset
 ///
@@ -208,17 +210,11 @@ fn ending(summary: &RunSummary, global: Global) -> Result<(), Failure> {
 
 /// Says of each problem once how many trials it left without an answer, and names the first; JSON names them all.
 fn note_missing(eval: &EvalSummary, global: Global) {
-    let mut problems: Vec<(&str, &str, usize)> = Vec::new();
-    for missing in &eval.missing_trials {
-        match problems.iter_mut().find(|(problem, ..)| *problem == missing.problem) {
-            Some((.., count)) => *count += 1,
-            None => problems.push((&missing.problem, &missing.trial, 1)),
-        }
-    }
+    let mut problems = troubles(&eval.missing_trials);
     // Why the evaluation ended has been said.
-    problems.retain(|(problem, ..)| eval.stopped.as_deref() != Some(problem));
-    for (problem, trial, count) in problems.iter().take(PROBLEMS) {
-        let more = if *count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+    problems.retain(|trouble| eval.stopped.as_ref() != Some(&trouble.problem));
+    for Trouble { problem, trial, trials } in problems.iter().take(PROBLEMS) {
+        let more = if *trials > 1 { format!(" and {} more", trials - 1) } else { String::new() };
         global.note(format_args!("{}: missing {trial}{more}: {problem}", eval.name));
     }
     if problems.len() > PROBLEMS {

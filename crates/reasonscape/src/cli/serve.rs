@@ -14,10 +14,11 @@ const SHORTEST_TOKEN: usize = 8;
 /// Where a token may stand that nobody else on the machine should see.
 const TOKEN_VARIABLE: &str = "REASONSCAPE_TOKEN";
 
-/// Show a study in the browser: leaderboard, landscapes, trials, and the same as JSON
+/// Show a study in the browser: leaderboard, landscapes, trials, runs to start and watch
 ///
 /// Prints the address on standard output once it answers there, and serves until Ctrl-C, which is no failure: exit code
-/// 0. Files that `evaluate` or `import` replace meanwhile are read again.
+/// 0; runs that go on are waited for, as far as something is in flight, and a second Ctrl-C leaves at once. Files that
+/// `evaluate` or `import` replace meanwhile are read again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape serve my-study\n  \
     reasonscape serve my-study --host 0.0.0.0 --port 80\n  \
@@ -39,7 +40,7 @@ pub(super) struct Serve {
     /// Another name that this server goes by, as behind a proxy; may be repeated.
     #[arg(long = "allow-host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// Let nobody change anything.
+    /// Let nobody change anything or start a run.
     #[arg(long)]
     read_only: bool,
     /// What stands before every path, as `/scores` where a proxy hands on only that part.

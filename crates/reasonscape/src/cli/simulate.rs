@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use reasonscape_core::Dataset;
 use reasonscape_runner::simulate::{Faults, SimulateError, SimulateOptions, SimulatedServer, Stats};
 
-use super::dataset::{Reading, name_of};
+use super::dataset::Reading;
 use super::{Global, suite};
 use crate::failure::Failure;
 use crate::output::print_text;
@@ -66,7 +66,7 @@ impl Simulate {
         let api_key = self.api_key_env.as_deref().map(api_key).transpose()?;
         let mut suites = self.suite.iter().map(|name| suite::load(name)).collect::<Result<Vec<_>, _>>()?;
         for path in &self.dataset {
-            suites.push(Dataset::new(&name_of(path), self.reading.items(path)?).suite());
+            suites.push(Dataset::new(&crate::questions::name_of(path), self.reading.items(path)?).suite());
         }
         for manifold in suites.iter_mut().filter(|suite| suite.name == "quick").flat_map(|s| &mut s.manifolds)
         {

@@ -94,12 +94,12 @@ pub(super) fn study_folder(study: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Where a study keeps its responses.
-pub(super) fn cache_path(folder: &Path) -> PathBuf {
+pub(crate) fn cache_path(folder: &Path) -> PathBuf {
     folder.join("cache.sqlite")
 }
 
 /// The cache of a study, if it has one yet.
-pub(super) fn existing_cache(study: &Study) -> Result<Option<Cache>, Failure> {
+pub(crate) fn existing_cache(study: &Study) -> Result<Option<Cache>, Failure> {
     let path = cache_path(&study.folder);
     Ok(if path.exists() { Some(Cache::open_read_only(path)?) } else { None })
 }

@@ -1,6 +1,7 @@
 //! The same for programs: JSON under `/api/v1`, described by `openapi.json`.
 
 pub(super) mod analyses;
+pub(super) mod versus;
 
 use std::sync::Arc;
 
@@ -30,8 +31,9 @@ pub(super) async fn health() -> Response {
 }
 
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response {
-    let study = app.study().await;
-    let text = app.metrics.text(study.db.evals().len(), study.trials);
+    let study = app.opened().await;
+    let evals = study.as_ref().map_or(0, |study| study.db.evals().len());
+    let text = app.metrics.text(evals, study.map_or(0, |study| study.trials));
     reply("text/plain; version=0.0.4; charset=utf-8", text)
 }
 
@@ -99,17 +101,14 @@ fn for_programs(trial: &StoredTrial) -> Value {
     value["params"] = serde_json::from_str(&trial.params).unwrap_or(Value::Null);
     value["status"] = status_name(trial.status).into();
     value["point"] = point_name(&trial.params).into();
+    value["bits_per_token"] = serde_json::json!(analysis::bits_per_token(trial));
     value
 }
 
 pub(super) async fn trials(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     let query = Query::of(&uri);
     let wanted = Wanted::of(&query)?;
-    let offset: u64 = number(&query, "offset")?.unwrap_or(0);
-    let limit: usize = number(&query, "limit")?.unwrap_or(PAGE);
-    if limit == 0 || limit > MOST {
-        return Err(Problem::wrong(format_args!("`limit={limit}` is out of range; it is from 1 to {MOST}")));
-    }
+    let (offset, limit) = part(&query)?;
     let study = app.study().await;
     let listing = study.listing(&wanted).await?;
     let rows = study.rows(&wanted, offset, limit).await?;
@@ -118,6 +117,15 @@ pub(super) async fn trials(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
         "offset": offset,
         "rows": rows.iter().map(for_programs).collect::<Vec<_>>(),
     }))
+}
+
+/// Which part of a long list is wanted: rows to leave out first, and the most after them.
+fn part(query: &Query) -> Result<(u64, usize), Problem> {
+    let limit = number(query, "limit")?.unwrap_or(PAGE);
+    if limit == 0 || limit > MOST {
+        return Err(Problem::wrong(format_args!("`limit={limit}` is out of range; it is from 1 to {MOST}")));
+    }
+    Ok((number(query, "offset")?.unwrap_or(0), limit))
 }
 
 /// A number of an address.
@@ -133,16 +141,15 @@ pub(super) async fn trial(
 ) -> Result<Response, Problem> {
     let query = Query::of(&uri);
     let study = app.study().await;
-    let (stored, said) = look_up(&app, &study, &place, &query).await?;
-    let name = TrialName::from(&stored);
-    let [before, behind] = study.listing(&Wanted::of(&query)?).await?.neighbours(&study.db, &name).await?;
+    let found = look_up(&app, &study, &place, &query).await?;
     let address = |name: Option<TrialName>| name.map(|name| super::pages::trial::path(&name));
-    let mut value = for_programs(&stored);
-    let said = said.as_ref();
+    let mut value = for_programs(&found.trial);
+    let said = found.said.as_ref();
     value["messages"] = serde_json::json!(said.map(|said| &said.messages));
     value["reasoning"] = serde_json::json!(said.and_then(|said| said.reasoning.as_ref()));
     value["reply"] = serde_json::json!(said.map(|said| &said.reply));
-    value["previous"] = serde_json::json!(address(before));
-    value["next"] = serde_json::json!(address(behind));
+    value["surprise"] = serde_json::json!(found.surprise());
+    value["previous"] = serde_json::json!(address(found.previous));
+    value["next"] = serde_json::json!(address(found.next));
     reply::json(&value)
 }

@@ -25,12 +25,15 @@ const ASSETS: &[(&str, &str, &str)] = &[
     ("site.css", CSS, include_str!("assets/site.css")),
     ("theme.js", SCRIPT, include_str!("assets/theme.js")),
     ("leaderboard.js", SCRIPT, include_str!("assets/leaderboard.js")),
+    ("compare.js", SCRIPT, include_str!("assets/compare.js")),
     ("trials.js", SCRIPT, include_str!("assets/trials.js")),
     ("trial.js", SCRIPT, include_str!("assets/trial.js")),
     ("chart.css", CSS, include_str!("assets/chart.css")),
     ("chart.js", SCRIPT, include_str!("assets/chart.js")),
     ("surface.js", SCRIPT, include_str!("assets/surface.js")),
     ("choose.js", SCRIPT, include_str!("assets/choose.js")),
+    ("runs.js", SCRIPT, include_str!("assets/runs.js")),
+    ("run.js", SCRIPT, include_str!("assets/run.js")),
     ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
 ];
 

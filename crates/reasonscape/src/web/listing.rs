@@ -7,7 +7,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use reasonscape_core::Status;
-use reasonscape_points::{Filter, PointsDb, PointsError, PointsOf, StoredTrial, TrialFilter, TrialsAt};
+use reasonscape_points::{
+    Filter, PointsDb, PointsError, PointsOf, StoredTrial, TestName, TrialFilter, TrialNumber, TrialsAt,
+};
 use reasonscape_stats::Mode;
 use serde_json::Value;
 
@@ -196,6 +198,16 @@ impl Listing {
         let params: Vec<&str> = points.iter().map(|point| point.at.params.as_str()).collect();
         let TrialsAt { eval_id, base_task, .. } = &points[0].at;
         let of = PointsOf { eval_id, base_task, params: &params };
+        // Further on at one point, as of an import, only the numbers of its trials are sorted to find the few that are
+        // shown.
+        if let [params] = params[..]
+            && skip >= PAGE
+        {
+            let numbers = db.trial_numbers(of, &self.which).await?;
+            let tests = numbers.into_iter().skip(skip).take(most);
+            let tests: Vec<_> = tests.map(|number| TestName { base_task, params, number }).collect();
+            return Ok(db.trials_on(eval_id, &tests).await?.into_iter().flatten().collect());
+        }
         let mut found = db.trials_at(of, &self.which, skip, most).await?;
         found.sort_by_key(|trial| {
             let place = params.iter().position(|params| *params == trial.params);
@@ -216,35 +228,47 @@ impl Listing {
                 && point.at.params == trial.params
         };
         let Some(place) = self.points.iter().position(is_here) else { return Ok([None, None]) };
-        let points = &self.points[place..=place];
-        let here = self.read(db, points, 0, points[0].at.n as usize).await?;
-        let Some(at) = here.iter().position(|other| TrialName::from(other) == *trial) else {
-            return Ok([None, None]);
+        let numbers = self.numbers(db, place).await?;
+        let here = TrialNumber { index: trial.index, repeat: trial.repeat };
+        let Ok(at) = numbers.binary_search(&here) else { return Ok([None, None]) };
+        let before = match (at.checked_sub(1), place.checked_sub(1)) {
+            (Some(before), _) => Some(self.name(place, numbers[before])),
+            (None, Some(place)) => {
+                self.numbers(db, place).await?.last().map(|number| self.name(place, *number))
+            }
+            (None, None) => None,
         };
-        let before = match at.checked_sub(1) {
-            Some(before) => here.get(before).map(TrialName::from),
-            None => match points[0].start.checked_sub(1) {
-                Some(first) => self.rows(db, first, 1).await?.first().map(TrialName::from),
-                None => None,
-            },
-        };
-        let behind = match here.get(at + 1) {
-            Some(behind) => Some(TrialName::from(behind)),
-            None => self.rows(db, points[0].start + points[0].at.n, 1).await?.first().map(TrialName::from),
+        let behind = match numbers.get(at + 1) {
+            Some(number) => Some(self.name(place, *number)),
+            None if place + 1 < self.points.len() => {
+                self.numbers(db, place + 1).await?.first().map(|number| self.name(place + 1, *number))
+            }
+            None => None,
         };
         Ok([before, behind])
+    }
+
+    /// Which trials are meant at a point.
+    async fn numbers(&self, db: &PointsDb, place: usize) -> Result<Vec<TrialNumber>, PointsError> {
+        let TrialsAt { eval_id, base_task, params, .. } = &self.points[place].at;
+        db.trial_numbers(PointsOf { eval_id, base_task, params: &[params] }, &self.which).await
+    }
+
+    fn name(&self, place: usize, TrialNumber { index, repeat }: TrialNumber) -> TrialName {
+        let TrialsAt { eval_id, base_task, params, .. } = self.points[place].at.clone();
+        TrialName { eval_id, base_task, params, index, repeat }
     }
 }
 
 /// Coordinates in an order that people expect: 4 before 16.
 #[derive(Debug)]
-struct Coordinates {
+pub(super) struct Coordinates {
     values: Vec<(String, Value)>,
     text: String,
 }
 
 impl Coordinates {
-    fn of(params: &str) -> Self {
+    pub(super) fn of(params: &str) -> Self {
         let values = match serde_json::from_str(params) {
             Ok(Value::Object(members)) => members.into_iter().collect(),
             _ => Vec::new(),
@@ -252,7 +276,7 @@ impl Coordinates {
         Self { values, text: params.to_owned() }
     }
 
-    fn compare(&self, other: &Self) -> Ordering {
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
         let order = |((name_a, a), (name_b, b)): (&(String, Value), &(String, Value))| {
             name_a.cmp(name_b).then_with(|| match (a.as_f64(), b.as_f64()) {
                 (Some(a), Some(b)) => a.total_cmp(&b),

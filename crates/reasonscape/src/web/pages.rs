@@ -1,10 +1,16 @@
 //! Pages: what `analysis` says, put into the templates beside this file.
 
+pub(super) mod compare;
+pub(super) mod differing;
 pub(super) mod explorer;
 pub(super) mod forensics;
 pub(super) mod leaderboard;
 pub(super) mod login;
 mod models;
+pub(super) mod new_run;
+pub(super) mod run;
+pub(super) mod runs;
+pub(super) mod test;
 pub(super) mod trial;
 pub(super) mod trials;
 
@@ -26,17 +32,32 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("leaderboard.html", include_str!("pages/leaderboard.html")),
     ("trials.html", include_str!("pages/trials.html")),
     ("trial.html", include_str!("pages/trial.html")),
+    ("compare.html", include_str!("pages/compare.html")),
+    ("differing.html", include_str!("pages/differing.html")),
+    ("differing-rows.html", include_str!("pages/differing-rows.html")),
+    ("test.html", include_str!("pages/test.html")),
     ("explorer.html", include_str!("pages/explorer.html")),
     ("forensics.html", include_str!("pages/forensics.html")),
     ("figure.html", include_str!("pages/figure.html")),
     ("models.html", include_str!("pages/models.html")),
+    ("runs.html", include_str!("pages/runs.html")),
+    ("new_run.html", include_str!("pages/new_run.html")),
+    ("options.html", include_str!("pages/options.html")),
+    ("run.html", include_str!("pages/run.html")),
+    ("delete_run.html", include_str!("pages/delete_run.html")),
     ("login.html", include_str!("pages/login.html")),
     ("failed.html", include_str!("pages/failed.html")),
 ];
 
 /// Pages that readers find at the top of each, with their paths.
-const PLACES: &[(&str, &str)] =
-    &[("Leaderboard", "/"), ("Explorer", "/explorer"), ("Trials", "/trials"), ("Forensics", "/forensics")];
+const PLACES: &[(&str, &str)] = &[
+    ("Leaderboard", "/"),
+    ("Explorer", "/explorer"),
+    ("Compare", "/compare"),
+    ("Trials", "/trials"),
+    ("Forensics", "/forensics"),
+    ("Runs", "/runs"),
+];
 
 /// The templates, read once.
 pub(super) struct Templates {
@@ -62,12 +83,22 @@ impl Templates {
 struct Frame<'a> {
     title: &'a str,
     base: &'a str,
+    /// The study whose run this is.
+    home: Option<HomeLink<'a>>,
+    /// Where everything begins, be this a run or not.
+    root: &'a str,
     assets: &'a str,
     places: Vec<PlaceLink>,
     remarks: &'a [String],
     /// Whether there is a session to be ended.
     can_leave: bool,
     program: &'static str,
+}
+
+#[derive(Serialize)]
+struct HomeLink<'a> {
+    title: &'a str,
+    href: String,
 }
 
 #[derive(Serialize)]
@@ -83,6 +114,10 @@ struct Whole<'a, T> {
     page: &'a T,
 }
 
+/// Marks a page that says itself what is wrong, where it can be mended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told;
+
 /// Puts a page into its frame.
 fn render(
     app: &App,
@@ -92,14 +127,20 @@ fn render(
     page: &impl Serialize,
 ) -> Result<Response, Problem> {
     let is_inside = template != "login.html";
+    let root = app.home.as_ref().map_or(app.base.as_str(), |home| &home.base);
     let place = |&(name, path): &(&'static str, &str)| PlaceLink {
         name,
-        href: format!("{}{path}", app.base),
+        // Runs are the study's, and its own runs' too.
+        href: format!("{}{path}", if path == "/runs" { root } else { &app.base }),
         is_here: name == here,
     };
+    // Whoever is not let in is told nothing of the study.
+    let remarks = &[app.trouble().filter(|_| is_inside).as_slice(), remarks].concat();
     let frame = Frame {
         title: &app.title,
         base: &app.base,
+        home: app.home.as_ref().map(|home| HomeLink { title: &home.title, href: format!("{root}/") }),
+        root,
         assets: &assets::VERSION,
         places: if is_inside { PLACES.iter().map(place).collect() } else { Vec::new() },
         remarks,

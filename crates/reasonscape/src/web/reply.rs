@@ -4,7 +4,8 @@ use std::io::Write;
 
 use axum::body::Body;
 use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, VARY,
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
+    HeaderMap, VARY,
 };
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
@@ -17,6 +18,8 @@ use super::problem::Problem;
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const JSON: &str = "application/json";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
+/// Events that are sent piece by piece.
+pub(super) const EVENTS: &str = "text/event-stream";
 
 /// Shorter bodies fit into a packet or two as they are.
 const WORTH_PACKING: usize = 1_400;
@@ -53,10 +56,11 @@ pub(super) fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The same answer, packed if that is worth it. Bodies here are whole, never streams.
+/// The same answer, packed if that is worth it. Bodies here are whole, but for events, which are left alone.
 pub(super) async fn packed(response: Response) -> Response {
-    let is_text =
-        response.headers().get(CONTENT_TYPE).is_some_and(|kind| !kind.as_bytes().starts_with(b"image/"));
+    let is_left =
+        |kind: &HeaderValue| kind.as_bytes().starts_with(b"image/") || kind.as_bytes() == EVENTS.as_bytes();
+    let is_text = response.headers().get(CONTENT_TYPE).is_some_and(|kind| !is_left(kind));
     if !is_text || response.headers().contains_key(CONTENT_ENCODING) {
         return response;
     }
@@ -64,6 +68,8 @@ pub(super) async fn packed(response: Response) -> Response {
     let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
         return Response::from_parts(head, Body::empty());
     };
+    // Pages of a run come from routes within routes, which have measured them as they were.
+    head.headers.remove(CONTENT_LENGTH);
     head.headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
     if bytes.len() < WORTH_PACKING {
         return Response::from_parts(head, Body::from(bytes));

@@ -11,19 +11,22 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HeaderName};
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Redirect, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use reasonscape_points::PointsError;
+use reasonscape_runner::{Interrupts, Stop, Study};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use super::chart::Charted;
 use super::guard::{Access, LONGEST_BODY};
 use super::problem::Problem;
+use super::runs::{LONGEST_UPLOAD, Runs};
 use super::state::{App, Snapshot};
-use super::{api, assets, pages, reply};
-use crate::failure::Failure;
+use super::{api, assets, pages, reply, runs};
+use crate::failure::{Failure, note};
 
 /// Connections at a time; more wait.
 const MOST_CONNECTIONS: usize = 1_024;
@@ -33,6 +36,12 @@ const LONGEST_HEAD: usize = 32 * 1024;
 const HEAD_TIME: Duration = Duration::from_secs(15);
 /// Answers that take longer are given up.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
+/// As are uploads that take longer than this.
+const UPLOAD_TIME: Duration = Duration::from_mins(5);
+/// How long runs that are left at once are waited for.
+const LEAVING_TIME: Duration = Duration::from_secs(2);
+/// Where datasets go.
+const UPLOADS: &str = "/api/v1/datasets";
 
 /// What browsers are told with every answer. Scripts, styles and pictures come from here or not at all; nothing on a
 /// page can be written into it as script or style.
@@ -73,36 +82,100 @@ pub(crate) async fn serve(
     options: Options,
     ready: impl FnOnce(&[String]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let snapshot = Snapshot::open(&options.folder).await?;
-    let remarks = snapshot.remarks.clone();
+    let snapshot = match Snapshot::open(&options.folder).await {
+        Ok(snapshot) => Some(snapshot),
+        // A study that asks something can be run from here.
+        Err(PointsError::Empty { .. }) if options.folder.join(Study::FILE).exists() => None,
+        Err(error) => return Err(error.into()),
+    };
+    let remarks = match &snapshot {
+        Some(snapshot) => snapshot.remarks.clone(),
+        None => vec!["the study has no trials yet; the page Runs starts a run".to_owned()],
+    };
     let app = Arc::new(App::new(options.folder, options.title, options.base, options.access, snapshot));
     let accepting = tokio::spawn(accept(listener, routes(&app)));
-    let served = interrupted(|| ready(&remarks)).await;
+    let mut interrupts = Interrupts::listen();
+    ready(&remarks)?;
+    interrupts.next().await;
+    if let Ok(runs) = app.runs() {
+        end(runs, &mut interrupts).await;
+    }
     accepting.abort();
-    served
+    Ok(())
+}
+
+/// Lets runs end as Ctrl-C does: what is in flight is waited for, unless somebody presses it again.
+async fn end(runs: &Runs, interrupts: &mut Interrupts) {
+    if runs.going() == 0 {
+        return;
+    }
+    note("stopping: waiting for what runs have in flight; press Ctrl-C again to leave at once");
+    runs.end(Stop::Drain);
+    tokio::select! {
+        () = runs.ended() => return,
+        () = interrupts.next() => runs.end(Stop::Now),
+    }
+    // Long enough to say in the record how it ended.
+    let _ = tokio::time::timeout(LEAVING_TIME, runs.ended()).await;
 }
 
 fn routes(app: &Arc<App>) -> Router {
     let at = |path: &str| format!("{}{path}", app.base);
-    let mut routes = Router::new()
+    let mut routes = study_pages(app)
+        .route(&at("/login"), get(pages::login::page).post(pages::login::enter))
+        .route(&at("/logout"), post(pages::login::leave))
+        .route(&at("/health"), get(api::health))
+        .route(&at("/metrics"), get(api::metrics))
+        .route(&at("/runs"), get(pages::runs::page).post(pages::new_run::create))
+        .route(&at("/runs/new"), get(pages::new_run::page))
+        .route(&at("/runs/{name}"), get(pages::run::page))
+        .route(&at("/runs/{name}/start"), post(pages::run::start))
+        .route(&at("/runs/{name}/cancel"), post(pages::run::cancel))
+        .route(&at("/runs/{name}/delete"), get(pages::run::confirm).post(pages::run::delete))
+        .route(&at("/runs/{name}/view"), get(runs::view_home))
+        .route(&at("/runs/{name}/view/"), get(runs::view))
+        .route(&at("/runs/{name}/view/{*rest}"), get(runs::view))
+        .route(&at("/datasets"), post(pages::new_run::paste))
+        .route(&at("/datasets/{name}/delete"), post(pages::new_run::forget))
+        .route(&at("/api/v1/runs"), get(runs::api::list).post(runs::api::create))
+        .route(&at("/api/v1/runs/{name}"), get(runs::api::get).delete(runs::api::delete))
+        .route(&at("/api/v1/runs/{name}/plan"), get(runs::api::plan))
+        .route(&at("/api/v1/runs/{name}/start"), post(runs::api::start))
+        .route(&at("/api/v1/runs/{name}/cancel"), post(runs::api::cancel))
+        .route(&at("/api/v1/runs/{name}/events"), get(runs::api::events))
+        .route(&at(UPLOADS), get(runs::api::datasets).post(runs::api::upload).put(runs::api::upload))
+        .route(&at("/api/v1/datasets/{name}"), delete(runs::api::forget_dataset));
+    if !app.base.is_empty() {
+        let home = at("/");
+        routes = routes.route(&app.base, get(async move || Redirect::permanent(&home)));
+    }
+    routes.layer(middleware::from_fn_with_state(Arc::clone(app), answer)).with_state(Arc::clone(app))
+}
+
+/// What shows a study, be it the one that was named at the start or that of a run.
+pub(super) fn study_pages(app: &App) -> Router<Arc<App>> {
+    let at = |path: &str| format!("{}{path}", app.base);
+    Router::new()
         .route(&at("/"), get(pages::leaderboard::page))
         .route(&at("/leaderboard.csv"), get(pages::leaderboard::csv))
         .route(&at("/leaderboard.json"), get(pages::leaderboard::json))
         .route(&at("/leaderboard.md"), get(pages::leaderboard::markdown))
+        .route(&at("/compare"), get(pages::compare::page))
+        .route(&at("/compare/tests"), get(pages::differing::page))
+        .route(&at("/compare/tests/{a}/{b}/{task}/{point}/{index}"), get(pages::test::page))
         .route(&at("/trials"), get(pages::trials::page))
         .route(&at("/trials/{eval}/{task}/{point}/{index}"), get(pages::trial::page))
         .route(&at("/explorer"), get(pages::explorer::page))
         .route(&at("/forensics"), get(pages::forensics::page))
-        .route(&at("/login"), get(pages::login::page).post(pages::login::enter))
-        .route(&at("/logout"), post(pages::login::leave))
         .route(&at("/assets/{name}"), get(assets::asset))
-        .route(&at("/health"), get(api::health))
-        .route(&at("/metrics"), get(api::metrics))
         .route(&at("/api/v1/openapi.json"), get(api::openapi))
         .route(&at("/api/v1/leaderboard"), get(api::leaderboard))
         .route(&at("/api/v1/evals"), get(api::evals))
         .route(&at("/api/v1/tasks"), get(api::tasks))
         .route(&at("/api/v1/points"), get(api::points))
+        .route(&at("/api/v1/pairwise"), get(api::versus::pairwise))
+        .route(&at("/api/v1/compare"), get(api::versus::compare))
+        .route(&at("/api/v1/differences"), get(api::versus::differences))
         .route(&at("/api/v1/trials"), get(api::trials))
         .route(&at("/api/v1/trials/{eval}/{task}/{point}/{index}"), get(api::trial))
         .route(&at("/api/v1/surface"), get(api::analyses::surface))
@@ -112,12 +185,7 @@ fn routes(app: &Arc<App>) -> Router {
         .route(&at("/api/v1/tokens"), get(api::analyses::tokens))
         .route(&at("/api/v1/compression"), get(api::analyses::compression))
         .route(&at("/api/v1/figures/{kind}"), get(api::analyses::figure))
-        .fallback(async || Problem::of(StatusCode::NOT_FOUND));
-    if !app.base.is_empty() {
-        let home = at("/");
-        routes = routes.route(&app.base, get(async move || Redirect::permanent(&home)));
-    }
-    routes.layer(middleware::from_fn_with_state(Arc::clone(app), answer)).with_state(Arc::clone(app))
+        .fallback(async || Problem::of(StatusCode::NOT_FOUND))
 }
 
 async fn accept(listener: TcpListener, routes: Router) {
@@ -155,7 +223,7 @@ async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     let is_known = app.access.is_known(request.headers());
     let mut response = match admit(&app, &request, is_known) {
         Err(refused) => refused,
-        Ok(()) => match tokio::time::timeout(ANSWER_TIME, next.run(request)).await {
+        Ok(()) => match tokio::time::timeout(time_for(&app, &request), hand_on(&app, request, next)).await {
             Ok(response) => response,
             Err(_) => Problem::new(
                 StatusCode::GATEWAY_TIMEOUT,
@@ -164,7 +232,8 @@ async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
             .into_response(),
         },
     };
-    if response.status().is_client_error() || response.status().is_server_error() {
+    let is_told = response.extensions().get::<pages::Told>().is_some();
+    if !is_told && (response.status().is_client_error() || response.status().is_server_error()) {
         response = told(&app, &path, response, is_known);
     }
     for (name, value) in HEADERS {
@@ -180,6 +249,34 @@ async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     app.metrics.count(response.status(), took);
     tracing::info!(%method, path, status = response.status().as_u16(), ms = took.as_millis() as u64, "answered");
     response
+}
+
+/// Hands a request on, unless it asks of a study what only one with trials has.
+async fn hand_on(app: &App, request: Request, next: Next) -> Response {
+    let path = request.uri().path().strip_prefix(app.base.as_str()).unwrap_or_default();
+    let needs_no_trials = ["/runs", "/datasets", "/assets/", "/login", "/logout", "/health", "/metrics"];
+    let is_free = |path: &str| needs_no_trials.iter().any(|free| path.starts_with(free));
+    let within_api = path.strip_prefix("/api/v1");
+    if path.is_empty() || is_free(within_api.unwrap_or(path)) || within_api == Some("/openapi.json") {
+        return next.run(request).await;
+    }
+    if app.opened().await.is_some() {
+        return next.run(request).await;
+    }
+    if within_api.is_some() {
+        return Problem::absent("the study has no trials yet; a run makes some").into_response();
+    }
+    Redirect::to(&format!("{}/runs", app.base)).into_response()
+}
+
+/// Whether a request brings a dataset, which takes longer and is longer than others.
+fn is_upload(app: &App, request: &Request) -> bool {
+    let path = request.uri().path().strip_prefix(app.base.as_str()).unwrap_or_default();
+    path == UPLOADS && [Method::POST, Method::PUT].contains(request.method())
+}
+
+fn time_for(app: &App, request: &Request) -> Duration {
+    if is_upload(app, request) { UPLOAD_TIME } else { ANSWER_TIME }
 }
 
 #[expect(clippy::result_large_err, reason = "the refusal is the answer")]
@@ -209,6 +306,10 @@ fn admit(app: &App, request: &Request, is_known: bool) -> Result<(), Response> {
         return Err(problem.into_response());
     }
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if is_upload(app, request) {
+        let is_short = length.is_none_or(|length| length <= LONGEST_UPLOAD);
+        return if is_short { Ok(()) } else { Err(runs::too_long().into_response()) };
+    }
     if length.is_some_and(|length| length > LONGEST_BODY as u64) {
         let problem = format!("a request has at most {LONGEST_BODY} bytes here");
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, problem).into_response());
@@ -245,30 +346,4 @@ pub(crate) async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> 
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(1_024)
-}
-
-#[cfg(unix)]
-async fn interrupted<E>(ready: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    // Where signals cannot be listened to, they end the process as they do by default.
-    let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-    ready()?;
-    let (Ok(mut interrupt), Ok(mut terminate)) = signals else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => Ok(()),
-        _ = terminate.recv() => Ok(()),
-    }
-}
-
-#[cfg(not(unix))]
-async fn interrupted<E>(ready: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-    ready()?;
-    // Where it cannot be listened to, Ctrl-C ends the process as it does by default.
-    if tokio::signal::ctrl_c().await.is_err() {
-        return std::future::pending().await;
-    }
-    Ok(())
 }

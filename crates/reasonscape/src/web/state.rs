@@ -1,6 +1,7 @@
 //! What a server knows: the study as it was last read, and the answers that were worked out from it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
@@ -16,6 +17,8 @@ use super::memo::Memo;
 use super::metrics::Metrics;
 use super::pages::Templates;
 use super::problem::Problem;
+use super::runs::Runs;
+use super::versus;
 use crate::analysis::{Asked, Leaderboard, leaderboard};
 
 /// Files are looked at no more often than this.
@@ -28,11 +31,24 @@ pub(super) struct App {
     pub(super) title: String,
     /// What stands before every path: nothing, or as `/x`.
     pub(super) base: String,
-    pub(super) access: Access,
-    pub(super) metrics: Metrics,
-    pub(super) templates: Templates,
-    current: RwLock<Arc<Snapshot>>,
+    pub(super) access: Arc<Access>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) templates: Arc<Templates>,
+    /// The study whose run this is, if it is one.
+    pub(super) home: Option<Home>,
+    /// Runs are made in the study that was named at the start, not in theirs.
+    runs: Option<Arc<Runs>>,
+    /// Nothing, as long as the study has no trials.
+    current: RwLock<Option<Arc<Snapshot>>>,
     looked: Mutex<Instant>,
+    /// Whether the files have changed since, into something that cannot be read.
+    is_stale: AtomicBool,
+}
+
+/// The study that another belongs to.
+pub(super) struct Home {
+    pub(super) title: String,
+    pub(super) base: String,
 }
 
 /// A study as it was read at one moment.
@@ -46,6 +62,7 @@ pub(super) struct Snapshot {
     boards: Memo<(Mode, Vec<String>), Leaderboard>,
     listings: Memo<Wanted, Listing>,
     rows: Memo<(Wanted, u64, usize), Vec<StoredTrial>>,
+    pub(super) versus: versus::Answers,
     pub(super) answers: Answers,
 }
 
@@ -55,27 +72,65 @@ impl App {
         title: String,
         base: String,
         access: Access,
-        snapshot: Snapshot,
+        snapshot: Option<Snapshot>,
     ) -> Self {
+        Self {
+            title,
+            base,
+            access: Arc::new(access),
+            metrics: Arc::default(),
+            templates: Arc::new(Templates::new()),
+            home: None,
+            runs: Some(Arc::new(Runs::new(folder.clone()))),
+            current: RwLock::new(snapshot.map(Arc::new)),
+            looked: Mutex::new(Instant::now()),
+            is_stale: AtomicBool::new(false),
+            folder,
+        }
+    }
+
+    /// The study of a run, with the same readers and the same look.
+    pub(super) fn within(&self, folder: PathBuf, title: String, base: String, snapshot: Snapshot) -> Self {
         Self {
             folder,
             title,
             base,
-            access,
-            metrics: Metrics::default(),
-            templates: Templates::new(),
-            current: RwLock::new(Arc::new(snapshot)),
+            access: Arc::clone(&self.access),
+            metrics: Arc::clone(&self.metrics),
+            templates: Arc::clone(&self.templates),
+            home: Some(Home { title: self.title.clone(), base: self.base.clone() }),
+            runs: None,
+            current: RwLock::new(Some(Arc::new(snapshot))),
             looked: Mutex::new(Instant::now()),
+            is_stale: AtomicBool::new(false),
         }
+    }
+
+    pub(super) fn runs(&self) -> Result<&Arc<Runs>, Problem> {
+        self.runs.as_ref().ok_or_else(|| Problem::absent("a run has no runs of its own"))
     }
 
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The study as it is now. What cannot be read leaves what was read before, with a remark.
+    /// What every page says while the study cannot be read.
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.is_stale.load(Relaxed).then(|| {
+            "the files of the study have changed and cannot be read: this is what they said before; `reasonscape serve \
+             --log warn` says why"
+                .to_owned()
+        })
+    }
+
+    /// The study as it is now. Nobody gets as far as a page that asks for it while it has no trials.
     pub(super) async fn study(&self) -> Arc<Snapshot> {
-        let known = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
+        self.opened().await.expect("pages of a study without trials are not shown")
+    }
+
+    /// The study as it is now, if it has trials. What cannot be read leaves what was read before, with a remark.
+    pub(super) async fn opened(&self) -> Option<Arc<Snapshot>> {
+        let known = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
         // Whoever comes while another looks takes what is there.
         let Ok(mut looked) = self.looked.try_lock() else { return known };
         if looked.elapsed() < LOOK_AGAIN {
@@ -83,20 +138,24 @@ impl App {
         }
         let stamp = Stamp::of(&self.folder);
         *looked = Instant::now();
-        if stamp == known.stamp {
+        if known.as_ref().is_some_and(|known| stamp == known.stamp) {
+            self.is_stale.store(false, Relaxed);
             return known;
         }
         let read = match Snapshot::open(&self.folder).await {
             Ok(read) => read,
+            Err(PointsError::Empty { .. }) if known.is_none() => return None,
             Err(error) => {
                 tracing::warn!(%error, "the study changed and cannot be read");
+                self.is_stale.store(true, Relaxed);
                 return known;
             }
         };
+        self.is_stale.store(false, Relaxed);
         self.metrics.reloads.fetch_add(1, Relaxed);
         let read = Arc::new(read);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&read);
-        read
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&read));
+        Some(read)
     }
 }
 
@@ -116,6 +175,7 @@ impl Snapshot {
             boards: Memo::default(),
             listings: Memo::default(),
             rows: Memo::default(),
+            versus: versus::Answers::default(),
             answers: Answers::default(),
         })
     }

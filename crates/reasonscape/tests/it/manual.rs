@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::world::{reasonscape, reasonscape_at};
+use crate::world::{reasonscape, reasonscape_at, refuses};
 
 #[test]
 fn scripts_are_complete_and_bash_reads_its_own() {
@@ -59,17 +59,38 @@ fn commands(path: &[String]) -> Vec<Vec<String>> {
     std::iter::once(path.to_vec()).chain(below).collect()
 }
 
+/// Options that every command has; the page names them once.
+const COMMON: [&str; 5] = ["--format", "--quiet", "--color", "--log", "--help"];
+
+/// Help without the options that every command has.
+fn without_common(help: &str) -> String {
+    let (mut kept, mut skips) = (String::new(), false);
+    for line in help.lines() {
+        let begins = line.starts_with("  -") || line.starts_with("      --");
+        if begins {
+            skips = COMMON.iter().any(|flag| line.contains(flag));
+        } else if !line.is_empty() && !line.starts_with(' ') {
+            skips = false;
+        }
+        if !skips {
+            kept.push_str(line.trim_end());
+            kept.push('\n');
+        }
+    }
+    kept.replace("Options:\n\n", "").trim_end().to_owned()
+}
+
 #[test]
-fn help_is_as_it_was_and_in_one_voice() {
+fn the_reference_is_what_the_program_says_and_in_one_voice() {
     let all = commands(&[]);
     assert!(all.len() > 35, "{all:?}");
-    let (mut whole, mut odd) = (String::new(), Vec::new());
+    let (mut page, mut odd) = (INTRODUCTION.to_owned(), Vec::new());
     for path in all {
         let mut arguments: Vec<&str> = path.iter().map(String::as_str).collect();
         arguments.push("--help");
         let run = reasonscape_at(100, &arguments);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{arguments:?}");
-        let name = if path.is_empty() { "reasonscape".to_owned() } else { path.join(" ") };
+        let name = [&["reasonscape".to_owned()], path.as_slice()].concat().join(" ");
         // A command says what it does, as an order, and without a full stop.
         let first = run.stdout.lines().next().unwrap_or_default();
         if !first.starts_with(|c: char| c.is_ascii_uppercase()) || first.ends_with('.') {
@@ -77,8 +98,44 @@ fn help_is_as_it_was_and_in_one_voice() {
         }
         let is_long = |line: &&str| line.chars().count() > 100 && !line.contains("reasonscape ");
         odd.extend(run.stdout.lines().filter(is_long).map(|line| format!("{name}: {line}")));
-        writeln!(whole, "==> {name}\n{}", run.stdout).unwrap();
+        let help = if path.is_empty() { run.stdout.clone() } else { without_common(&run.stdout) };
+        write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", help.trim_end()).unwrap();
     }
     assert_eq!(odd, [""; 0]);
-    insta::assert_snapshot!("help", whole);
+    let page: String = page.lines().flat_map(|line| [line.trim_end(), "\n"]).collect();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/cli.md");
+    if std::env::var_os("REASONSCAPE_UPDATE_DOCS").is_some() {
+        fs::write(file, &page).unwrap();
+    }
+    let written = fs::read_to_string(file).unwrap_or_default();
+    assert!(
+        written == page,
+        "docs/cli.md is out of date; REASONSCAPE_UPDATE_DOCS=1 with this test writes it anew"
+    );
+}
+
+const INTRODUCTION: &str = "# Commands
+
+What `--help` says of each, made by a test that also keeps it true. Every command takes the options of the first:
+`--format`, `--quiet`, `--color`, `--log` and `--help`.
+";
+
+#[test]
+fn help_knows_commands_and_topics() {
+    let list = reasonscape(&["help"]).stdout;
+    assert!(list.contains("\nCommands:\n") && list.contains("\nTopics, as in"), "{list}");
+    let scores = reasonscape_at(100, &["help", "analyze", "scores"]).stdout;
+    assert!(
+        scores.starts_with("Show the leaderboard") && scores.contains("Usage: reasonscape analyze scores"),
+        "{scores}"
+    );
+    let topics = list.lines().skip_while(|line| !line.starts_with("Topics")).skip(1);
+    let topics: Vec<&str> = topics.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(topics.len() > 10, "{topics:?}");
+    for topic in topics {
+        let run = reasonscape(&["help", topic]);
+        assert!(run.code == 0 && run.stdout.starts_with("# "), "{topic}: {run:?}");
+    }
+    refuses(&reasonscape(&["help", "tutoral"]), &["no help on `tutoral` (did you mean `tutorial`?)"]);
+    refuses(&reasonscape(&["help", "analyze", "score"]), &["did you mean `scores`?"]);
 }

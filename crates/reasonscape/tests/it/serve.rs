@@ -5,7 +5,9 @@ mod browser;
 mod explorer;
 mod hostile;
 mod pages;
+mod runs;
 mod server;
+mod versus;
 
 use std::process::Command;
 

@@ -23,11 +23,14 @@ const DEFAULT_SAMPLER: &str = "greedy-2k";
 pub(super) fn study(text: &str, place: &str, folder: &Path) -> Result<Study, StudyError> {
     let raw = RawStudy::read(Document { place, text })?;
     let mut check = Check { document: raw.document, folder, templates: HashMap::new() };
-    let (suite, dataset) = match &raw.asked {
-        RawAsked::Suite(name) => (check.suite(name)?, None),
+    let (suite, suite_text, dataset) = match &raw.asked {
+        RawAsked::Suite(name) => {
+            let (suite, text) = check.suite(name)?;
+            (suite, text, None)
+        }
         RawAsked::Dataset(path) => {
             let dataset = check.dataset(path)?;
-            (dataset.suite(), Some(dataset))
+            (dataset.suite(), String::new(), Some(dataset))
         }
     };
     let precision = check.precision(&raw)?;
@@ -62,6 +65,7 @@ pub(super) fn study(text: &str, place: &str, folder: &Path) -> Result<Study, Stu
         folder: folder.to_owned(),
         seed: raw.seed.unwrap_or(suite.seed),
         suite,
+        suite_text,
         dataset,
         count: raw.count.map(|count| *count.get_ref() as usize),
         precision,
@@ -85,7 +89,7 @@ struct Check<'d> {
 
 impl Check<'_> {
     /// A path if it looks like one; else a file in `suites/`, or else a built-in suite.
-    fn suite(&self, name: &Spanned<String>) -> Result<Suite, StudyError> {
+    fn suite(&self, name: &Spanned<String>) -> Result<(Suite, String), StudyError> {
         let path = Path::new(name.get_ref());
         let is_path = path.extension().is_some() || path.components().count() > 1;
         let own = if is_path {
@@ -110,11 +114,10 @@ impl Check<'_> {
                 return Err(self.document.error(name.span().start, problem));
             }
         };
-        Suite::parse(&text).map_err(|error| StudyError::Wrong {
-            place,
-            line: error.line,
-            problem: error.problem,
-        })
+        match Suite::parse(&text) {
+            Ok(suite) => Ok((suite, text)),
+            Err(error) => Err(StudyError::Wrong { place, line: error.line, problem: error.problem }),
+        }
     }
 
     /// A file of lines, from the study's folder. Of several wrong lines the first is told.
@@ -210,6 +213,7 @@ impl Check<'_> {
             base_urls: self.base_urls(&raw.base_urls, provider)?,
             provider,
             api_key_env: raw.api_key_env.clone().map(Spanned::into_inner),
+            handed_key: None,
             template,
             sampler,
             params,

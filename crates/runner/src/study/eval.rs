@@ -52,7 +52,7 @@ pub(super) fn named_apart(model: &str, namespace: &str) -> String {
 }
 
 /// A model, the way it is asked, and the endpoints that serve it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Eval {
     /// What it is known by.
     pub id: EvalId,
@@ -66,6 +66,8 @@ pub struct Eval {
     pub provider: Provider,
     /// The environment variable that holds the key.
     pub api_key_env: Option<String>,
+    /// A key that was handed over while the program runs, and is used in the place of that variable. No file has it.
+    pub handed_key: Option<ApiKey>,
     /// How a test becomes messages.
     pub template: Arc<Template>,
     /// How tokens are chosen.
@@ -163,11 +165,14 @@ impl Eval {
         self.base_urls.iter().map(|base_url| self.provider.endpoint(base_url))
     }
 
-    /// The key, read from the environment now.
+    /// The key: what was handed over, or else what the environment holds now.
     ///
     /// # Errors
     /// When the variable is not set or holds no key. The error names the variable only.
     pub fn api_key(&self) -> Result<Option<ApiKey>, StudyError> {
+        if let Some(key) = &self.handed_key {
+            return Ok(Some(key.clone()));
+        }
         self.api_key_env.as_deref().map(ApiKey::from_env).transpose()
     }
 

@@ -3,7 +3,7 @@
 use reasonscape_stats::Mode;
 
 use super::{Selected, cells, count, named, several};
-use crate::analysis::{self, Comparison, word};
+use crate::analysis::{self, Comparison, p_value, word};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Cell, Format, Table, print, print_text};
@@ -47,17 +47,8 @@ fn say_beside(found: &Comparison, global: Global) {
         several(found.pairs, "test"),
         several(found.tasks.len() as u64, "task")
     ));
-    if found.mode != Mode::C_P.name() {
-        global.note(format_args!("ReasonScores by {0}: comparable only with scores by {0}", found.mode));
-    }
-    for (label, unpaired) in [(a, found.unpaired_a), (b, found.unpaired_b)] {
-        if unpaired > 0 {
-            global.note(format_args!(
-                "{} that only {label} answered {} left out",
-                several(unpaired, "test"),
-                if unpaired == 1 { "is" } else { "are" }
-            ));
-        }
+    for remark in found.remarks() {
+        global.note(remark);
     }
 }
 
@@ -96,11 +87,6 @@ fn for_people(found: &Comparison) -> Table {
         count(found.pairs),
     ]);
     table
-}
-
-/// A p-value with the digits that matter.
-fn p_value(p: f64) -> String {
-    if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }
 }
 
 fn for_programs(found: &Comparison) -> Table {

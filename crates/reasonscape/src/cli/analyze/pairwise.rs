@@ -3,7 +3,7 @@
 use reasonscape_stats::Mode;
 use reasonscape_stats::pairwise::Method;
 
-use super::{Selected, cells, count, eval_cells, named, some};
+use super::{Selected, cells, count, eval_cells, named};
 use crate::analysis;
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -55,41 +55,8 @@ impl Pairwise {
 
 fn say_beside(found: &analysis::Pairwise, global: Global) {
     global.caption("`vs 2` is the mean probability of being better than number 2 on a task");
-    if found.mode != Mode::C_P.name() {
-        global.note(format_args!("shares by {}", found.mode));
-    }
-    if !found.unbeaten.is_empty() {
-        global.note(format_args!(
-            "ratings did not converge: {}, so no finite rating fits best; the order stands, how far apart the two groups \
-             are does not",
-            apart(found)
-        ));
-    } else if !found.converged {
-        global.note("ratings did not converge; the order of close ones may be wrong");
-    }
-    if found.replicates == 0 {
-        global.note("one task says nothing about other tasks, so ratings have no interval");
-    } else if found.converged && found.unbounded_replicates * 40 > found.replicates {
-        global.note(format_args!(
-            "in {} of {} draws of the tasks somebody was unbeaten; the outer ends of the intervals are rough",
-            found.unbounded_replicates, found.replicates
-        ));
-    }
-    for label in &found.unrated {
-        global.note(format_args!("{label} has no trial yet and is left out"));
-    }
-}
-
-/// Which of two groups is named, the smaller one, and what keeps it apart from the other.
-fn apart(found: &analysis::Pairwise) -> String {
-    let (unbeaten, others): (Vec<_>, Vec<_>) =
-        found.evals.iter().partition(|eval| found.unbeaten.contains(&eval.eval.eval_id));
-    let (group, does) =
-        if others.len() < unbeaten.len() { (others, "never beats") } else { (unbeaten, "never loses to") };
-    let labels: Vec<String> = group.iter().map(|eval| eval.label.clone()).collect();
-    match labels.as_slice() {
-        [one] => format!("{one} {does} the others"),
-        several => format!("none of {} {} the others", some(several), does.replace("never ", "")),
+    for remark in found.remarks() {
+        global.note(remark);
     }
 }
 

@@ -105,7 +105,7 @@ pub(super) fn verify(study: &Study, global: Global) -> Result<(), Failure> {
 }
 
 /// A moment as people and programs write it: `2023-11-14T22:13:20Z`.
-fn utc(ms: i64) -> String {
+pub(crate) fn utc(ms: i64) -> String {
     let (days, second) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000) / 1000);
     // Eras of 400 years have a fixed number of days; years that begin in March end with the day that may be missing.
     let day = days + 719_468;

@@ -1,18 +1,19 @@
 //! A dataset instead of a study: becomes one in a folder of its own, so that everything works with it.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use reasonscape_core::{Dataset, Item, PyRandom};
+use reasonscape_core::{Dataset, Item};
 use reasonscape_runner::{Eval, Study};
 use serde_json::json;
 
 use crate::cli::Global;
-use crate::cli::dataset::{Reading, name_of};
+use crate::cli::dataset::Reading;
 use crate::failure::Failure;
+use crate::making::{Asking, write_study};
 use crate::output::write_file;
+use crate::questions::{drawn, name_of};
 
 /// What a dataset leaves open: who is asked, and how the file is to be read.
 #[derive(Debug, clap::Args)]
@@ -106,7 +107,7 @@ impl DatasetArguments {
         let lock = fs::File::open(&folder).and_then(|folder| folder.lock().map(|()| folder));
         let study = if let Some((study, text)) = existing(&folder)? {
             same_questions(&study, &dataset, &folder)?;
-            Self::write(&folder, &self.extended(text, &study, base_url, &folder)?)?
+            write_study(&folder, &self.extended(text, &study, base_url, &folder)?)?
         } else {
             self.create(file, &folder, &dataset, base_url).inspect_err(|_| {
                 if is_new {
@@ -140,34 +141,21 @@ impl DatasetArguments {
         if !is_there {
             write_file(&copy, |out| Ok(out.write_all(lines.as_bytes())?))?;
         }
-        Self::write(folder, &self.new_study(file, &name, base_url)).inspect_err(|_| {
+        write_study(folder, &self.new_study(file, &name, base_url)).inspect_err(|_| {
             if !is_there {
                 let _ = fs::remove_file(&copy);
             }
         })
     }
 
-    /// Writes the file of a study once it is known to be right.
-    fn write(folder: &Path, text: &str) -> Result<Study, Failure> {
-        let study = Study::parse(text, folder)?;
-        write_file(&folder.join(Study::FILE), |out| Ok(out.write_all(text.as_bytes())?))?;
-        Ok(study)
-    }
-
     fn chosen(&self, mut items: Vec<Item>) -> Vec<Item> {
         if let Some(limit) = self.limit {
             items.truncate(limit as usize);
         }
-        if let Some(sample) = self.sample.map(|sample| sample as usize).filter(|sample| *sample < items.len())
-        {
-            let places: Vec<usize> = (0..items.len()).collect();
-            let mut drawn = PyRandom::new(self.seed.unwrap_or(0)).sample(&places, sample);
-            drawn.sort_unstable();
-            let mut kept = drawn.into_iter().peekable();
-            let mut place = 0..;
-            items.retain(|_| kept.next_if_eq(&place.next().expect("numbers do not end")).is_some());
+        match self.sample {
+            Some(sample) => drawn(items, sample as usize, self.seed.unwrap_or(0)),
+            None => items,
         }
-        items
     }
 
     fn new_study(&self, file: &Path, copy: &str, base_url: &str) -> String {
@@ -180,27 +168,19 @@ impl DatasetArguments {
             self.repeats.unwrap_or(1)
         );
         for model in &self.models {
-            self.push_eval(&mut text, model, base_url);
+            self.asking(base_url).push(&mut text, model);
         }
         text
     }
 
-    fn push_eval(&self, text: &mut String, model: &str, base_url: &str) {
-        let mut line = |key: &str, value: &str| {
-            // A JSON string is a TOML string.
-            writeln!(text, "{key} = {}", json!(value)).expect("a string takes everything");
-        };
-        line("\n[[eval]]\nmodel", model);
-        line("base_url", base_url);
-        for (key, value) in [
-            ("provider", &self.provider),
-            ("api_key_env", &self.api_key_env),
-            ("template", &self.template),
-            ("sampler", &self.sampler),
-        ] {
-            if let Some(value) = value {
-                line(key, value);
-            }
+    fn asking(&self, base_url: &str) -> Asking {
+        Asking {
+            base_url: base_url.to_owned(),
+            provider: self.provider.clone(),
+            api_key_env: self.api_key_env.clone(),
+            template: self.template.clone(),
+            sampler: self.sampler.clone(),
+            ..Asking::default()
         }
     }
 
@@ -214,7 +194,7 @@ impl DatasetArguments {
     ) -> Result<String, Failure> {
         for model in &self.models {
             match study.evals.iter().find(|eval| eval.model == *model && self.means(eval)) {
-                None => self.push_eval(&mut text, model, base_url),
+                None => self.asking(base_url).push(&mut text, model),
                 Some(eval) if eval.base_urls.iter().any(|known| known == base_url.trim_end_matches('/')) => {}
                 Some(eval) => {
                     return Err(Failure::input(format_args!(

@@ -7,10 +7,10 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use reasonscape_runner::{EventKind, RunEvent, Study};
 use tokio::sync::mpsc;
 
+use crate::tally::Tally;
+
 /// How often a log that is no terminal gets a line.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
-/// It is shown that nothing comes when nothing has come for so long.
-const STALLED: Duration = Duration::from_secs(5);
 
 /// How long events may gather before they are counted: waking up for each would cost as much as a request.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
@@ -27,14 +27,7 @@ pub(super) struct Progress {
 struct Shown {
     name: String,
     bar: ProgressBar,
-    planned: u64,
-    cached: u64,
-    answered: u64,
-    missing: u64,
-    retried: u64,
-    tokens: u64,
-    /// What it waits for, while nothing comes.
-    waiting: Option<String>,
+    tally: Tally,
 }
 
 impl Progress {
@@ -57,17 +50,7 @@ impl Progress {
             .map(|eval| {
                 let bar = bars.add(ProgressBar::new(0)).with_style(style.clone());
                 bar.set_prefix(format!("{:width$}", eval.name.chars().take(width).collect::<String>()));
-                Shown {
-                    name: eval.name.clone(),
-                    bar,
-                    planned: 0,
-                    cached: 0,
-                    answered: 0,
-                    missing: 0,
-                    retried: 0,
-                    tokens: 0,
-                    waiting: None,
-                }
+                Shown { name: eval.name.clone(), bar, tally: Tally::default() }
             })
             .collect();
         let (bars, lines) = (!quiet && terminal, !quiet && !terminal);
@@ -83,19 +66,19 @@ impl Progress {
             }
             let elapsed = self.started.elapsed();
             for eval in &self.evals {
-                eval.bar.set_position(eval.cached + eval.answered + eval.missing);
+                eval.bar.set_position(eval.tally.done());
                 eval.bar.set_message(eval.rates(elapsed));
             }
             if self.lines && self.last_line.elapsed() >= BETWEEN_LINES {
                 self.last_line = Instant::now();
-                for eval in self.evals.iter().filter(|eval| eval.planned > 0) {
-                    let done = eval.cached + eval.answered + eval.missing;
+                for eval in self.evals.iter().filter(|eval| eval.tally.planned > 0) {
                     // A log that cannot be written is no reason to end a run.
                     let _ = writeln!(
                         std::io::stderr(),
-                        "{}: {done}/{} {}",
+                        "{}: {}/{} {}",
                         eval.name,
-                        eval.planned,
+                        eval.tally.done(),
+                        eval.tally.planned,
                         eval.rates(elapsed)
                     );
                 }
@@ -113,23 +96,9 @@ impl Progress {
 
     fn count(&mut self, event: &RunEvent) {
         let eval = &mut self.evals[event.eval];
-        eval.waiting = None;
-        match &event.kind {
-            EventKind::Planned { trials } => {
-                eval.planned += trials;
-                eval.bar.set_length(eval.planned);
-            }
-            EventKind::Cached { trials } => eval.cached += trials,
-            EventKind::Answered { usage, .. } => {
-                eval.answered += 1;
-                eval.tokens += usage.prompt_tokens.unwrap_or(0) + usage.completion_tokens.unwrap_or(0);
-            }
-            EventKind::Retrying { .. } => eval.retried += 1,
-            EventKind::Missing { .. } => eval.missing += 1,
-            EventKind::Waiting { answers, others, idle, pause } if *idle >= STALLED => {
-                eval.waiting = Some(waiting(*answers, *others, *idle, *pause));
-            }
-            EventKind::Waiting { .. } | EventKind::Stopped { .. } => {}
+        eval.tally.count(&event.kind);
+        if let EventKind::Planned { .. } = event.kind {
+            eval.bar.set_length(eval.tally.planned);
         }
     }
 }
@@ -138,41 +107,25 @@ impl Shown {
     /// `12.3/s, 5m left, 3 retries, 4.5k tokens/s, 120 cached`: what matters most first, since a narrow terminal cuts
     /// the rest off.
     fn rates(&self, elapsed: Duration) -> String {
+        let Tally { cached, missing, retried, .. } = self.tally;
+        let mut parts = vec![format!("{:.1}/s", self.tally.rate(elapsed))];
+        parts.extend(self.tally.waiting.clone());
+        if let Some(left) = self.tally.left(elapsed) {
+            parts.push(format!("{:#} left", indicatif::HumanDuration(left)));
+        }
+        if missing > 0 {
+            parts.push(format!("{missing} missing"));
+        }
+        if retried > 0 {
+            parts.push(format!("{retried} retries"));
+        }
         let seconds = elapsed.as_secs_f64().max(1e-3);
-        let rate = self.answered as f64 / seconds;
-        let mut parts = vec![format!("{rate:.1}/s")];
-        parts.extend(self.waiting.clone());
-        let left = self.planned.saturating_sub(self.cached + self.answered + self.missing);
-        if left > 0 && rate > 0.0 {
-            let time = indicatif::HumanDuration(Duration::from_secs_f64(left as f64 / rate));
-            parts.push(format!("{time:#} left"));
-        }
-        if self.missing > 0 {
-            parts.push(format!("{} missing", self.missing));
-        }
-        if self.retried > 0 {
-            parts.push(format!("{} retries", self.retried));
-        }
-        parts.push(format!("{} tokens/s", rounded(self.tokens as f64 / seconds)));
-        if self.cached > 0 {
-            parts.push(format!("{} cached", self.cached));
+        parts.push(format!("{} tokens/s", rounded(self.tally.tokens() as f64 / seconds)));
+        if cached > 0 {
+            parts.push(format!("{cached} cached"));
         }
         parts.join(", ")
     }
-}
-
-/// `waiting for 12 answers, none for 45 s`: what there is to say when nothing happens.
-fn waiting(answers: u64, others: u64, idle: Duration, pause: Option<Duration>) -> String {
-    let count = |number: u64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
-    let what = match (answers, others, pause) {
-        (0, _, Some(pause)) => {
-            return format!("the endpoint is left alone for {} s more", pause.as_secs() + 1);
-        }
-        (0, 0, None) => return format!("nothing for {} s", idle.as_secs()),
-        (0, others, None) => format!("{} that somebody else asks", count(others, "answer")),
-        (answers, ..) => count(answers, "answer"),
-    };
-    format!("waiting for {what}, none for {} s", idle.as_secs())
 }
 
 /// `950`, `4.5k`, `1.2M`.
@@ -186,21 +139,7 @@ fn rounded(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use super::{rounded, waiting};
-
-    #[test]
-    fn what_is_waited_for_is_said() {
-        let said = |answers, others, pause: Option<f64>| {
-            waiting(answers, others, Duration::from_millis(45_800), pause.map(Duration::from_secs_f64))
-        };
-        assert_eq!(said(12, 0, None), "waiting for 12 answers, none for 45 s");
-        assert_eq!(said(1, 3, Some(2.0)), "waiting for 1 answer, none for 45 s");
-        assert_eq!(said(0, 3, None), "waiting for 3 answers that somebody else asks, none for 45 s");
-        assert_eq!(said(0, 0, Some(11.2)), "the endpoint is left alone for 12 s more");
-        assert_eq!(said(0, 0, None), "nothing for 45 s");
-    }
+    use super::rounded;
 
     #[test]
     fn numbers_are_short() {

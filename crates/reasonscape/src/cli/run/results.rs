@@ -17,7 +17,10 @@ use serde_json::{Map, Value, json};
 use crate::cli::Global;
 use crate::cli::metrics::Metrics;
 use crate::failure::Failure;
-use crate::output::write_file;
+use crate::output::{Format, write_file};
+
+/// The answers, in the folder of results.
+const ANSWERS: &str = "answers.jsonl";
 
 /// Writes what was answered, measures it, and shows the metrics of every model of the study.
 pub(super) fn show(
@@ -26,24 +29,39 @@ pub(super) fn show(
     progress: &Arc<Progress>,
     global: Global,
 ) -> Result<(), Failure> {
-    let folder = study.folder.join("results");
-    fs::create_dir_all(&folder)
-        .with_context(|| format!("failed to make the folder `{}`", folder.display()))
-        .map_err(Failure::Broken)?;
-    let answers = folder.join("answers.jsonl");
-    if write_answers(study, cache, &answers)? == 0 {
+    if !write(study, cache, progress, global)? {
         global.note("nothing was answered, so there is nothing to measure");
         return Ok(());
     }
-    Metrics::of(answers.clone()).kept(folder.join("tasks.parquet"), progress, global)?;
-    let metrics = Metrics::of(answers.clone()).kept(folder.join("tasks.jsonl"), progress, global)?;
-    write_file(&folder.join("metrics.json"), |out| Ok(out.write_all(metrics.as_bytes())?))?;
-    Metrics::of(answers).show(progress, global)?;
+    let folder = study.folder.join("results");
+    Metrics::of(folder.join(ANSWERS)).show(progress, global)?;
     global.caption(format_args!(
         "answers, metrics and what was measured on each are in `{}`",
         folder.display()
     ));
     Ok(())
+}
+
+/// Writes what was answered and what was measured on it; whether anything was.
+fn write(study: &Study, cache: &Cache, progress: &Arc<Progress>, global: Global) -> Result<bool, Failure> {
+    let folder = study.folder.join("results");
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("failed to make the folder `{}`", folder.display()))
+        .map_err(Failure::Broken)?;
+    let answers = folder.join(ANSWERS);
+    if write_answers(study, cache, &answers)? == 0 {
+        return Ok(false);
+    }
+    Metrics::of(answers.clone()).kept(folder.join("tasks.parquet"), progress, global)?;
+    let metrics = Metrics::of(answers).kept(folder.join("tasks.jsonl"), progress, global)?;
+    write_file(&folder.join("metrics.json"), |out| Ok(out.write_all(metrics.as_bytes())?))?;
+    Ok(true)
+}
+
+/// The same for whoever shows it elsewhere: nothing is said.
+pub(crate) fn write_results(study: &Study, cache: &Cache, progress: &Arc<Progress>) -> Result<bool, Failure> {
+    let silent = Global { format: Format::Table, quiet: true, color: clap::ColorChoice::Auto };
+    write(study, cache, progress, silent)
 }
 
 /// Writes the answers of every evaluation, and says how many there are.

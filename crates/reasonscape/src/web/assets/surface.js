@@ -232,9 +232,13 @@ class Scene {
     const write = (text, spot, colour, weight = "") => {
       pen.font = `${weight} 11px ${this.font}`;
       pen.fillStyle = css(colour);
-      pen.textAlign = spot.x < this.middle.x - 4 ? "right" : spot.x > this.middle.x + 4 ? "left" : "center";
+      pen.textAlign = "left";
       pen.textBaseline = "middle";
-      pen.fillText(text, spot.x, spot.y, this.canvas.clientWidth / 3);
+      const [whole, widest] = [this.canvas.clientWidth, this.canvas.clientWidth / 3];
+      const wide = Math.min(pen.measureText(text).width, widest);
+      // Words stand outward of their place, as far as the canvas goes.
+      const start = spot.x - (spot.x < this.middle.x - 4 ? wide : spot.x > this.middle.x + 4 ? 0 : wide / 2);
+      pen.fillText(text, Math.min(Math.max(start, 0), whole - wide), spot.y, widest);
     };
     const some = (count) => Math.max(1, Math.ceil(count / 6));
     const beyond = 1.14;

@@ -1,6 +1,6 @@
 // Keys for the list of trials: j and k choose a row, the arrows turn the page.
 
-const links = [...document.querySelectorAll("#trials tbody a")];
+const links = [...document.querySelectorAll(".list tbody a")];
 
 const choose = (step) => {
   const at = links.indexOf(document.activeElement);
@@ -33,7 +33,7 @@ addEventListener("keydown", (event) => {
 });
 
 // A row is as good as its link.
-document.querySelector("#trials tbody")?.addEventListener("click", (event) => {
+document.querySelector(".list tbody")?.addEventListener("click", (event) => {
   if (event.target.closest("a") || getSelection()?.toString()) return;
   event.target.closest("tr")?.querySelector("a")?.click();
 });

@@ -57,7 +57,7 @@ pub(super) struct Family {
 }
 
 #[derive(Serialize)]
-struct ModeChoice {
+pub(super) struct ModeChoice {
     name: &'static str,
     meaning: &'static str,
     is_chosen: bool,
@@ -264,7 +264,7 @@ impl View<'_> {
                 .collect(),
             axis,
             rows,
-            remarks: remarks(self.board),
+            remarks: self.board.remarks(),
             downloads: [("CSV", "csv"), ("JSON", "json"), ("Markdown", "md")]
                 .map(|(name, end)| Download {
                     name,
@@ -469,36 +469,4 @@ fn facets(evals: &[EvalInfo], query: &Query) -> Vec<Facet> {
                 .collect(),
         })
         .collect()
-}
-
-/// What a reader of the numbers has to know.
-fn remarks(board: &Leaderboard) -> Vec<String> {
-    let mut remarks = Vec::new();
-    if board.mode != Mode::C_P {
-        remarks.push(format!("Bounds by {}: comparable only with scores by {0}.", board.mode));
-    }
-    if board.rows.iter().any(ScoreRow::is_tied) {
-        remarks
-            .push("= is a tie: the intervals overlap, and the place may be any of those named.".to_owned());
-    }
-    for row in &board.rows {
-        if let Some(lacks) = row.lacks() {
-            remarks.push(format!("* {} lacks {lacks}; it is scored on what it has.", row.label));
-        }
-    }
-    for label in &board.unscored {
-        remarks.push(format!("{label} has no trial yet and no score."));
-    }
-    for (task, evals) in &board.near_chance {
-        let who = if let [one] = evals.as_slice() {
-            format!("{one} is")
-        } else {
-            format!("{} evaluations are", evals.len())
-        };
-        let calibrated = Mode { event: Event::Calibrated, ..board.mode };
-        remarks.push(format!(
-            "On {task}, {who} near chance, where these intervals are too narrow; {calibrated} gives bounds that hold."
-        ));
-    }
-    remarks
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::Uri;
 use axum::response::Response;
-use reasonscape_points::{PointsError, Said, StoredTrial, Texts};
+use reasonscape_points::{Message, PointsError, Said, StoredTrial, Texts};
 use reasonscape_runner::cache::Cache;
 use serde::{Deserialize, Serialize};
 
 use super::trials::{coordinates, label, status_name};
 use super::{render, thousands};
+use crate::analysis::{Surprise, bits_per_token, surprise};
 use crate::web::api::number;
 use crate::web::links::{Query, encoded};
 use crate::web::listing::{NAMES, TrialName, Wanted, params_named};
@@ -42,21 +43,43 @@ pub(super) fn address(app: &App, name: &TrialName, keep: &Query) -> String {
     format!("{}{}{query}", app.base, path(&TrialName { repeat: 0, ..name.clone() }))
 }
 
-/// Finds a trial, and what was said in it.
+/// A trial and what was said in it, as one of a list.
+pub(in crate::web) struct Found {
+    pub(in crate::web) trial: StoredTrial,
+    pub(in crate::web) said: Option<Said>,
+    pub(in crate::web) previous: Option<TrialName>,
+    pub(in crate::web) next: Option<TrialName>,
+}
+
+impl Found {
+    /// How likely the model found what it said, if it was asked.
+    pub(in crate::web) fn surprise(&self) -> Option<Surprise> {
+        surprise(self.said.as_ref()?, self.trial.answer.as_deref())
+    }
+}
+
+/// Finds a trial, what was said in it, and its neighbours in the list that the address has.
 pub(in crate::web) async fn look_up(
     app: &App,
     study: &Snapshot,
     place: &Place,
     query: &Query,
-) -> Result<(StoredTrial, Option<Said>), Problem> {
+) -> Result<Found, Problem> {
     let absent =
         || Problem::absent("there is no such trial; it may have been asked anew with other settings");
     let repeat = number::<u32>(query, "repeat")?.unwrap_or(0);
     let params = params_named(&study.db, &place.eval, &place.task, &place.point).await?.ok_or_else(absent)?;
     let trial = study.db.trial(&place.eval, &place.task, &params, place.index, repeat).await?;
     let trial = trial.ok_or_else(absent)?;
-    let (cache, key, model) =
-        (app.folder().join("cache.sqlite"), trial.cache_key.clone(), trial.model.clone());
+    let listing = study.listing(&Wanted::of(&query.only(&NAMES))?).await?;
+    let [previous, next] = listing.neighbours(&study.db, &TrialName::from(&trial)).await?;
+    Ok(Found { said: said_in(app, &trial).await, trial, previous, next })
+}
+
+/// What was asked and answered in a trial, if the cache has it.
+pub(super) async fn said_in(app: &App, trial: &StoredTrial) -> Option<Said> {
+    let cache = app.folder().join("cache.sqlite");
+    let (key, repeat, model) = (trial.cache_key.clone(), trial.repeat, trial.model.clone());
     let read = tokio::task::spawn_blocking(move || -> Result<Option<Said>, PointsError> {
         if !cache.exists() {
             return Ok(None);
@@ -64,7 +87,7 @@ pub(in crate::web) async fn look_up(
         let cache = Cache::open_read_only(cache)?;
         Texts::open(Some(&cache))?.find(&key, repeat, &model)
     });
-    let said = match read.await {
+    match read.await {
         Ok(Ok(said)) => said,
         Ok(Err(error)) => {
             tracing::warn!(%error, "the cache cannot be read");
@@ -74,8 +97,7 @@ pub(in crate::web) async fn look_up(
             tracing::warn!(%error, "the cache was not read");
             None
         }
-    };
-    Ok((trial, said))
+    }
 }
 
 #[derive(Serialize)]
@@ -101,22 +123,37 @@ struct Page {
 }
 
 #[derive(Serialize)]
-struct Fact {
+pub(super) struct Fact {
     name: &'static str,
     value: String,
 }
 
+/// What was said, made so that all of it is seen.
 #[derive(Serialize)]
-struct Spoken {
-    messages: Vec<Spoke>,
+pub(super) struct Spoken {
+    pub(super) messages: Vec<Spoke>,
     reasoning: Option<String>,
     reply: String,
 }
 
-#[derive(Serialize)]
-struct Spoke {
+#[derive(Serialize, PartialEq)]
+pub(super) struct Spoke {
     role: String,
     content: String,
+}
+
+impl From<&Said> for Spoken {
+    fn from(said: &Said) -> Self {
+        let spoke = |message: &Message| Spoke {
+            role: visible(&message.role).into_owned(),
+            content: visible(&message.content).into_owned(),
+        };
+        Self {
+            messages: said.messages.iter().map(spoke).collect(),
+            reasoning: said.reasoning.as_ref().map(|reasoning| visible(reasoning).into_owned()),
+            reply: visible(&said.reply).into_owned(),
+        }
+    }
 }
 
 pub(in crate::web) async fn page(
@@ -126,12 +163,11 @@ pub(in crate::web) async fn page(
 ) -> Result<Response, Problem> {
     let query = Query::of(&uri);
     let study = app.study().await;
-    let (trial, said) = look_up(&app, &study, &place, &query).await?;
-    let name = TrialName::from(&trial);
-    let list = query.only(&NAMES);
-    let neighbours = study.listing(&Wanted::of(&list)?).await?.neighbours(&study.db, &name).await?;
-    let keep = list.with("page", query.get("page"));
-    let [previous, next] = neighbours.map(|name| name.map(|name| address(&app, &name, &keep)));
+    let found = look_up(&app, &study, &place, &query).await?;
+    let surprise = found.surprise();
+    let Found { trial, said, previous, next } = found;
+    let keep = query.only(&NAMES).with("page", query.get("page"));
+    let [previous, next] = [previous, next].map(|name| name.map(|name| address(&app, &name, &keep)));
     let below = |rest: String| format!("{}/trials?eval={}{rest}", app.base, encoded(&trial.eval_id));
     let task = format!("&task={}", encoded(&trial.base_task));
     let page = Page {
@@ -144,38 +180,32 @@ pub(in crate::web) async fn page(
         repeat: trial.repeat,
         params: coordinates(&trial.params),
         point_href: below(format!("{task}&params={}", encoded(&coordinates(&trial.params)))),
-        facts: facts(&trial),
+        facts: facts(&trial, surprise),
         answer: trial.answer.as_ref().map(|answer| visible(answer).into_owned()),
         target: visible(&trial.target).into_owned(),
         method: visible(&trial.method).into_owned(),
-        said: said.map(|said| Spoken {
-            messages: said
-                .messages
-                .iter()
-                .map(|message| Spoke {
-                    role: visible(&message.role).into_owned(),
-                    content: visible(&message.content).into_owned(),
-                })
-                .collect(),
-            reasoning: said.reasoning.map(|reasoning| visible(&reasoning).into_owned()),
-            reply: visible(&said.reply).into_owned(),
-        }),
+        said: said.as_ref().map(Spoken::from),
         previous,
         next,
         back: format!("{}/trials{keep}", app.base),
-        json: format!("{}/api/v1{}", app.base, path(&name)),
+        json: format!("{}/api/v1{}", app.base, path(&TrialName::from(&trial))),
     };
     render(&app, "trial.html", "Trials", &study.remarks, &page)
 }
 
-fn facts(trial: &StoredTrial) -> Vec<Fact> {
+/// What was measured in a trial.
+pub(super) fn facts(trial: &StoredTrial, surprise: Option<Surprise>) -> Vec<Fact> {
     let fact = |name: &'static str, value: String| Fact { name, value };
     let tokens = |count: Option<u64>| count.map_or_else(|| "not counted".to_owned(), thousands);
     let guess = match trial.guess {
         0.0 => "none".to_owned(),
         guess => format!("{:.0} %", 100.0 * guess),
     };
-    vec![
+    let bits = match bits_per_token(trial) {
+        Some(bits) => format!("{bits:.2} bits per token"),
+        None => "unknown: no tokens counted, or nothing to compress".to_owned(),
+    };
+    let mut facts = vec![
         fact("finish reason", visible(&trial.finish).into_owned()),
         fact("tokens of the completion", tokens(trial.completion_tokens)),
         fact("tokens of the reasoning", tokens(trial.reasoning_tokens)),
@@ -191,10 +221,22 @@ fn facts(trial: &StoredTrial) -> Vec<Fact> {
             ),
         ),
         fact("after gzip", format!("{} bytes", thousands(trial.compressed_size))),
-        fact(
-            "template and sampler",
-            visible(&format!("{} · {}", trial.template, trial.sampler)).into_owned(),
-        ),
-        fact("cache key", trial.cache_key.chars().take(16).collect()),
-    ]
+        fact("entropy, by gzip", bits),
+    ];
+    if let Some(surprise) = surprise {
+        let tokens = thousands(surprise.tokens as u64);
+        facts.push(fact(
+            "surprisal, by probabilities",
+            format!("{:.2} bits per token, over {tokens}", surprise.bits_per_token),
+        ));
+        if let Some(probability) = surprise.answer_probability {
+            facts.push(fact("probability of the answer", format!("{:.1} %", 100.0 * probability)));
+        }
+    }
+    facts.push(fact(
+        "template and sampler",
+        visible(&format!("{} · {}", trial.template, trial.sampler)).into_owned(),
+    ));
+    facts.push(fact("cache key", trial.cache_key.chars().take(16).collect()));
+    facts
 }

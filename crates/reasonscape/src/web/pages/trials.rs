@@ -20,7 +20,7 @@ use crate::web::state::App;
 use crate::web::visible::{excerpt, visible};
 
 /// Characters of an answer that a row shows.
-const SHOWN: usize = 60;
+pub(super) const SHOWN: usize = 60;
 
 #[derive(Serialize)]
 struct Page {
@@ -42,18 +42,31 @@ struct Page {
 }
 
 #[derive(Serialize)]
-struct Choice {
-    value: String,
-    shown: String,
-    is_chosen: bool,
+pub(super) struct Choice {
+    pub(super) value: String,
+    pub(super) shown: String,
+    pub(super) is_chosen: bool,
 }
 
+/// To other pages of a list.
 #[derive(Serialize)]
-struct Links {
+pub(super) struct Links {
     first: Option<String>,
     previous: Option<String>,
     next: Option<String>,
     last: Option<String>,
+}
+
+impl Links {
+    /// From a page, of so many.
+    pub(super) fn of(number: u64, pages: u64, at: impl Fn(u64) -> String) -> Self {
+        Self {
+            first: (number > 1).then(|| at(1)),
+            previous: (number > 1).then(|| at(number - 1)),
+            next: (number < pages).then(|| at(number + 1)),
+            last: (number < pages).then(|| at(pages)),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -110,18 +123,13 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
         first: thousands(if rows.is_empty() { 0 } else { first + 1 }),
         last: thousands(first + rows.len() as u64),
         rows: rows.iter().map(|row| shown(&app, &study.db, row, &keep)).collect(),
-        links: Links {
-            first: (number > 1).then(|| at(1)),
-            previous: (number > 1).then(|| at(number - 1)),
-            next: (number < pages).then(|| at(number + 1)),
-            last: (number < pages).then(|| at(pages)),
-        },
+        links: Links::of(number, pages, at),
         problem,
     };
     render(&app, "trials.html", "Trials", &study.remarks, &page)
 }
 
-fn choice(query: &Query, name: &str, value: &str, shown: &str) -> Choice {
+pub(super) fn choice(query: &Query, name: &str, value: &str, shown: &str) -> Choice {
     Choice {
         value: value.to_owned(),
         shown: visible(shown).into_owned(),
@@ -129,25 +137,19 @@ fn choice(query: &Query, name: &str, value: &str, shown: &str) -> Choice {
     }
 }
 
-fn evals(db: &PointsDb, query: &Query) -> Vec<Choice> {
+pub(super) fn evals(db: &PointsDb, query: &Query) -> Vec<Choice> {
     db.evals().iter().map(|eval| choice(query, "eval", &eval.eval_id, &label(db, &eval.eval_id))).collect()
 }
 
-fn tasks(db: &PointsDb, query: &Query) -> Vec<Choice> {
+pub(super) fn tasks(db: &PointsDb, query: &Query) -> Vec<Choice> {
     let tasks: BTreeSet<&str> = db.sources().iter().map(|source| source.task.as_str()).collect();
     tasks.into_iter().map(|task| choice(query, "task", task, task)).collect()
 }
 
-/// What an evaluation is called: its name, with how it was asked where others have the same.
+/// What an evaluation is called.
 pub(super) fn label(db: &PointsDb, eval_id: &str) -> String {
-    let Some(eval) = db.evals().iter().find(|eval| eval.eval_id == eval_id) else {
-        return eval_id.to_owned();
-    };
-    let is_alone = db.evals().iter().filter(|other| other.name == eval.name).count() == 1;
-    if is_alone {
-        return eval.name.clone();
-    }
-    format!("{} ({}, {})", eval.name, eval.template, eval.sampler)
+    let eval = db.evals().iter().find(|eval| eval.eval_id == eval_id);
+    eval.map_or_else(|| eval_id.to_owned(), |eval| crate::analysis::label(db.evals(), eval))
 }
 
 /// The status in a word.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::server::Server;
 
 /// Whether a value is as a schema describes it, with nothing beside what is described.
-fn check(document: &Value, schema: &Value, value: &Value, at: &str) {
+pub(super) fn check(document: &Value, schema: &Value, value: &Value, at: &str) {
     if let Some(name) = schema["$ref"].as_str() {
         let name = name.rsplit('/').next().unwrap();
         return check(document, &document["components"]["schemas"][name], value, at);
@@ -53,7 +53,9 @@ fn every_answer_is_as_it_is_described() {
     assert_eq!(document["servers"][0]["url"], "/api/v1");
     let point = server.get("/api/v1/trials?eval=a00001&task=add").json()["rows"][0]["point"].clone();
     let paths = document["paths"].as_object().unwrap();
-    for (path, operations) in paths {
+    // What is said of a run is checked where there is one.
+    let of_runs = |path: &str| path.starts_with("/runs/") || path.starts_with("/datasets/");
+    for (path, operations) in paths.iter().filter(|(path, _)| !of_runs(path)) {
         let filled = path
             .replace("{eval}", "a00001")
             .replace("{task}", "add")
@@ -67,7 +69,7 @@ fn every_answer_is_as_it_is_described() {
         let schema = &operations["get"]["responses"]["200"]["content"]["application/json"]["schema"];
         check(&document, schema, &reply.json(), path);
     }
-    assert_eq!(paths.len(), 14);
+    assert_eq!(paths.keys().filter(|path| !of_runs(path)).count(), 19);
 }
 
 #[test]

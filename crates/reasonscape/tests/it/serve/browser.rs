@@ -1,7 +1,9 @@
 //! Pages in a real browser: what scripts do, what keys do, and whether everybody can use it.
 
+mod compare;
 mod explorer;
 mod leaderboard;
+mod runs;
 mod trials;
 
 use std::collections::BTreeSet;

@@ -36,6 +36,8 @@ fn no_page_has_a_script_or_a_style_in_it() {
         "/?mode=K_P&sort=task:add",
         "/trials",
         "/trials?text=alert",
+        "/compare",
+        "/compare/tests",
         &trial,
         "/explorer",
         "/explorer?task=%3Cscript%3E",

@@ -164,11 +164,13 @@ fn a_base_path_stands_before_everything() {
     let server = Server::start(&["--base-path", "/scores/", "--token", "open-sesame"]);
     assert!(server.url.ends_with("/scores/"), "{}", server.url);
     let bearer = [("Authorization", "Bearer open-sesame")];
-    let page = server.ask("GET", "/scores/", &bearer, "").body;
-    for attribute in ["href=\"", "src=\"", "action=\""] {
-        for part in page.split(attribute).skip(1) {
-            let target = part.split('"').next().unwrap().replace("&#x2f;", "/");
-            assert!(target.starts_with("/scores/") || target == "#main", "{target}");
+    for path in ["/scores/", "/scores/compare", "/scores/compare/tests", "/scores/trials"] {
+        let page = server.ask("GET", path, &bearer, "").body;
+        for attribute in ["href=\"", "src=\"", "action=\""] {
+            for part in page.split(attribute).skip(1) {
+                let target = part.split('"').next().unwrap().replace("&#x2f;", "/");
+                assert!(target.starts_with("/scores/") || target == "#main", "{target} on {path}");
+            }
         }
     }
     assert_eq!(server.ask("GET", "/", &bearer, "").status, 404);

@@ -101,6 +101,15 @@ impl Study {
         writer.finish(&provenance()).unwrap();
     }
 
+    /// A study of these files, of which nothing has been asked.
+    pub(super) fn of(files: &[(&str, &str)]) -> Self {
+        let folder = TempDir::new().unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        Self { folder }
+    }
+
     pub(super) fn path(&self) -> &str {
         self.folder.path().to_str().unwrap()
     }
@@ -109,13 +118,24 @@ impl Study {
         self.add("c00003", "newcomer", &[], 6);
     }
 
+    /// So many evaluations more, each a little better than the one before.
+    pub(super) fn add_crowd(&self, number: u64) {
+        for member in 0..number {
+            self.add(&format!("d{member:05}"), &format!("member {member}"), &[], member % 10);
+        }
+    }
+
     fn entry() -> Entry {
         let request = format!(
             "{{\"messages\": [{{\"content\": {}, \"role\": \"user\"}}], \"model\": \"m\"}}",
             json!(format!("What is 1 + 1? {}", "<img src=x onerror=alert(1)>"))
         );
-        let body = json!({ "choices": [{ "finish_reason": "stop", "message": {
-            "content": SCRIPT, "reasoning_content": format!("thinking {SCRIPT}") } }] });
+        let token = |text: &str| json!({ "token": text, "logprob": -std::f64::consts::LN_2 });
+        let body = json!({ "choices": [{
+            "finish_reason": "stop",
+            "message": { "content": SCRIPT, "reasoning_content": format!("thinking {SCRIPT}") },
+            "logprobs": { "content": [token("<script>"), token("answer-4")] },
+        }] });
         let response =
             Response { status: 200, latency_ms: 1, received_ms: 1, body: body.to_string().into_bytes() };
         Entry { id: EntryId::of(CacheKey::of_canonical(&request)), request, response }
@@ -178,7 +198,7 @@ fn trial(index: u64, tenths: u64, cache_key: CacheKey) -> Trial {
 /// The program as a server; it is ended whatever the test does.
 pub(super) struct Server {
     pub(super) child: Child,
-    pub(super) study: Study,
+    pub(super) study: Arc<Study>,
     pub(super) url: String,
     /// Host and port.
     pub(super) address: String,
@@ -220,7 +240,7 @@ impl Server {
     }
 
     pub(super) fn start(arguments: &[&str]) -> Self {
-        Self::on(Study::new(), arguments)
+        Self::on(Arc::new(Study::new()), arguments, &[])
     }
 
     /// A server on [`Study::landscape`], which others use too.
@@ -228,17 +248,19 @@ impl Server {
         static LANDSCAPE: Mutex<Weak<Server>> = Mutex::new(Weak::new());
         let mut shared = LANDSCAPE.lock().unwrap_or_else(PoisonError::into_inner);
         shared.upgrade().unwrap_or_else(|| {
-            let server = Arc::new(Self::on(Study::landscape(), &[]));
+            let server = Arc::new(Self::on(Arc::new(Study::landscape()), &[], &[]));
             *shared = Arc::downgrade(&server);
             server
         })
     }
 
-    fn on(study: Study, arguments: &[&str]) -> Self {
+    /// A server on this study, with these variables in its environment.
+    pub(super) fn on(study: Arc<Study>, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
             .args(["serve", study.path(), "--port", "0"])
             .args(arguments)
             .env_remove("REASONSCAPE_TOKEN")
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -279,6 +301,17 @@ impl Server {
 
     pub(super) fn get(&self, path: &str) -> Reply {
         self.ask("GET", path, &[], "")
+    }
+
+    /// Asks until the reply is so: files are looked at once a second.
+    pub(super) fn wait_until(&self, path: &str, is_so: impl Fn(&Reply) -> bool) {
+        for _ in 0..100 {
+            if is_so(&self.get(path)) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("{path} stays as it is: {:?}", self.get(path));
     }
 
     /// All that it says on standard error, after its end.

@@ -1,0 +1,32 @@
+// The comparison is complete without this: it spares the reader a click, and lets arrows walk through the matrix.
+
+for (const id of ["choose", "two"]) {
+  const form = document.getElementById(id);
+  form?.addEventListener("change", (event) => {
+    // Of models one chooses several before looking again.
+    if (event.target.matches("select, input[type=radio]")) form.requestSubmit();
+  });
+}
+
+document.getElementById("two-apply")?.setAttribute("hidden", "");
+
+const matrix = document.getElementById("matrix");
+const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+matrix?.addEventListener("keydown", (event) => {
+  const [down, right] = steps[event.key] ?? [0, 0];
+  let cell = event.target.closest("td.heat");
+  if (!cell || !(down || right) || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  // Nobody plays against oneself: the next cell in that direction is meant.
+  do {
+    const row = matrix.tBodies[0].rows[cell.parentElement.sectionRowIndex + down];
+    cell = row?.cells[cell.cellIndex + right];
+  } while (cell?.matches(".heat") && !cell.querySelector("a"));
+  cell?.querySelector(".heat a")?.focus();
+});
+
+// A row is as good as its link.
+document.querySelector("#pair ~ .differ .list tbody")?.addEventListener("click", (event) => {
+  if (event.target.closest("a") || getSelection()?.toString()) return;
+  event.target.closest("tr")?.querySelector("a")?.click();
+});

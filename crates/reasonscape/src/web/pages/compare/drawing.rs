@@ -1,0 +1,90 @@
+//! Intervals on an axis, in percent of whatever width they get.
+
+use serde::Serialize;
+
+/// What is drawn of an interval.
+#[derive(Debug, Serialize)]
+pub(super) struct Drawing {
+    from: String,
+    length: String,
+    at: String,
+    /// The same in words.
+    said: String,
+}
+
+/// From the least to the greatest number that is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Axis {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Axis {
+    /// As far on both sides of zero as the furthest of these, to a round number.
+    pub(super) fn around_zero(ends: impl IntoIterator<Item = f64>, least: f64, most: f64) -> Self {
+        let furthest = ends.into_iter().map(f64::abs).fold(least, f64::max);
+        let unit = 10_f64.powf(furthest.log10().floor());
+        let steps = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
+        let round = steps.into_iter().map(|step| step * unit).find(|end| furthest <= *end * (1.0 + 1e-9));
+        let end = round.unwrap_or(furthest).min(most);
+        Self { low: -end, high: end }
+    }
+
+    /// From the hundred below the least to the hundred above the greatest.
+    pub(super) fn of_hundreds(numbers: impl IntoIterator<Item = f64>) -> Self {
+        let (low, high) =
+            numbers.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), number| {
+                (low.min(number), high.max(number))
+            });
+        if low > high {
+            return Self { low: 0.0, high: 100.0 };
+        }
+        let low = (low / 100.0).floor() * 100.0;
+        Self { low, high: ((high / 100.0).ceil() * 100.0).max(low + 100.0) }
+    }
+
+    /// Where a number is, in percent from the left; what lies beyond is at the end.
+    fn place(self, number: f64) -> f64 {
+        (100.0 * (number - self.low) / (self.high - self.low)).clamp(0.0, 100.0)
+    }
+
+    pub(super) fn draw(self, low: f64, center: f64, high: f64, said: String) -> Drawing {
+        let (from, to) = (self.place(low), self.place(high));
+        Drawing {
+            // An interval that is narrower than this would not be seen.
+            from: format!("{:.2}%", from.min(99.2)),
+            length: format!("{:.2}%", (to - from).max(0.8)),
+            at: format!("{:.2}%", self.place(center)),
+            said,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_ends_at_round_numbers() {
+        let end = |ends: &[f64]| Axis::around_zero(ends.iter().copied(), 0.01, 1.0).high;
+        assert!((end(&[-0.131, 0.2]) - 0.2).abs() < 1e-12);
+        assert!((end(&[-0.21, 0.2]) - 0.3).abs() < 1e-12);
+        assert!((end(&[]) - 0.01).abs() < 1e-12);
+        assert!((end(&[0.97]) - 1.0).abs() < 1e-12);
+        assert_eq!(Axis::of_hundreds([1283.0, 1711.0]), Axis { low: 1200.0, high: 1800.0 });
+        assert_eq!(Axis::of_hundreds([]), Axis { low: 0.0, high: 100.0 });
+        assert_eq!(Axis::of_hundreds([500.0]), Axis { low: 500.0, high: 600.0 });
+    }
+
+    #[test]
+    fn what_lies_beyond_the_axis_is_drawn_to_its_end() {
+        let axis = Axis { low: -10.0, high: 10.0 };
+        let drawn = axis.draw(-20.0, 0.0, 5.0, String::new());
+        assert_eq!(
+            (drawn.from.as_str(), drawn.length.as_str(), drawn.at.as_str()),
+            ("0.00%", "75.00%", "50.00%")
+        );
+        // A line that has no width is still seen, and inside.
+        assert_eq!(axis.draw(10.0, 10.0, 10.0, String::new()).from, "99.20%");
+    }
+}

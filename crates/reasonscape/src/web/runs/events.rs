@@ -1,0 +1,110 @@
+//! Progress as it happens, for pages that watch: server-sent events.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use hyper::body::Frame;
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+use super::Runs;
+use super::record::Record;
+use crate::web::problem::Problem;
+use crate::web::reply::EVENTS;
+
+/// Something is said at least this often, so that nobody between takes the line for dead.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// And no more often than this.
+const BETWEEN: Duration = Duration::from_millis(200);
+
+/// The pieces of an answer as they are made.
+struct Pieces {
+    receiver: mpsc::Receiver<Bytes>,
+}
+
+impl HttpBody for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.receiver.poll_recv(context).map(|piece| piece.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
+
+/// One event: what it is, its number, and the run as it is then.
+fn event(kind: &str, number: u64, run: &Value) -> Bytes {
+    Bytes::from(format!("event: {kind}\nid: {number}\ndata: {run}\n\n"))
+}
+
+impl Runs {
+    /// The run as it is, as it changes, and as it ends. A reader who is slow gets the latest, not everything.
+    pub(super) fn events(self: &Arc<Self>, name: &str) -> Result<Response, Problem> {
+        let watched = self.live().get(name).map(|live| live.watch());
+        let watched = match watched {
+            Some(watched) => watched,
+            None => watch::Sender::new(self.get(name)?).subscribe(),
+        };
+        let seat = Arc::clone(&self.listeners).try_acquire_owned().map_err(|_| {
+            let full = "too many pages watch runs; reload this one now and then instead";
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, full)
+        })?;
+        let (sender, receiver) = mpsc::channel(4);
+        let runs = Arc::clone(self);
+        tokio::spawn(async move {
+            // Ends when the run does, or when the reader is gone.
+            let _ = runs.tell(watched, &sender).await;
+            drop(seat);
+        });
+        let mut response = Response::new(Body::new(Pieces { receiver }));
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // A proxy that gathers answers would hold everything back until the end.
+        response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+        Ok(response)
+    }
+
+    async fn tell(
+        &self,
+        mut watched: watch::Receiver<Arc<Record>>,
+        sender: &mpsc::Sender<Bytes>,
+    ) -> Result<(), mpsc::error::SendError<Bytes>> {
+        for number in 0.. {
+            let record = Arc::clone(&watched.borrow_and_update());
+            let is_over = record.state.is_over();
+            let run = self.for_programs(&record);
+            sender.send(event(if is_over { "end" } else { "progress" }, number, &run)).await?;
+            if is_over {
+                break;
+            }
+            tokio::time::sleep(BETWEEN).await;
+            loop {
+                match tokio::time::timeout(KEEP_ALIVE, watched.changed()).await {
+                    Ok(Ok(())) => break,
+                    Ok(Err(_)) => return Ok(()),
+                    Err(_) => sender.send(Bytes::from_static(b": still here\n\n")).await?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A run for programs.
+    pub(in crate::web) fn for_programs(&self, record: &Record) -> Value {
+        let mut run = serde_json::json!(record);
+        run["has_results"] = self.has_results(record).into();
+        if let Some(members) = run.as_object_mut() {
+            members.retain(|name, _| !matches!(name.as_str(), "format" | "form"));
+        }
+        run
+    }
+}

@@ -1,0 +1,84 @@
+//! What there is to choose from when a run is made.
+
+use reasonscape_runner::{ApiKey, Eval, Study};
+
+use super::datasets::Listed;
+use super::{Runs, asked};
+use crate::web::problem::Problem;
+
+/// What a form can offer.
+pub(in crate::web) struct Offers {
+    /// The study itself, if it asks something.
+    pub(in crate::web) study: Option<Result<Offer, Problem>>,
+    pub(in crate::web) datasets: Vec<Listed>,
+    /// Names of variables that hold keys, and whether they are set.
+    pub(in crate::web) variables: Vec<(String, bool)>,
+}
+
+/// What the study offers.
+pub(in crate::web) struct Offer {
+    pub(in crate::web) asks: String,
+    /// Its evaluations: id, and what they are called.
+    pub(in crate::web) evals: Vec<(String, String)>,
+    pub(in crate::web) tasks: Vec<String>,
+    pub(in crate::web) addresses: Vec<String>,
+    variables: Vec<String>,
+}
+
+impl Offer {
+    fn of(study: &Study) -> Self {
+        let mut addresses: Vec<String> = study.evals.iter().flat_map(|eval| eval.base_urls.clone()).collect();
+        addresses.sort();
+        addresses.dedup();
+        let mut tasks: Vec<String> =
+            study.suite.points().iter().map(|point| point.task.name().to_owned()).collect();
+        tasks.sort();
+        tasks.dedup();
+        Self {
+            asks: asked(study),
+            evals: study.evals.iter().map(|eval| (eval.id.to_string(), label(study, eval))).collect(),
+            tasks,
+            addresses,
+            variables: study.evals.iter().filter_map(|eval| eval.api_key_env.clone()).collect(),
+        }
+    }
+}
+
+impl Runs {
+    /// What there is to choose from.
+    pub(in crate::web) fn offer(&self) -> Offers {
+        let study = self.home_study().map(|study| study.map(|study| Offer::of(&study)));
+        let mut variables: Vec<String> = std::env::vars_os()
+            .filter_map(|(name, _)| name.into_string().ok())
+            .filter(|name| is_lent(name))
+            .collect();
+        if let Some(Ok(study)) = &study {
+            variables.extend(study.variables.iter().cloned());
+        }
+        variables.sort();
+        variables.dedup();
+        let with_state = |name: String| {
+            let is_set = ApiKey::from_env(&name).is_ok();
+            (name, is_set)
+        };
+        Offers {
+            study,
+            datasets: self.datasets().list(),
+            variables: variables.into_iter().map(with_state).collect(),
+        }
+    }
+}
+
+/// What an evaluation is called: its name, with how it is asked where others have the same.
+fn label(study: &Study, eval: &Eval) -> String {
+    let is_alone = study.evals.iter().filter(|other| other.name == eval.name).count() == 1;
+    if is_alone {
+        return eval.name.clone();
+    }
+    format!("{} ({}, {})", eval.name, eval.template.name, eval.sampler.name)
+}
+
+/// Whether a variable is known by its name for the key of a provider of models.
+pub(super) fn is_lent(variable: &str) -> bool {
+    variable.ends_with("_API_KEY")
+}

@@ -1,0 +1,247 @@
+//! What is kept of a run in its folder, so that it is known after the server's end: `run.json`.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use reasonscape_runner::{Eval, EvalSummary};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::output::write_file;
+use crate::tally::{Tally, Trouble, troubles};
+
+/// The file, which is also the mark of a folder that may be deleted.
+pub(super) const FILE: &str = "run.json";
+/// What it says of itself.
+const FORMAT: &str = "reasonscape-run-1";
+/// Problems of an evaluation that are kept.
+const TROUBLES: usize = 20;
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::web) enum State {
+    /// Nobody has started it.
+    Planned,
+    Running,
+    /// Everything is asked, and the answers are judged.
+    Judging,
+    /// Every trial has an answer.
+    Complete,
+    /// It ended by itself, and trials are missing.
+    Incomplete,
+    Cancelled,
+    Failed,
+    /// The server ended first.
+    Interrupted,
+}
+
+impl State {
+    /// Whether nothing happens any more.
+    pub(in crate::web) fn is_over(self) -> bool {
+        !matches!(self, Self::Running | Self::Judging)
+    }
+
+    pub(in crate::web) fn name(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Running => "running",
+            Self::Judging => "judging",
+            Self::Complete => "complete",
+            Self::Incomplete => "incomplete",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// A run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in crate::web) struct Record {
+    format: String,
+    pub(in crate::web) name: String,
+    /// What is asked, in words.
+    pub(in crate::web) asks: String,
+    /// The form that it was made with, to make another like it.
+    #[serde(default)]
+    pub(in crate::web) form: String,
+    /// Whether it is of the study that the server shows, and not one of its own.
+    pub(in crate::web) of_study: bool,
+    pub(in crate::web) models: Vec<String>,
+    /// Evaluations by id; all when empty.
+    pub(in crate::web) evals: Vec<String>,
+    /// Tasks by name; all when empty.
+    pub(in crate::web) tasks: Vec<String>,
+    /// Tests at each point, instead of what the study says.
+    pub(in crate::web) count: Option<u32>,
+    pub(in crate::web) state: State,
+    /// Why it ended, where that needs saying.
+    pub(in crate::web) reason: Option<String>,
+    pub(in crate::web) created_ms: u64,
+    pub(in crate::web) started_ms: Option<u64>,
+    pub(in crate::web) ended_ms: Option<u64>,
+    /// Answers judged, and to be judged, while it does that.
+    pub(in crate::web) judged: Option<[u64; 2]>,
+    pub(in crate::web) progress: Vec<Progress>,
+}
+
+/// What one evaluation of a run has come to. Tokens and cost are of all its starts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(in crate::web) struct Progress {
+    pub(in crate::web) eval_id: String,
+    pub(in crate::web) name: String,
+    pub(in crate::web) planned: u64,
+    pub(in crate::web) cached: u64,
+    pub(in crate::web) answered: u64,
+    pub(in crate::web) truncated: u64,
+    pub(in crate::web) missing: u64,
+    pub(in crate::web) retried: u64,
+    pub(in crate::web) done: u64,
+    pub(in crate::web) prompt_tokens: u64,
+    pub(in crate::web) completion_tokens: u64,
+    pub(in crate::web) cost: Option<f64>,
+    pub(in crate::web) per_second: Option<f64>,
+    pub(in crate::web) seconds_left: Option<f64>,
+    /// What it waits for, or why it ended early.
+    pub(in crate::web) note: Option<String>,
+    /// What went wrong last.
+    pub(in crate::web) problem: Option<String>,
+    /// What left trials without an answer.
+    pub(in crate::web) troubles: Vec<Trouble>,
+}
+
+/// What was used up before a start.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Spent {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+}
+
+impl Progress {
+    pub(super) fn new(eval: &Eval) -> Self {
+        Self { eval_id: eval.id.to_string(), name: eval.name.clone(), ..Self::default() }
+    }
+
+    pub(super) fn spent(&self) -> Spent {
+        Spent { prompt_tokens: self.prompt_tokens, completion_tokens: self.completion_tokens }
+    }
+
+    fn spend(&mut self, eval: &Eval, before: Spent, prompt_tokens: u64, completion_tokens: u64) {
+        self.prompt_tokens = before.prompt_tokens + prompt_tokens;
+        self.completion_tokens = before.completion_tokens + completion_tokens;
+        self.cost = eval.prices.map(|prices| prices.of(self.prompt_tokens, self.completion_tokens));
+    }
+
+    /// What is known while it runs.
+    pub(super) fn follow(&mut self, eval: &Eval, before: Spent, tally: &Tally, elapsed: Duration) {
+        self.planned = tally.planned;
+        self.cached = tally.cached;
+        self.answered = tally.answered;
+        self.truncated = tally.truncated;
+        self.missing = tally.missing;
+        self.retried = tally.retried;
+        self.done = tally.done();
+        self.per_second = Some(tally.rate(elapsed));
+        self.seconds_left = tally.left(elapsed).map(|left| left.as_secs_f64());
+        self.note.clone_from(&tally.waiting);
+        self.problem.clone_from(&tally.problem);
+        self.spend(eval, before, tally.prompt_tokens, tally.completion_tokens);
+    }
+
+    /// What is known at the end.
+    pub(super) fn end(&mut self, eval: &Eval, before: Spent, summary: &EvalSummary) {
+        self.planned = summary.planned;
+        self.cached = summary.cached;
+        self.answered = summary.answered;
+        self.truncated = summary.truncated;
+        self.missing = summary.missing;
+        self.done = summary.cached + summary.answered + summary.missing;
+        (self.per_second, self.seconds_left) = (None, None);
+        self.note.clone_from(&summary.stopped);
+        self.problem = None;
+        self.troubles = troubles(&summary.missing_trials);
+        // Why it ended is said once.
+        self.troubles.retain(|trouble| summary.stopped.as_ref() != Some(&trouble.problem));
+        self.troubles.truncate(TROUBLES);
+        self.spend(eval, before, summary.prompt_tokens, summary.completion_tokens);
+    }
+}
+
+impl Record {
+    pub(super) fn new(name: &str, asks: String) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            name: name.to_owned(),
+            asks,
+            form: String::new(),
+            of_study: false,
+            models: Vec::new(),
+            evals: Vec::new(),
+            tasks: Vec::new(),
+            count: None,
+            state: State::Planned,
+            reason: None,
+            created_ms: now_ms(),
+            started_ms: None,
+            ended_ms: None,
+            judged: None,
+            progress: Vec::new(),
+        }
+    }
+
+    /// The run in a folder. A folder that has none, or the file of something else, is nobody's run.
+    pub(super) fn load(folder: &Path) -> Option<Self> {
+        let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
+        let text = std::fs::read(folder.join(FILE)).ok().filter(|_| is_folder)?;
+        let record: Self = serde_json::from_slice(&text).ok()?;
+        let is_called = folder.file_name().is_some_and(|name| name.to_str() == Some(&record.name));
+        (record.format == FORMAT && is_called).then_some(record)
+    }
+
+    pub(super) fn save(&self, folder: &Path) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(self).map_err(|error| Failure::Broken(error.into()))? + "\n";
+        write_file(&folder.join(FILE), |out| Ok(out.write_all(text.as_bytes())?))
+    }
+
+    /// Ends it, as far as the record goes.
+    pub(super) fn end(&mut self, state: State, reason: Option<String>) {
+        self.state = state;
+        self.reason = reason;
+        self.ended_ms = Some(now_ms());
+        self.judged = None;
+        for progress in &mut self.progress {
+            (progress.per_second, progress.seconds_left) = (None, None);
+        }
+    }
+}
+
+pub(super) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_millis() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_folder_with_our_mark_is_a_run() {
+        let parent = tempfile::TempDir::new().unwrap();
+        let folder = parent.path().join("quick-1");
+        std::fs::create_dir(&folder).unwrap();
+        assert!(Record::load(&folder).is_none());
+        std::fs::write(folder.join(FILE), "{\"name\": \"quick-1\"}").unwrap();
+        assert!(Record::load(&folder).is_none());
+        Record::new("other", String::new()).save(&folder).unwrap();
+        assert!(Record::load(&folder).is_none());
+        Record::new("quick-1", String::new()).save(&folder).unwrap();
+        assert_eq!(Record::load(&folder).unwrap().state, State::Planned);
+        #[cfg(unix)]
+        {
+            let link = parent.path().join("link");
+            std::os::unix::fs::symlink(&folder, &link).unwrap();
+            assert!(Record::load(&link).is_none());
+        }
+    }
+}

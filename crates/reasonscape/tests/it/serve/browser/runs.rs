@@ -1,0 +1,122 @@
+//! Runs in a real browser: from the form to the results, with progress that comes by itself.
+
+use serde_json::json;
+
+use super::is_accessible;
+use crate::serve::runs::World;
+use crate::webdriver::Browser;
+
+#[test]
+fn a_run_is_made_started_watched_and_looked_at() {
+    let world = World::with("kinds=slow,slow-ms=40", None, &[]);
+    let Some(browser) = Browser::on(&world.server.url) else { return };
+    // A study without trials begins here.
+    browser.go("/");
+    browser.wait_for("location.pathname === '/runs'");
+    browser.click("a.button.primary");
+    browser.wait_for("location.pathname === '/runs/new'");
+    // Only what belongs to the choice is there.
+    let is_seen = |selector: &str| {
+        browser.script(&format!("return document.querySelector('{selector}').checkVisibility()")) == true
+    };
+    assert!(is_seen("#suite") && is_seen("#models") && !is_seen("#dataset"));
+    browser.click("#ask-dataset");
+    assert!(!is_seen("#suite") && is_seen("#dataset") && is_seen("#file") && !is_seen("#count"));
+    browser.click("#ask-study");
+    assert!(is_seen("input[name=evals]") && !is_seen("#models"));
+    browser.click("#ask-suite");
+    browser.choose("#suite", "study");
+    browser.fill("#models", "sim-p0.9\nsim-cheap");
+    browser.fill("#base_url", &world.models.base_url());
+    browser.fill("#count", "16");
+    browser.click("#new-run button.primary");
+    browser.wait_for("location.pathname === '/runs/small-1'");
+    assert_eq!(browser.text(".figures b"), "64");
+    browser.click(".start button.primary");
+    // The page changes with nobody loading it.
+    browser.wait_for("document.querySelector('#live')");
+    browser.script("window.loadedOnce = true");
+    browser.wait_for("document.querySelector('#whole')?.value > 3");
+    assert_eq!(browser.script("return window.loadedOnce"), true);
+    assert!(browser.text("#said").ends_with(" of 64"), "{}", browser.text("#said"));
+    browser.wait_for("document.querySelector('#state')?.textContent === 'complete'");
+    browser.click("a.button.primary");
+    browser.wait_for("location.pathname === '/runs/small-1/view/'");
+    assert_eq!(browser.texts("tbody th.name > a").len(), 2);
+    assert!(browser.text(".study").ends_with("run small-1"), "{}", browser.text(".study"));
+    browser.click(".top nav a:last-child");
+    browser.wait_for("location.pathname === '/runs'");
+    assert_eq!(browser.text("#runs tbody .state"), "complete");
+    browser.is_quiet();
+}
+
+#[test]
+fn a_run_is_cancelled_and_deleted() {
+    let world = World::with("kinds=slow,slow-ms=200", None, &[]);
+    let Some(browser) = Browser::on(&world.server.url) else { return };
+    let name = world.made(&world.own(&json!({ "concurrency": 1 })));
+    browser.go(&format!("/runs/{name}"));
+    browser.click(".start button.primary");
+    browser.wait_for("document.querySelector('#whole')?.value > 0");
+    browser.click("#cancel");
+    browser.wait_for("document.querySelector('#state')?.textContent === 'cancelled'");
+    assert!(browser.text("#reason").contains("starting again asks the rest"));
+    browser.click("a[href$='/delete']");
+    browser.wait_for("location.pathname.endsWith('/delete')");
+    browser.click("button.danger");
+    browser.wait_for("location.pathname === '/runs'");
+    assert!(browser.text("main").contains("Make the first run"));
+    browser.is_quiet();
+}
+
+#[test]
+fn a_dataset_is_uploaded_by_its_file() {
+    let world = World::new();
+    let Some(browser) = Browser::on(&world.server.url) else { return };
+    browser.go("/runs/new?ask=dataset");
+    let choose = |name: &str, text: &str| {
+        browser.script(&format!(
+            "const files = new DataTransfer();
+             files.items.add(new File([{text:?}], {name:?}));
+             const field = document.querySelector('#file');
+             field.files = files.files;
+             field.dispatchEvent(new Event('change'));"
+        ));
+        browser.wait_for("document.querySelector('#uploaded').textContent.match(/is here|not taken/)");
+        browser.text("#uploaded")
+    };
+    let said = choose("Mine.csv", "input,target\nWhat is 1 + 1?,2\n");
+    assert!(said.contains("mine.csv is here: 1 rows; columns: input, target"), "{said}");
+    assert_eq!(browser.script("return document.querySelector('#dataset').value"), "mine.csv");
+    browser.go("/runs/new?ask=dataset");
+    assert!(browser.text(".datasets").contains("mine.csv"));
+    let said = choose("<b>bad.jsonl", "{\n<script>alert(1)</script>\n");
+    assert!(said.contains("not taken") && said.contains("line 2"), "{said}");
+    assert_eq!(
+        browser.script("return document.querySelector('#uploaded b, #uploaded script') === null"),
+        true
+    );
+}
+
+#[test]
+fn everybody_can_use_runs() {
+    let world = World::new();
+    let Some(browser) = Browser::on(&world.server.url) else { return };
+    is_accessible(&browser, "/runs");
+    is_accessible(&browser, "/runs/new?ask=suite");
+    is_accessible(&browser, "/runs/new?ask=dataset");
+    is_accessible(&browser, "/runs/new?ask=study");
+    let [planned, name] = [1, 2].map(|_| world.of_study(&json!({ "count": 2 })));
+    is_accessible(&browser, &format!("/runs/{planned}"));
+    world.done(&name);
+    is_accessible(&browser, &format!("/runs/{name}"));
+    is_accessible(&browser, &format!("/runs/{name}/delete"));
+    is_accessible(&browser, "/runs");
+    // On a telephone nothing hangs over the edge but tables, which scroll by themselves.
+    browser.resize(400, 800);
+    for path in ["/runs", "/runs/new", &format!("/runs/{name}")] {
+        browser.go(path);
+        let over = browser.script("return document.documentElement.scrollWidth - innerWidth");
+        assert!(over.as_f64().unwrap() <= 0.0, "{path} hangs over by {over}");
+    }
+}
