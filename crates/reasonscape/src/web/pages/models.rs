@@ -49,9 +49,9 @@ impl Chosen {
         let known: Vec<&str> = rows.iter().map(|row| row.eval.eval_id.as_str()).collect();
         let mut said = Vec::new();
         let mut asked: Vec<&str> = query.all("eval").collect();
-        let unknown: Vec<&str> = asked.extract_if(.., |id| !known.contains(id)).take(FEW).collect();
+        let unknown: Vec<&str> = asked.extract_if(.., |id| !known.contains(id)).collect();
         let of_task = task.map_or(String::new(), |task| format!(" on {task}"));
-        said.extend(unknown.iter().map(|id| {
+        said.extend(unknown.iter().take(FEW).map(|id| {
             if study.db.evals().iter().any(|eval| eval.eval_id == *id) {
                 format!("{} has no trial{of_task} yet.", label(&study.db, id))
             } else {

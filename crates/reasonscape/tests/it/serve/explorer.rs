@@ -142,6 +142,7 @@ fn the_explorer_decides_what_an_address_leaves_open() {
     assert!(wrong.contains("The study has no evaluation `&lt;img&gt;`"), "{wrong}");
     assert_eq!(headings(&wrong), 3);
     assert!(page("/explorer?x=depth&y=depth").contains("<option value=\"depth\" selected>depth (2 values)"));
+    assert_eq!(headings(&page("/explorer?eval=a&eval=b&eval=c&eval=d&eval=e")), 3);
     // A part holds still what changes along.
     let part = page("/explorer?task=maze&part=maze-c&x=length&y=depth&eval=e00000");
     assert!(!part.contains("Each cell pools"), "{part}");
