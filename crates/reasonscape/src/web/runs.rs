@@ -440,16 +440,16 @@ fn refused(failure: &Failure) -> Problem {
             Some(error) => study_wrong(error),
             None => Problem::wrong(format_args!("{}", error.root_cause())),
         },
-        Failure::Broken(error) => match error.root_cause().downcast_ref::<std::io::Error>() {
-            Some(error) => not_kept(error),
-            None => {
-                tracing::error!(error = format_args!("{error:#}"), "a run could not be made");
-                Problem::new(
-                    StatusCode::INTERNAL_SERVER_ERROR,
-                    "this could not be done; `reasonscape serve --log warn` says why",
-                )
+        Failure::Broken(error) => {
+            if let Some(error) = error.root_cause().downcast_ref::<std::io::Error>() {
+                return not_kept(error);
             }
-        },
+            tracing::error!(error = format_args!("{error:#}"), "a run could not be made");
+            Problem::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "this could not be done; `reasonscape serve --log warn` says why",
+            )
+        }
         _ => Problem::of(StatusCode::INTERNAL_SERVER_ERROR),
     }
 }

@@ -91,10 +91,10 @@ impl Filled {
         self.pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
     }
 
-    fn choice(&self, name: &str, usual: &str, value: &str, shown: String, explained: &str) -> Choice {
+    fn choice(&self, name: &str, usual: &str, value: &str, shown: &str, explained: &str) -> Choice {
         Choice {
             value: value.to_owned(),
-            shown: visible(&shown).into_owned(),
+            shown: visible(shown).into_owned(),
             explained: explained.to_owned(),
             is_chosen: self.first(name).unwrap_or(usual) == value,
         }
@@ -121,9 +121,8 @@ async fn shown(app: &App, filled: &Filled, problem: Option<Problem>) -> Result<R
         "suite"
     };
     let status = problem.as_ref().map(|problem| problem.status);
-    let ask = |value: &str, shown: &str, explained: &str| {
-        filled.choice("ask", usual, value, shown.to_owned(), explained)
-    };
+    let ask =
+        |value: &str, shown: &str, explained: &str| filled.choice("ask", usual, value, shown, explained);
     let mut asks = vec![
         ask("suite", "A suite", "tests that are made up anew, over a space of difficulty"),
         ask("dataset", "A dataset", "your own questions with their answers"),
@@ -135,7 +134,7 @@ async fn shown(app: &App, filled: &Filled, problem: Option<Problem>) -> Result<R
     let mut suites: Vec<Choice> = Suite::built_in_names()
         .map(|name| {
             let explained = Suite::built_in(name).map(built_in).unwrap_or_default();
-            filled.choice("suite", "quick", name, format!("{name}: {explained}"), "")
+            filled.choice("suite", "quick", name, &format!("{name}: {explained}"), "")
         })
         .collect();
     let (mut addresses, mut study, mut study_problem) = (Vec::new(), None, None);
@@ -145,7 +144,7 @@ async fn shown(app: &App, filled: &Filled, problem: Option<Problem>) -> Result<R
                 "suite",
                 "quick",
                 "study",
-                format!("of this study: {}", known.asks),
+                &format!("of this study: {}", known.asks),
                 "",
             ));
             addresses.clone_from(&known.addresses);
@@ -156,17 +155,17 @@ async fn shown(app: &App, filled: &Filled, problem: Option<Problem>) -> Result<R
     }
     let template = |name: &'static str| {
         let explained = Template::built_in(name).map(|template| template.description).unwrap_or_default();
-        filled.choice("template", "zero-shot-cot", name, format!("{name}: {explained}"), "")
+        filled.choice("template", "zero-shot-cot", name, &format!("{name}: {explained}"), "")
     };
     let sampler = |name: &'static str| {
         let explained = Sampler::built_in(name).map(|sampler| sampler.description).unwrap_or_default();
-        filled.choice("sampler", "greedy-2k", name, format!("{name}: {explained}"), "")
+        filled.choice("sampler", "greedy-2k", name, &format!("{name}: {explained}"), "")
     };
     let variable = |(name, is_set): &(String, bool)| {
         let shown = format!("{name}, {}", if *is_set { "which is set" } else { "which is not set" });
-        filled.choice("api_key_env", "", name, shown, "")
+        filled.choice("api_key_env", "", name, &shown, "")
     };
-    let dataset = |listed: &Listed| filled.choice("dataset", "", &listed.name, listed.name.clone(), "");
+    let dataset = |listed: &Listed| filled.choice("dataset", "", &listed.name, &listed.name, "");
     let page = Page {
         problem: problem.map(|problem| problem.message),
         read_only: app.access.read_only,
@@ -182,7 +181,7 @@ async fn shown(app: &App, filled: &Filled, problem: Option<Problem>) -> Result<R
             .collect(),
         providers: Provider::NAMES
             .iter()
-            .map(|name| filled.choice("provider", "openai-chat", name, (*name).to_owned(), ""))
+            .map(|name| filled.choice("provider", "openai-chat", name, name, ""))
             .collect(),
         templates: Template::built_in_names().map(template).collect(),
         samplers: Sampler::built_in_names().map(sampler).collect(),

@@ -23,6 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What stands before the name of a key in a form.
 const KEY: &str = "key:";
 
+#[expect(clippy::struct_excessive_bools, reason = "what a template decides by")]
 #[derive(Serialize)]
 struct Page {
     name: String,

@@ -51,7 +51,7 @@ impl Datasets {
             .filter_map(|entry| {
                 let name = entry.file_name().into_string().ok()?;
                 let found = entry.metadata().ok()?;
-                (found.is_file() && is_dataset(&name)).then(|| Listed { name, bytes: found.len() })
+                (found.is_file() && is_dataset(&name)).then_some(Listed { name, bytes: found.len() })
             })
             .collect();
         listed.sort_by(|a, b| a.name.cmp(&b.name));
