@@ -225,7 +225,15 @@ fn a_run_of_its_own_is_a_study_of_its_own() {
         let is_ours = target.starts_with(&view) || ["/", "/runs", "#main"].contains(&target.as_str());
         assert!(is_ours, "{target}");
     }
-    for path in ["/trials", "/api/v1/evals", "/leaderboard.csv", "/assets/site.css"] {
+    for path in [
+        "/trials",
+        "/explorer",
+        "/compare",
+        "/forensics",
+        "/api/v1/evals",
+        "/leaderboard.csv",
+        "/assets/site.css",
+    ] {
         assert_eq!(world.server.get(&format!("{view}{path}")).status, 200, "{path}");
     }
     let packed = world.server.ask("GET", &format!("{view}/"), &[("Accept-Encoding", "gzip")], "");
