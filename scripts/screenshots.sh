@@ -52,8 +52,12 @@ shot() {
 mkdir -p docs/images
 trial=$(python3 - "$address" <<'PYTHON'
 import json, sys, urllib.request
-rows = json.load(urllib.request.urlopen(sys.argv[1] + "/api/v1/trials?eval=truncating&task=arithmetic&status=incorrect&limit=1"))["rows"]
-row = rows[0]
+
+def ask(path):
+    return json.load(urllib.request.urlopen(sys.argv[1] + "/api/v1" + path))
+
+eval_id = next(row["eval_id"] for row in ask("/evals") if row["name"] == "truncating")
+row = ask(f"/trials?eval={eval_id}&task=sequence&status=incorrect&limit=1")["rows"][0]
 print(f"/trials/{row['eval_id']}/{row['base_task']}/{row['point']}/{row['index']}")
 PYTHON
 )
