@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::{Int32Type, Int64Type};
-use datafusion::common::JoinType;
 use datafusion::functions_aggregate::count::count_all;
 use datafusion::logical_expr::{Expr, col, ident, lit};
 use reasonscape_core::Status;
@@ -263,18 +262,7 @@ impl PointsDb {
                 trials = trials.filter(condition)?;
             }
             let identity = ["eval_id", "base_task", "params"];
-            if let Some(condition) = filter.expression(false) {
-                let names = identity.map(|name| format!("point_{name}"));
-                let chosen = identity.iter().zip(&names).map(|(name, alias)| col(*name).alias(alias));
-                let points = self
-                    .session
-                    .table("points")
-                    .await?
-                    .filter(condition)?
-                    .select(chosen.collect::<Vec<_>>())?;
-                let names = names.each_ref().map(String::as_str);
-                trials = trials.join(points, JoinType::LeftSemi, &identity, &names, None)?;
-            }
+            trials = self.at_points(trials, filter).await?;
             let by = identity.iter().map(|name| col(*name)).collect();
             let batch = gather(trials.aggregate(by, vec![count_all().alias("n")])?).await?;
             let [eval_id, base_task, params] = identity.map(|name| text_column(&batch, name));

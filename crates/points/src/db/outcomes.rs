@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Float64Type, Int32Type, Int64Type};
-use datafusion::common::JoinType;
 use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::{DataFrame, Expr};
 use futures_util::StreamExt;
@@ -230,7 +229,9 @@ impl PointsDb {
     /// The trials at the points that a filter means.
     async fn trials_of(&self, filter: &Filter) -> Result<DataFrame, PointsError> {
         let trials = self.session.table("trials").await?;
-        let Some(condition) = filter.expression(false) else { return Ok(trials) };
+        if filter.expression(false).is_none() {
+            return Ok(trials);
+        }
         let unit = [Column::EvalId, Column::BaseTask];
         let meant = self.aggregate(&unit, filter, Mode::C_P).await?;
         let all = self.aggregate(&unit, &Filter::default(), Mode::C_P).await?;
@@ -251,12 +252,6 @@ impl PointsDb {
         if are_whole {
             return Ok(trials);
         }
-        let points = self.session.table("points").await?.filter(condition)?.select(vec![
-            col("eval_id").alias("of_eval"),
-            col("base_task").alias("of_task"),
-            col("params").alias("of_params"),
-        ])?;
-        let on = ["eval_id", "base_task", "params"];
-        Ok(trials.join(points, JoinType::LeftSemi, &on, &["of_eval", "of_task", "of_params"], None)?)
+        self.at_points(trials, filter).await
     }
 }

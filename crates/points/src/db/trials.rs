@@ -2,6 +2,7 @@
 
 use datafusion::common::JoinType;
 use datafusion::logical_expr::{col, lit};
+use datafusion::prelude::DataFrame;
 
 use super::{Answer, PointsDb};
 use crate::{Filter, PointsError, Work};
@@ -21,21 +22,25 @@ impl PointsDb {
         Box::pin(async move {
             let is_meant = col("eval_id").eq(lit(eval_id)).and(col("base_task").eq(lit(task)));
             let mut trials = self.session.table("trials").await?.filter(is_meant)?;
-            if let Some(condition) = filter.expression(false) {
-                let identity = ["eval_id", "base_task", "params"];
-                let names = identity.map(|name| format!("point_{name}"));
-                let chosen = identity.iter().zip(&names).map(|(name, alias)| col(*name).alias(alias));
-                let points = self
-                    .session
-                    .table("points")
-                    .await?
-                    .filter(condition)?
-                    .select(chosen.collect::<Vec<_>>())?;
-                let names = names.each_ref().map(String::as_str);
-                trials = trials.join(points, JoinType::LeftSemi, &identity, &names, None)?;
-            }
+            trials = self.at_points(trials, filter).await?;
             let order = ["params", "index", "repeat"].map(|name| col(name).sort(true, false)).to_vec();
             Ok(Answer { stream: trials.sort(order)?.execute_stream().await? })
         })
+    }
+
+    /// Of these trials, those at the points that are meant.
+    pub(super) async fn at_points(
+        &self,
+        trials: DataFrame,
+        filter: &Filter,
+    ) -> Result<DataFrame, PointsError> {
+        let Some(condition) = filter.expression(false) else { return Ok(trials) };
+        let identity = ["eval_id", "base_task", "params"];
+        let names = identity.map(|name| format!("point_{name}"));
+        let chosen =
+            identity.iter().zip(&names).map(|(name, alias)| col(*name).alias(alias)).collect::<Vec<_>>();
+        let points = self.session.table("points").await?.filter(condition)?.select(chosen)?;
+        let names = names.each_ref().map(String::as_str);
+        Ok(trials.join(points, JoinType::LeftSemi, &identity, &names, None)?)
     }
 }
