@@ -7,10 +7,13 @@ mod runs;
 mod trials;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::server::{Server, Study};
 use crate::webdriver::{Browser, key};
+use crate::world::reasonscape;
 
 const HINDRANCES: &str = include_str!("accessible.js");
 /// Kinds of element that can be used, as Chromium calls them.
@@ -109,4 +112,31 @@ fn what_hinders_people_is_found() {
     }
     assert_eq!(found(&format!("{named}<input>")).1.len(), 1);
     assert_eq!(found(&format!("{named}<button></button>")).1.len(), 1);
+}
+
+#[test]
+fn every_page_shows_the_demo_without_a_word_on_the_console() {
+    let study = Study::of(&[]);
+    let run = reasonscape(&["demo", "--quiet", "--dir", study.path()]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let server = Server::on(Arc::new(study), &[], &[]);
+    let Some(browser) = Browser::on(&server.url) else { return };
+    for (path, heading, sign) in [
+        ("/", "Leaderboard", "#board tbody tr:nth-child(5)"),
+        ("/explorer", "Explorer", "canvas"),
+        ("/explorer?task=dates", "Explorer dates", "#projection .main-svg"),
+        ("/compare", "Compare", ".matrix td.heat a"),
+        ("/compare/tests", "Tests on which they differ", "tbody tr"),
+        ("/trials?status=truncated", "Trials", "#trials tbody tr"),
+        ("/forensics", "Forensics", ".main-svg"),
+        ("/runs", "Runs", "main a"),
+        ("/runs/new", "New run", "form"),
+    ] {
+        browser.go(path);
+        // Charts are drawn when they come near.
+        browser.script("document.querySelector('.drawing')?.scrollIntoView()");
+        browser.wait_for(&format!("document.querySelector({})", json!(sign)));
+        assert!(browser.text("h1").starts_with(heading), "{path}: {}", browser.text("h1"));
+        browser.is_quiet();
+    }
 }
