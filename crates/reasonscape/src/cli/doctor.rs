@@ -16,6 +16,8 @@ use crate::output::{Cell, Table, print};
 
 /// Below this much room a run may end for lack of it.
 const LITTLE_ROOM: u64 = 1 << 30;
+/// Characters of a reply that are shown.
+const LONGEST_REPLY: usize = 40;
 
 /// Check what a run needs: endpoints, keys, model names, the cache, the disk
 ///
@@ -135,7 +137,11 @@ impl Checks {
         if asks {
             match ask_once(eval, base_url) {
                 Ok((reply, took)) => {
-                    let reply: String = reply.trim().chars().filter(|c| !c.is_control()).take(40).collect();
+                    let whole = reply.trim().chars().filter(|c| !c.is_control());
+                    let mut reply: String = whole.clone().take(LONGEST_REPLY).collect();
+                    if whole.count() > LONGEST_REPLY {
+                        reply.push('…');
+                    }
                     self.good(&what, format_args!("it says `{reply}` after {:.1} s", took.as_secs_f64()));
                 }
                 Err(problem) => self.wrong(&what, problem),

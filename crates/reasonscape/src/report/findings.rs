@@ -35,6 +35,9 @@ pub(super) async fn findings(
     }
     found.extend(neighbours(&comparisons));
     found.extend(cut_off(board));
+    if board.rows.len() == 1 {
+        return Ok(vec![Block::List(found)]);
+    }
     let intro = format!(
         "Differences between neighbours on the leaderboard are tested on the tests that both answered and corrected for \
          their number (Holm, {:.0} %); what is not significant is not claimed.",
