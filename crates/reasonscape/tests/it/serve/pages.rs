@@ -152,10 +152,13 @@ fn a_trial_has_its_neighbours_in_the_list_that_led_to_it() {
     // The list is kept in the links, its page too.
     assert_eq!(page.matches("?task=sort&amp;status=truncated&amp;page=2").count(), 3, "{page}");
     for fact in
-        ["finish reason", "100 % _right_", "found by <code>boxed</code>", "1.50 s", "depth=1 length=4"]
+        ["finish reason", "100 % _right_", "none: it was cut off before", "1.50 s", "depth=1 length=4"]
     {
         assert!(page.contains(fact), "{fact} is not in {page}");
     }
+    assert!(!page.contains("found by"), "{page}");
+    let answered = &server.get("/api/v1/trials?status=correct&limit=1").json()["rows"][0];
+    assert!(server.get(&path(answered)).body.contains("found by <code>boxed</code>"));
     assert!(page.contains("<details><summary><h2>reasoning</h2>"), "{page}");
 }
 
