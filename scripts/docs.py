@@ -4,14 +4,18 @@
   docs.py links          every relative link in a Markdown file leads to a file, and every #anchor to a heading
   docs.py commands       every `reasonscape …` in a Markdown file names a command and options that the program has
   docs.py run            every command in a ```sh block of the README runs (the test command is left to CI)
+  docs.py own            what the README says about a model and questions of your own works, with the simulator as the model
   docs.py test-command   prints the one test command that the README names
 """
 
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -139,8 +143,56 @@ def run():
     return 0
 
 
+def own():
+    """Installs the program as the README says and does what it says of your own model and your own questions."""
+    section = README.read_text().split("## Your own model", 1)[1].split("## What the score means", 1)[0]
+    install = re.search(r"`(cargo install [^`]+)`", section)[1]
+    blocks = re.findall(r"^```text\n(.*?)^```", section, flags=re.MULTILINE | re.DOTALL)
+    lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
+    with tempfile.TemporaryDirectory() as folder:
+        home = pathlib.Path(folder)
+        print(f"$ {install}", flush=True)
+        subprocess.run([*install.split(), "--root", folder, "--quiet"], cwd=ROOT, check=True)
+        program = home / "bin" / "reasonscape"
+        questions = home / "questions.jsonl"
+        shutil.copy(ROOT / "examples/datasets/word-problems.jsonl", questions)
+        shutil.copy(ROOT / "examples/answers.jsonl", home / "answers.jsonl")
+        simulate = [program, "simulate", "--port", "0", "--suite", "quick", "--dataset", questions, "--quiet"]
+        simulator = subprocess.Popen(simulate, stdout=subprocess.PIPE, text=True)
+        try:
+            base_url = simulator.stdout.readline().strip()
+            for line in lines:
+                print(f"$ {line}", flush=True)
+                command = line.replace("my-model", "sim-strong").replace("http://127.0.0.1:8000/v1", base_url).split()
+                command[0] = program
+                if command[1] == "serve":
+                    serve([*command, "--port", "0"], home)
+                    continue
+                subprocess.run(command, cwd=home, check=True, timeout=SECONDS_A_BLOCK)
+                study = home / "my-study" / "study.toml"
+                if command[1] == "init":
+                    # What the reader is told to fill in.
+                    text = re.sub(r"^model = .*$", 'model = "sim-strong"', study.read_text(), flags=re.MULTILINE)
+                    study.write_text(re.sub(r"^base_url = .*$", f'base_url = "{base_url}"', text, flags=re.MULTILINE))
+        finally:
+            simulator.terminate()
+            simulator.wait()
+    return 0
+
+
+def serve(command, home):
+    """Starts it, reads its first page and ends it."""
+    server = subprocess.Popen(command, cwd=home, stdout=subprocess.PIPE, text=True)
+    try:
+        page = urllib.request.urlopen(server.stdout.readline().strip(), timeout=60).read().decode()
+        assert "<h1>Leaderboard</h1>" in page, page
+    finally:
+        server.terminate()
+        assert server.wait(timeout=60) == 0
+
+
 if __name__ == "__main__":
-    actions = {"links": links, "commands": commands, "run": run, "test-command": test_command}
+    actions = {"links": links, "commands": commands, "run": run, "own": own, "test-command": test_command}
     if len(sys.argv) != 2 or sys.argv[1] not in actions:
         sys.exit(__doc__)
     sys.exit(actions[sys.argv[1]]())
