@@ -8,6 +8,7 @@
   docs.py test-command   prints the one test command that the README names
 """
 
+import json
 import os
 import pathlib
 import re
@@ -155,7 +156,12 @@ def own():
         subprocess.run([*install.split(), "--root", folder, "--quiet"], cwd=ROOT, check=True)
         program = home / "bin" / "reasonscape"
         questions = home / "questions.jsonl"
-        shutil.copy(ROOT / "examples/datasets/word-problems.jsonl", questions)
+        rows = [json.loads(line) for line in (ROOT / "examples/datasets/word-problems.jsonl").read_text().splitlines()]
+        plain = [
+            {"id": str(number), "input": row["question"], "target": row["answer"].split("#### ")[-1]}
+            for number, row in enumerate(rows, 1)
+        ]
+        questions.write_text("".join(json.dumps(row) + "\n" for row in plain))
         shutil.copy(ROOT / "examples/answers.jsonl", home / "answers.jsonl")
         simulate = [program, "simulate", "--port", "0", "--suite", "quick", "--dataset", questions, "--quiet"]
         simulator = subprocess.Popen(simulate, stdout=subprocess.PIPE, text=True)
