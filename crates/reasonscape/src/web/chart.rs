@@ -126,7 +126,7 @@ fn counted(cell: &ViewCell) -> String {
     if !cell.truncation_known {
         said += ", cut off unknown";
     } else if cell.n_t > 0 {
-        let _ = write!(said, ", {} cut off", cell.n_t);
+        let _ = write!(said, ", {} truncated", cell.n_t);
     }
     if cell.points > 1 {
         let _ = write!(said, "; {} points pooled", cell.points);

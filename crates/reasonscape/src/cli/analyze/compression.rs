@@ -158,8 +158,17 @@ pub(crate) fn bits_for_people(found: &Found) -> Table {
 }
 
 fn for_people(found: &Found, measure: Shown) -> Table {
-    let mut table =
-        Table::new(&["name", "task", "trials", "loops", "delta", "right have", "right", "wrong", "cut off"]);
+    let mut table = Table::new(&[
+        "name",
+        "task",
+        "trials",
+        "loops",
+        "delta",
+        "correct have",
+        "correct",
+        "incorrect",
+        "truncated",
+    ]);
     let spread = |ended: &Ended| {
         let decimals = measure.decimals();
         measure.spread()(ended).map_or(Cell::Missing, |spread| {

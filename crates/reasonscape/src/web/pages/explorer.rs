@@ -335,7 +335,7 @@ fn heat(base: &str, view: &View, cell: &ViewCell, filters: &[&str]) -> HeatCell 
         high: estimate.high,
         said: visible(&format!("{}: {}", view.place(&cell.places), told(cell))).into_owned(),
         href: trials_of(base, view, cell, filters),
-        cut: is_marked.then(|| format!("{:.0} % cut off", 100.0 * cut_off)),
+        cut: is_marked.then(|| format!("{:.0} % truncated", 100.0 * cut_off)),
     }
 }
 

@@ -252,7 +252,7 @@ impl View<'_> {
                     "ReasonScore",
                     "Geometric mean over tasks, 10 to 1000, with its 95 % interval",
                 ),
-                column("truncated", "Cut off", "Share of answers that hit the token limit"),
+                column("truncated", "Truncated", "Share of answers that hit the token limit"),
                 column("tokens", "Tokens", "Mean tokens of a completion"),
                 column("value", "Per 1k tokens", "ReasonScore for each thousand tokens of a completion"),
             ],
@@ -400,7 +400,7 @@ fn heat(name: &str, task: &TaskScore, truncation_known: bool, trials: &str) -> H
     let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
     let cut_off = task.n_t as f64 / task.n.max(1) as f64;
     let cut =
-        (truncation_known && cut_off >= WORTH_MARKING).then(|| format!("{:.0} % cut off", 100.0 * cut_off));
+        (truncation_known && cut_off >= WORTH_MARKING).then(|| format!("{:.0} % truncated", 100.0 * cut_off));
     let mut said = format!(
         "{name}: {:.1} %, from {:.1} to {:.1}; {} of {} correct",
         100.0 * center,
@@ -410,7 +410,7 @@ fn heat(name: &str, task: &TaskScore, truncation_known: bool, trials: &str) -> H
         task.n
     );
     if task.n_t > 0 {
-        let _ = write!(said, ", {} cut off", task.n_t);
+        let _ = write!(said, ", {} truncated", task.n_t);
     }
     HeatCell {
         step: (center * STEPS).round().clamp(0.0, STEPS) as u8,
@@ -432,9 +432,9 @@ pub(super) fn families(chosen: Mode) -> Vec<Family> {
             .map(|mode| ModeChoice {
                 name: mode.name(),
                 meaning: match mode.assumption {
-                    Assumption::Independence => "cut off is left out",
-                    Assumption::Pessimism => "cut off has failed",
-                    Assumption::Optimism => "cut off would have been right",
+                    Assumption::Independence => "truncated is left out",
+                    Assumption::Pessimism => "truncated has failed",
+                    Assumption::Optimism => "truncated would have been correct",
                 },
                 is_chosen: mode == chosen,
             })

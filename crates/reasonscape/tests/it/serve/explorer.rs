@@ -95,7 +95,7 @@ fn a_cell_tells_its_numbers_and_leads_to_its_trials() {
     for cell in views[0]["cells"].as_array().unwrap() {
         let number = |name: &str| 100.0 * cell["estimate"][name].as_f64().unwrap();
         let said = format!(
-            "length={} depth={}: {:.1} %, from {:.1} to {:.1}; {} of {} correct, {} cut off; {} points pooled",
+            "length={} depth={}: {:.1} %, from {:.1} to {:.1}; {} of {} correct, {} truncated; {} points pooled",
             cell["at"]["length"],
             cell["at"]["depth"],
             number("center"),

@@ -35,7 +35,7 @@ fn the_leaderboard_has_scores_with_their_intervals() {
             assert!(page.body.contains(&said), "{said}");
         }
     }
-    assert!(page.body.contains("10 % cut off"));
+    assert!(page.body.contains("10 % truncated"));
     // Nine modes, and one of them chosen.
     assert_eq!(page.body.matches("<option value=\"").count(), 9);
     assert_eq!(page.body.matches(" selected>").count(), 1);
