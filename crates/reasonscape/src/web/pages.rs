@@ -42,6 +42,8 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("models.html", include_str!("pages/models.html")),
     ("runs.html", include_str!("pages/runs.html")),
     ("new_run.html", include_str!("pages/new_run.html")),
+    ("remarks.html", include_str!("pages/remarks.html")),
+    ("points.html", include_str!("pages/points.html")),
     ("modes.html", include_str!("pages/modes.html")),
     ("pager.html", include_str!("pages/pager.html")),
     ("options.html", include_str!("pages/options.html")),
