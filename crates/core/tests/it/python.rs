@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use reasonscape_core::{Json, PyRandom, base_seed, cache_key, canonical_json, seeded};
-use reasonscape_oracle::python;
+use reasonscape_test_support::python;
 
 /// JSON documents as text, with everything that Python's reader takes and UTF-8 can hold.
 fn document() -> impl Strategy<Value = String> {

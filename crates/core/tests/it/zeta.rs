@@ -17,7 +17,7 @@ for code in range(sys.maxunicode + 1):
     texts = [c, 'A' + c, 'A' + c + 'A', c + 'A', 'A' + c + '.']
     print(code, len(texts[2].split()), *(t.strip().lower().encode().hex() or '-' for t in texts))
 ";
-    let Some(printed) = reasonscape_oracle::python(script, "") else { return };
+    let Some(printed) = reasonscape_test_support::python(script, "") else { return };
     let mut checked = 0;
     for line in printed.lines() {
         let mut parts = line.split(' ');
@@ -50,7 +50,7 @@ for code in range(sys.maxunicode + 1):
     lines = [t for text in (c + '. x', '1' + c + '. x', '-' + c + 'x', c + '- x') for t in re.split('\r\n|\r|\n', text)]
     print(code, sum(bool(pattern.match(line)) for line in lines))
 ";
-    let Some(printed) = reasonscape_oracle::python(script, "") else { return };
+    let Some(printed) = reasonscape_test_support::python(script, "") else { return };
     for line in printed.lines() {
         let (code, expected) = line.split_once(' ').unwrap();
         let c = char::from_u32(code.parse().unwrap()).unwrap();
@@ -73,7 +73,7 @@ for _ in range(3000):
     value = fractions.Fraction(text.replace(',', '').replace('\u2212', '-'))
     print(text, value.numerator, value.denominator)
 ";
-    let Some(printed) = reasonscape_oracle::python(script, "") else { return };
+    let Some(printed) = reasonscape_test_support::python(script, "") else { return };
     let mut by_value = std::collections::BTreeMap::new();
     let mut by_text = std::collections::BTreeMap::new();
     for line in printed.lines() {

@@ -137,7 +137,7 @@ fn python_fractions_agree_on_thousands_of_equations() {
             expression(&mut rng, depth)
         })
         .collect();
-    let Some(output) = reasonscape_oracle::python(FRACTIONS, &expressions.join("\n")) else { return };
+    let Some(output) = reasonscape_test_support::python(FRACTIONS, &expressions.join("\n")) else { return };
     assert_eq!(output.lines().count(), expressions.len());
     let shown = |scaled: i64| {
         let sign = if scaled < 0 { "-" } else { "" };

@@ -270,7 +270,7 @@ fn trials_are_what_the_judge_says() {
         assert!(ends.contains_key(&(status, true)) && ends.contains_key(&(status, false)), "{ends:?}");
     }
     let script = "import gzip, json, sys\nfor text in json.load(sys.stdin): print(len(gzip.compress(text.encode(), 9)))";
-    let Some(said) = reasonscape_oracle::python(script, &json!(weighed).to_string()) else { return };
+    let Some(said) = reasonscape_test_support::python(script, &json!(weighed).to_string()) else { return };
     let said: Vec<u64> = said.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(sizes, said);
 }

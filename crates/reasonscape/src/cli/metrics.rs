@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use reasonscape_charts::Kind;
 use reasonscape_core::zeta::{MetricsSummary, Rules};
-use reasonscape_figures::Kind;
 use reasonscape_points::Progress;
 use reasonscape_stats::StatsError;
 use serde::Serialize;

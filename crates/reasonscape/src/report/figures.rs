@@ -1,6 +1,6 @@
 //! The pictures of a report.
 
-use reasonscape_figures::{Axis, Bounds, Cell, Figure, Heat, Layer, Palette, Panel, Point};
+use reasonscape_charts::{Axis, Bounds, Cell, Figure, Heat, Layer, Palette, Panel, Point};
 
 use crate::analysis::{Leaderboard, Pairwise};
 

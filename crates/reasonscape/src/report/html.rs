@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use rayon::prelude::*;
-use reasonscape_figures::{Figure, Layer, escape, plotly_script};
+use reasonscape_charts::{Figure, Layer, escape, plotly_script};
 
 use super::{Block, Report, Section};
 use crate::output::Table;

@@ -1,9 +1,9 @@
 //! Bradley-Terry ratings against Newton's method with 40 digits; `fixtures/make_bradley_terry.py` made the values.
 
-use reasonscape_oracle::python;
 use reasonscape_stats::bradley_terry::{TaskBootstrap, fit, rating_intervals};
 use reasonscape_stats::pairwise::{Method, task_win_rates};
 use reasonscape_stats::{Confidence, wilson};
+use reasonscape_test_support::python;
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<f64> {

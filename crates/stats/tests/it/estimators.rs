@@ -1,8 +1,8 @@
 //! The nine estimators and the normal quantile against plain Python, written from the formulas alone.
 
-use reasonscape_oracle::python;
 use reasonscape_stats::random::PyRandom;
 use reasonscape_stats::{Confidence, Counters, Mode};
+use reasonscape_test_support::python;
 
 /// The table of the statistics page, in Python's arithmetic; `fractions` keeps Wilson's discriminant exact.
 const NINE: &str = r"

@@ -1,10 +1,10 @@
 //! Pairwise win rates against 40-digit integrals (`fixtures/make_pairwise.py`), Monte Carlo, and python3.
 
-use reasonscape_oracle::python;
 use reasonscape_stats::pairwise::{
     Beta, Method, probability_greater, probability_greater_monte_carlo, win_rates,
 };
 use reasonscape_stats::{Confidence, Interval, wilson};
+use reasonscape_test_support::python;
 use serde_json::Value;
 
 fn interval(low: f64, high: f64) -> Interval {

@@ -9,7 +9,7 @@ use reasonscape_stats::score::{
 };
 
 use crate::docs::{assert_has_line, block, page};
-use reasonscape_oracle::python;
+use reasonscape_test_support::python;
 
 #[path = "../../examples/support/board.rs"]
 mod board;

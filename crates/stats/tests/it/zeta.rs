@@ -186,7 +186,7 @@ fn calibration_agrees_with_plain_python() {
         input.push('\n');
         cases.push((bins, answers));
     }
-    let Some(output) = reasonscape_oracle::python(PLAIN_PYTHON, &input) else { return };
+    let Some(output) = reasonscape_test_support::python(PLAIN_PYTHON, &input) else { return };
     assert_eq!(output.lines().count(), cases.len());
     for (line, (bins, answers)) in output.lines().zip(cases) {
         let expected: Vec<f64> = line.split(' ').map(|number| number.parse().unwrap()).collect();

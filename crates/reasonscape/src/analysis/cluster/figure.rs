@@ -1,6 +1,6 @@
 //! Kin as a dendrogram, with the profiles beside it.
 
-use reasonscape_figures::{Axis, Bounds, Cell, Figure, Heat, Layer, Merge, Palette, Panel, Tree};
+use reasonscape_charts::{Axis, Bounds, Cell, Figure, Heat, Layer, Merge, Palette, Panel, Tree};
 
 use super::Kinship;
 

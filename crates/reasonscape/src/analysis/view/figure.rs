@@ -1,6 +1,6 @@
 //! Projections as lines with bands, surfaces as heat maps.
 
-use reasonscape_figures::{Axis, Bounds as Ends, Cell, Figure, Heat, Layer, Panel, Point};
+use reasonscape_charts::{Axis, Bounds as Ends, Cell, Figure, Heat, Layer, Panel, Point};
 use reasonscape_points::Value;
 
 use super::{View, ViewAxis, ViewCell};

@@ -110,7 +110,7 @@ impl Plot {
                     }
                     assert!(!text.contains("NaN"), "{text}");
                     let script = "import sys, xml.etree.ElementTree as tree\nprint(tree.parse(sys.stdin).getroot().tag)";
-                    if let Some(root) = reasonscape_oracle::python(script, &text) {
+                    if let Some(root) = reasonscape_test_support::python(script, &text) {
                         assert_eq!(root.trim(), "{http://www.w3.org/2000/svg}svg");
                     }
                 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use reasonscape_core::{Columns, Dataset, Item, check_items};
-use reasonscape_oracle::python;
 use reasonscape_runner::simulate::{SimulateOptions, SimulatedServer};
+use reasonscape_test_support::python;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
