@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use reasonscape_core::{Json, Point, Reply, Status, cache_key, canonical_json, judge};
+use reasonscape_core::{Json, Outcome, Point, Reply, cache_key, canonical_json, judge};
 use reasonscape_runner::cache::{Cache, EntryId, Mark, Reader};
 use reasonscape_runner::{Eval, Finish, Selection, Study, asked, is_selected, selected_points};
 use serde::Serialize;
@@ -382,7 +382,7 @@ impl Judge<'_> {
                     compressed_size: scales.gzip_size(weighed.as_bytes()),
                     finish: finish(&completion.finish),
                     method: found.method.name().to_owned(),
-                    answer: found.answer.filter(|_| status != Status::Truncated),
+                    answer: found.answer.filter(|_| status != Outcome::Truncated),
                     target: test.test.target.clone(),
                     cache_key: test.key,
                 });

@@ -32,14 +32,14 @@ pub const ADDED_TIE: f64 = 1e-3;
 /// Whether the ratings are the maximum of the likelihood, and why not.
 ///
 /// ```
-/// use reasonscape_stats::bradley_terry::{Outcome, fit};
+/// use reasonscape_stats::bradley_terry::{Convergence, fit};
 ///
 /// let fitted = fit(&[[0.0, 3.0], [0.0, 0.0]])?;
-/// assert_eq!(fitted.outcome, Outcome::Unbounded { unbeaten: vec![0] });
+/// assert_eq!(fitted.outcome, Convergence::Unbounded { unbeaten: vec![0] });
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Convergence {
     /// They are, to [`TOLERANCE`].
     Converged,
     /// The likelihood has no finite maximum, because these models never lose to any of the others (or have not
@@ -74,13 +74,13 @@ pub struct BradleyTerry {
     /// Sweeps over all models that it took.
     pub iterations: usize,
     /// Whether this is the maximum, and why not.
-    pub outcome: Outcome,
+    pub outcome: Convergence,
 }
 
 impl BradleyTerry {
     /// Whether the ratings are the maximum of the likelihood.
     pub fn converged(&self) -> bool {
-        self.outcome == Outcome::Converged
+        self.outcome == Convergence::Converged
     }
 
     /// The probability that `a` beats `b`, `r_a / (r_a + r_b)`.
@@ -178,9 +178,9 @@ fn climb_to_maximum(mut games: Games) -> BradleyTerry {
     let mut climb = Climb::new(games.models);
     let converged = climb.run(&games);
     let outcome = match unbeaten {
-        Some(unbeaten) => Outcome::Unbounded { unbeaten },
-        None if converged => Outcome::Converged,
-        None => Outcome::IterationLimit,
+        Some(unbeaten) => Convergence::Unbounded { unbeaten },
+        None if converged => Convergence::Converged,
+        None => Convergence::IterationLimit,
     };
     let Climb { ratings, iterations, .. } = climb;
     let elo = ratings.iter().map(|&rating| elo(rating)).collect();
@@ -292,14 +292,14 @@ mod tests {
     #[test]
     fn a_model_that_never_loses_is_named() {
         let fitted = fit(&[[0.0, 0.6, 0.0], [0.4, 0.0, 0.0], [1.0, 1.0, 0.0]]).unwrap();
-        assert_eq!(fitted.outcome, Outcome::Unbounded { unbeaten: vec![2] });
+        assert_eq!(fitted.outcome, Convergence::Unbounded { unbeaten: vec![2] });
         assert!(fitted.ratings[2] > 100.0 * fitted.ratings[0] && fitted.ratings[0] > fitted.ratings[1]);
         let never_wins = fit(&[[0.0, 0.6, 1.0], [0.4, 0.0, 1.0], [0.0, 0.0, 0.0]]).unwrap();
-        assert_eq!(never_wins.outcome, Outcome::Unbounded { unbeaten: vec![0, 1] });
+        assert_eq!(never_wins.outcome, Convergence::Unbounded { unbeaten: vec![0, 1] });
         // Two groups that have not met are unbeaten by each other.
         let apart =
             fit(&[[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]);
-        assert_eq!(apart.unwrap().outcome, Outcome::Unbounded { unbeaten: vec![0, 1] });
+        assert_eq!(apart.unwrap().outcome, Convergence::Unbounded { unbeaten: vec![0, 1] });
     }
 
     #[test]
@@ -307,9 +307,9 @@ mod tests {
         let certain = |low, high| vec![Some(Interval { low, high, point: None })];
         let models = [certain(0.1, 0.11), certain(0.5, 0.51), certain(0.95, 0.96)];
         let rates = win_rates(&models, Confidence::P95, Method::Exact).unwrap();
-        assert_eq!(fit_win_rates(&rates).unwrap().outcome, Outcome::Unbounded { unbeaten: vec![1, 2] });
+        assert_eq!(fit_win_rates(&rates).unwrap().outcome, Convergence::Unbounded { unbeaten: vec![1, 2] });
         let nearly = fit(&[[0.0, 1.0], [2e-16, 0.0]]).unwrap();
-        assert_eq!(nearly.outcome, Outcome::Unbounded { unbeaten: vec![0] });
+        assert_eq!(nearly.outcome, Convergence::Unbounded { unbeaten: vec![0] });
     }
 
     #[test]
@@ -328,7 +328,7 @@ mod tests {
             (wins[a - 1][a], wins[a][a - 1]) = (1.0, 1e-10);
         }
         let fitted = fit(&wins).unwrap();
-        assert_eq!(fitted.outcome, Outcome::IterationLimit);
+        assert_eq!(fitted.outcome, Convergence::IterationLimit);
         assert!(fitted.elo.iter().all(|elo| elo.is_finite()));
     }
 

@@ -6,8 +6,7 @@
 
 use rayon::slice::ParallelSliceMut;
 
-use crate::paired_bootstrap::Outcome;
-use crate::{Counters, StatsError, in_range};
+use crate::{Counters, Outcome, StatsError, in_range};
 
 /// One trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,7 +37,7 @@ pub struct BudgetPoint {
 ///
 /// ```
 /// use reasonscape_stats::budget::{Budget, BudgetTrial};
-/// use reasonscape_stats::paired_bootstrap::Outcome::{Correct, Incorrect, Truncated};
+/// use reasonscape_stats::Outcome::{Correct, Incorrect, Truncated};
 ///
 /// let trial = |tokens, outcome| BudgetTrial { tokens, outcome, guess: 0.5 };
 /// let budget = Budget::new([trial(100, Correct), trial(300, Correct), trial(350, Incorrect), trial(512, Truncated)])?;

@@ -39,6 +39,7 @@ pub mod logistic;
 pub mod mean;
 pub mod multiple;
 mod normal;
+mod outcome;
 pub mod paired;
 pub mod paired_bootstrap;
 pub mod pairwise;
@@ -56,5 +57,6 @@ pub use error::StatsError;
 pub use estimators::{Assumption, Event, Mode};
 pub use interval::{Interval, wilson};
 pub use normal::Confidence;
+pub use outcome::Outcome;
 
 pub(crate) use error::{finite, in_range, non_negative};

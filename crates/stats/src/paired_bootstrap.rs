@@ -9,18 +9,7 @@ use rayon::prelude::*;
 use crate::paired::Verdict;
 use crate::random::PyRandom;
 use crate::score::{TaskBounds, middle_95};
-use crate::{Confidence, Counters, Mode, StatsError, in_range};
-
-/// What became of one trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Outcome {
-    /// Completed, and wrong.
-    Incorrect,
-    /// Completed, and right.
-    Correct,
-    /// Cut off before it answered.
-    Truncated,
-}
+use crate::{Confidence, Counters, Mode, Outcome, StatsError, in_range};
 
 /// Items of one task on which the same happened: what A did, what B did, and how often.
 ///
@@ -115,9 +104,9 @@ impl ScoreDifference {
 /// Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 13 and 15.
 ///
 /// ```
+/// use reasonscape_stats::Outcome::{Correct, Incorrect, Truncated};
 /// use reasonscape_stats::paired::Verdict;
-/// use reasonscape_stats::paired_bootstrap::{Outcome, PairedBootstrap, PairedCell, paired_score_difference};
-/// use Outcome::{Correct, Incorrect, Truncated};
+/// use reasonscape_stats::paired_bootstrap::{PairedBootstrap, PairedCell, paired_score_difference};
 ///
 /// let cell = |a, b, count| PairedCell { a, b, guess: 0.25, count };
 /// let logic = vec![cell(Correct, Correct, 70), cell(Correct, Incorrect, 20), cell(Incorrect, Incorrect, 38)];

@@ -275,10 +275,8 @@ mod tests {
 
     #[test]
     fn the_spread_of_a_score_tells_what_the_discordance_tells() {
-        use crate::paired_bootstrap::{
-            Outcome::{Correct, Incorrect},
-            PairedBootstrap, PairedCell, paired_score_difference,
-        };
+        use crate::Outcome::{Correct, Incorrect};
+        use crate::paired_bootstrap::{PairedBootstrap, PairedCell, paired_score_difference};
         let cell = |a, b, count| PairedCell { a, b, guess: 0.0, count };
         let task = [
             cell(Correct, Incorrect, 60),

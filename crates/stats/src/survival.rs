@@ -17,26 +17,15 @@ pub use curve::{Quantile, SurvivalCurve, SurvivalStep};
 pub use hazard::{Exposure, HazardBin};
 pub use incidence::{Cause, IncidenceCurve, IncidenceStep};
 
-use crate::StatsError;
-
-/// How the watching of a trial ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Ending {
-    /// It answered, and the answer was right.
-    Correct,
-    /// It answered, and the answer was wrong.
-    Incorrect,
-    /// Its tokens ran out before it answered.
-    Censored,
-}
+use crate::{Outcome, StatsError};
 
 /// Trials with their tokens and endings, tallied by token count.
 ///
 /// ```
-/// use reasonscape_stats::Confidence;
-/// use reasonscape_stats::survival::{Cause, Ending, Lifetimes};
+/// use reasonscape_stats::survival::{Cause, Lifetimes};
+/// use reasonscape_stats::{Confidence, Outcome};
 ///
-/// let trials = [(120, Ending::Correct), (250, Ending::Incorrect), (300, Ending::Correct), (512, Ending::Censored)];
+/// let trials = [(120, Outcome::Correct), (250, Outcome::Incorrect), (300, Outcome::Correct), (512, Outcome::Truncated)];
 /// let lifetimes = Lifetimes::new(trials)?;
 /// let curve = lifetimes.survival(Confidence::P95);
 /// assert_eq!(curve.at(299).share, 0.5);
@@ -54,17 +43,17 @@ pub struct Lifetimes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Row {
     tokens: u64,
-    /// By [`Ending`], in its order.
+    /// By [`Outcome::code`].
     counts: [u64; 3],
 }
 
 impl Row {
-    fn count(&self, ending: Ending) -> u64 {
+    fn count(&self, ending: Outcome) -> u64 {
         self.counts[ending as usize]
     }
 
     fn answers(&self) -> u64 {
-        self.count(Ending::Correct) + self.count(Ending::Incorrect)
+        self.count(Outcome::Correct) + self.count(Outcome::Incorrect)
     }
 
     fn all(&self) -> u64 {
@@ -82,7 +71,7 @@ impl Lifetimes {
     ///
     /// # Errors
     /// [`StatsError::Empty`] without a trial, [`StatsError::OutOfRange`] above [`Self::MOST_TOKENS`].
-    pub fn new(trials: impl IntoIterator<Item = (u64, Ending)>) -> Result<Self, StatsError> {
+    pub fn new(trials: impl IntoIterator<Item = (u64, Outcome)>) -> Result<Self, StatsError> {
         let (mut keys, mut longest) = (Vec::new(), 0);
         for (tokens, ending) in trials {
             if tokens > Self::MOST_TOKENS {
@@ -105,7 +94,7 @@ impl Lifetimes {
     }
 
     /// How many trials ended so.
-    pub fn count(&self, ending: Ending) -> u64 {
+    pub fn count(&self, ending: Outcome) -> u64 {
         self.rows.iter().map(|row| row.count(ending)).sum()
     }
 
@@ -167,8 +156,8 @@ mod tests {
     use crate::Confidence;
     use proptest::prelude::*;
 
-    fn trials() -> impl Strategy<Value = Vec<(u64, Ending)>> {
-        let ending = prop::sample::select(vec![Ending::Correct, Ending::Incorrect, Ending::Censored]);
+    fn trials() -> impl Strategy<Value = Vec<(u64, Outcome)>> {
+        let ending = prop::sample::select(vec![Outcome::Correct, Outcome::Incorrect, Outcome::Truncated]);
         prop::collection::vec((0_u64..30, ending), 1..60)
     }
 
@@ -221,9 +210,9 @@ mod tests {
             let ends: Vec<u64> = (1..=30_u64.div_ceil(width)).map(|bin| bin * width).collect();
             let bins = lifetimes.hazards(&ends, Exposure::Everybody, Confidence::P95).unwrap();
             let sum = |count: fn(&HazardBin) -> u64| bins.iter().map(count).sum::<u64>();
-            prop_assert_eq!(sum(|bin| bin.correct), lifetimes.count(Ending::Correct));
-            prop_assert_eq!(sum(|bin| bin.incorrect), lifetimes.count(Ending::Incorrect));
-            prop_assert_eq!(sum(|bin| bin.censored), lifetimes.count(Ending::Censored));
+            prop_assert_eq!(sum(|bin| bin.correct), lifetimes.count(Outcome::Correct));
+            prop_assert_eq!(sum(|bin| bin.incorrect), lifetimes.count(Outcome::Incorrect));
+            prop_assert_eq!(sum(|bin| bin.censored), lifetimes.count(Outcome::Truncated));
             prop_assert_eq!(bins[0].at_risk, lifetimes.n());
             for pair in bins.windows(2) {
                 let gone = pair[0].correct + pair[0].incorrect + pair[0].censored;
@@ -234,7 +223,7 @@ mod tests {
 
     #[test]
     fn without_censoring_survival_is_the_plain_share_to_the_bit() {
-        let lifetimes = Lifetimes::new((1..=10).map(|tokens| (tokens, Ending::Correct))).unwrap();
+        let lifetimes = Lifetimes::new((1..=10).map(|tokens| (tokens, Outcome::Correct))).unwrap();
         let curve = lifetimes.survival(Confidence::P95);
         for (done, step) in (1_u32..).zip(curve.steps()) {
             assert_eq!(step.share, f64::from(10 - done) / 10.0);
@@ -251,13 +240,13 @@ mod tests {
 
     #[test]
     fn a_trial_cut_off_where_others_answer_was_at_risk_there() {
-        let curve = Lifetimes::new([(5, Ending::Censored), (5, Ending::Correct)]).unwrap();
+        let curve = Lifetimes::new([(5, Outcome::Truncated), (5, Outcome::Correct)]).unwrap();
         assert_eq!(curve.survival(Confidence::P95).at(5).share, 0.5);
     }
 
     #[test]
     fn nothing_answered_is_a_curve_without_steps_or_median() {
-        let curve = Lifetimes::new([(7, Ending::Censored); 3]).unwrap().survival(Confidence::P95);
+        let curve = Lifetimes::new([(7, Outcome::Truncated); 3]).unwrap().survival(Confidence::P95);
         assert_eq!(curve.steps(), []);
         assert_eq!(curve.at(7).share, 1.0);
         assert_eq!(curve.median(), Quantile { tokens: None, low: None, high: None });
@@ -267,8 +256,8 @@ mod tests {
     fn bad_arguments_are_named() {
         let message = |result: Result<Lifetimes, StatsError>| result.unwrap_err().to_string();
         assert_eq!(message(Lifetimes::new([])), "`trials` is empty, but needs at least one entry");
-        assert!(message(Lifetimes::new([(u64::MAX, Ending::Correct)])).starts_with("`tokens` is 1844"));
-        let one = Lifetimes::new([(3, Ending::Correct)]).unwrap();
+        assert!(message(Lifetimes::new([(u64::MAX, Outcome::Correct)])).starts_with("`tokens` is 1844"));
+        let one = Lifetimes::new([(3, Outcome::Correct)]).unwrap();
         let hazards =
             |ends: &[u64]| one.hazards(ends, Exposure::Everybody, Confidence::P95).unwrap_err().to_string();
         assert_eq!(hazards(&[]), "`ends` is empty, but needs at least one entry");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-use reasonscape_core::{Json, Point, Reply, Status, Test, Tests, canonical_json, judge};
+use reasonscape_core::{Json, Outcome, Point, Reply, Test, Tests, canonical_json, judge};
 use reasonscape_points::{Column, Evaluated, Filter, Options, PointsDb, Progress, evaluate};
 use reasonscape_runner::cache::{Cache, CacheKey, Entry, EntryId, Response};
 use reasonscape_runner::simulate::{Asked, SimulatedModel, Simulator};
@@ -238,7 +238,7 @@ fn trials_are_what_the_judge_says() {
             *ends.entry((status, test.options.is_empty())).or_insert(0) += 1;
             let reasoning = said.reasoning.as_deref();
             weighed.push(reasoning.unwrap_or(&completion.content).to_owned());
-            let answer = if status == Status::Truncated { Value::Null } else { json!(said.answer) };
+            let answer = if status == Outcome::Truncated { Value::Null } else { json!(said.answer) };
             let expected = json!([
                 eval.model,
                 eval.template.name,
@@ -266,7 +266,7 @@ fn trials_are_what_the_judge_says() {
         }
     }
     // A test that cannot fail would be one in which nobody was wrong, or nobody was cut off.
-    for status in [Status::Incorrect, Status::Correct, Status::Truncated] {
+    for status in [Outcome::Incorrect, Outcome::Correct, Outcome::Truncated] {
         assert!(ends.contains_key(&(status, true)) && ends.contains_key(&(status, false)), "{ends:?}");
     }
     let script = "import gzip, json, sys\nfor text in json.load(sys.stdin): print(len(gzip.compress(text.encode(), 9)))";

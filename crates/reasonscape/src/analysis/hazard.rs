@@ -5,8 +5,8 @@ mod turn;
 
 use rayon::prelude::*;
 use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError};
-use reasonscape_stats::paired_bootstrap::Outcome;
-use reasonscape_stats::survival::{Cause, Ending, Exposure, HazardBin, Lifetimes, SurvivalCurve};
+use reasonscape_stats::Outcome;
+use reasonscape_stats::survival::{Cause, Exposure, HazardBin, Lifetimes, SurvivalCurve};
 use reasonscape_stats::{Confidence, Interval};
 use serde::Serialize;
 
@@ -109,8 +109,8 @@ pub(crate) async fn hazard(
 }
 
 fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsError> {
-    let trials: Vec<(u64, Ending)> =
-        watched.with_tokens().map(|(tokens, status, _)| (tokens, ending(status))).collect();
+    let trials: Vec<(u64, Outcome)> =
+        watched.with_tokens().map(|(tokens, outcome, _)| (tokens, outcome)).collect();
     let n = trials.len() as u64;
     let mut row = HazardRow {
         n,
@@ -131,7 +131,7 @@ fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsErro
     if n > 0 {
         let lifetimes = Lifetimes::new(trials)?;
         [row.correct, row.incorrect, row.censored] =
-            [Ending::Correct, Ending::Incorrect, Ending::Censored].map(|ending| lifetimes.count(ending));
+            [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated].map(|ending| lifetimes.count(ending));
         let ends = ends(lifetimes.longest(), options.width)?;
         let bins = lifetimes.hazards(&ends, Exposure::Everybody, options.confidence)?;
         let curve = lifetimes.survival(options.confidence);
@@ -164,14 +164,6 @@ fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsErro
     }
     row.finding = row.in_words();
     Ok(row)
-}
-
-fn ending(status: Outcome) -> Ending {
-    match status {
-        Outcome::Correct => Ending::Correct,
-        Outcome::Incorrect => Ending::Incorrect,
-        Outcome::Truncated => Ending::Censored,
-    }
 }
 
 /// The ends of bins. The last is the longest trial, so that a limit that cut trials off lies on the end of a bin.

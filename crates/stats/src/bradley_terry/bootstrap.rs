@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Outcome, fit_win_rates};
+use super::{Convergence, fit_win_rates};
 use crate::pairwise::TaskWinRates;
 use crate::random::PyRandom;
 use crate::score::middle_95;
@@ -39,7 +39,7 @@ pub struct RatingIntervals {
     /// Number of resamples.
     pub replicates: usize,
     /// How many of them have no finite maximum, because some models were unbeaten there. Their ratings are those of
-    /// [`Outcome::Unbounded`]; where they are many, the outer ends are the doing of the added tie.
+    /// [`Convergence::Unbounded`]; where they are many, the outer ends are the doing of the added tie.
     pub unbounded: usize,
 }
 
@@ -94,7 +94,7 @@ pub fn rating_intervals(rates: &TaskWinRates, options: TaskBootstrap) -> Result<
         low: Vec::with_capacity(rates.models()),
         high: Vec::with_capacity(rates.models()),
         replicates: options.replicates,
-        unbounded: fits.iter().filter(|fit| matches!(fit.outcome, Outcome::Unbounded { .. })).count(),
+        unbounded: fits.iter().filter(|fit| matches!(fit.outcome, Convergence::Unbounded { .. })).count(),
     };
     let mut ratings = vec![0.0; options.replicates];
     for model in 0..rates.models() {

@@ -1,8 +1,8 @@
 //! How readily trials answer at each stage of their thinking, right and wrong.
 
-use super::{Ending, Lifetimes};
+use super::Lifetimes;
 use crate::interval::wilson_of_valid;
-use crate::{Confidence, Interval, StatsError};
+use crate::{Confidence, Interval, Outcome, StatsError};
 
 /// Who counts as watched throughout a bin in which trials were cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -49,10 +49,10 @@ impl Lifetimes {
     /// has no information: its intervals are [`Interval::UNKNOWN`].
     ///
     /// ```
-    /// use reasonscape_stats::Confidence;
-    /// use reasonscape_stats::survival::{Ending, Exposure, Lifetimes};
+    /// use reasonscape_stats::survival::{Exposure, Lifetimes};
+    /// use reasonscape_stats::{Confidence, Outcome};
     ///
-    /// let trials = [(90, Ending::Correct), (150, Ending::Incorrect), (200, Ending::Censored), (180, Ending::Correct)];
+    /// let trials = [(90, Outcome::Correct), (150, Outcome::Incorrect), (200, Outcome::Truncated), (180, Outcome::Correct)];
     /// let bins = Lifetimes::new(trials)?.hazards(&[100, 200], Exposure::Everybody, Confidence::P95)?;
     /// assert_eq!(bins[0].correct_hazard.point, Some(0.25));
     /// assert_eq!((bins[1].at_risk, bins[1].incorrect_hazard.point), (3, Some(1.0 / 3.0)));
@@ -86,8 +86,9 @@ impl Lifetimes {
                         *sum += count;
                     }
                 }
-                let [correct, incorrect, censored] = [Ending::Correct, Ending::Incorrect, Ending::Censored]
-                    .map(|ending| counts[ending as usize]);
+                let [correct, incorrect, censored] =
+                    [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated]
+                        .map(|ending| counts[ending as usize]);
                 let exposed = match exposure {
                     Exposure::Everybody => at_risk as f64,
                     Exposure::Actuarial => at_risk as f64 - censored as f64 / 2.0,

@@ -1,7 +1,7 @@
 //! The share of trials that have answered right, or wrong: two endings that compete for the same trials.
 
-use super::{Ending, Lifetimes, log_log_bounds};
-use crate::Confidence;
+use super::{Lifetimes, log_log_bounds};
+use crate::{Confidence, Outcome};
 
 /// One of the two ways to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,10 +13,10 @@ pub enum Cause {
 }
 
 impl Cause {
-    fn ending(self) -> Ending {
+    fn ending(self) -> Outcome {
         match self {
-            Self::Correct => Ending::Correct,
-            Self::Incorrect => Ending::Incorrect,
+            Self::Correct => Outcome::Correct,
+            Self::Incorrect => Outcome::Incorrect,
         }
     }
 }

@@ -5,8 +5,8 @@ use reasonscape_stats::logistic::{Row, fit};
 use reasonscape_stats::paired::{mcnemar, paired_difference};
 use reasonscape_stats::pairwise::{Beta, probability_greater};
 use reasonscape_stats::power::{Design, minimum_detectable_difference, trials_for_margin};
-use reasonscape_stats::survival::{Ending, Lifetimes, SurvivalStep};
-use reasonscape_stats::{Confidence, Counters, Interval, Mode};
+use reasonscape_stats::survival::{Lifetimes, SurvivalStep};
+use reasonscape_stats::{Confidence, Counters, Interval, Mode, Outcome};
 
 const P95: Confidence = Confidence::P95;
 
@@ -91,8 +91,8 @@ fn planning_tables_are_what_the_code_says() {
 #[test]
 fn thinking_time_example_is_what_the_code_says() {
     let text = page("statistics.md");
-    let answers = [100, 150, 200, 250, 300, 400, 500].map(|tokens| (tokens, Ending::Correct));
-    let lifetimes = Lifetimes::new(answers.into_iter().chain([(512, Ending::Censored)])).unwrap();
+    let answers = [100, 150, 200, 250, 300, 400, 500].map(|tokens| (tokens, Outcome::Correct));
+    let lifetimes = Lifetimes::new(answers.into_iter().chain([(512, Outcome::Truncated)])).unwrap();
     let curve = lifetimes.survival(P95);
     for step in curve.steps() {
         let SurvivalStep { tokens, at_risk, share, low, high, .. } = step;

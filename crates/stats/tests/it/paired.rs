@@ -6,13 +6,13 @@ use rand_distr::{Binomial, Distribution};
 use reasonscape_stats::multiple::{benjamini_hochberg, holm};
 use reasonscape_stats::paired::{Verdict, mcnemar, paired_difference};
 use reasonscape_stats::paired_bootstrap::{
-    Outcome, PairedBootstrap, PairedCell, ScoreDifference, paired_score_difference,
+    PairedBootstrap, PairedCell, ScoreDifference, paired_score_difference,
 };
 use reasonscape_stats::power::{
     Design, minimum_detectable_difference, trials_for_difference, trials_for_difference_unpaired,
 };
 use reasonscape_stats::random::PyRandom;
-use reasonscape_stats::{Confidence, Counters, Mode};
+use reasonscape_stats::{Confidence, Counters, Mode, Outcome};
 use serde_json::Value;
 
 /// The cases of one section of the golden values.

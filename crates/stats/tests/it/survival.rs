@@ -1,8 +1,8 @@
 //! Survival against lifelines and statsmodels, and against simulated trials whose hazards are known.
 
-use reasonscape_stats::Confidence;
 use reasonscape_stats::random::PyRandom;
-use reasonscape_stats::survival::{Cause, Ending, Exposure, Lifetimes, Quantile};
+use reasonscape_stats::survival::{Cause, Exposure, Lifetimes, Quantile};
+use reasonscape_stats::{Confidence, Outcome};
 use serde_json::Value;
 
 use crate::golden::{assert_close, assert_share, cases, list, number, numbers};
@@ -11,7 +11,7 @@ const P95: Confidence = Confidence::P95;
 const CAUSES: [Cause; 2] = [Cause::Correct, Cause::Incorrect];
 
 fn lifetimes(case: &Value) -> Lifetimes {
-    let endings = [Ending::Correct, Ending::Incorrect, Ending::Censored];
+    let endings = [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated];
     let trials = numbers(case, "tokens").into_iter().zip(numbers(case, "endings"));
     Lifetimes::new(trials.map(|(tokens, ending)| (tokens as u64, endings[ending as usize])))
         .expect("the golden trials are not empty")
@@ -97,7 +97,7 @@ const HAZARDS: [(f64, f64); 8] = [
 ];
 
 /// A trial that runs into its limit at the end of a bin, or answers somewhere within one.
-fn trial(rng: &mut PyRandom) -> (u64, Ending) {
+fn trial(rng: &mut PyRandom) -> (u64, Outcome) {
     let limit = if rng.random() < 0.3 { 500 } else { 800 };
     for (bin, (right, wrong)) in (0..).zip(HAZARDS) {
         let start = bin * 100;
@@ -107,10 +107,10 @@ fn trial(rng: &mut PyRandom) -> (u64, Ending) {
         let draw = rng.random();
         if draw < right + wrong {
             let tokens = start + rng.randint(1, 100);
-            return (tokens as u64, if draw < right { Ending::Correct } else { Ending::Incorrect });
+            return (tokens as u64, if draw < right { Outcome::Correct } else { Outcome::Incorrect });
         }
     }
-    (limit as u64, Ending::Censored)
+    (limit as u64, Outcome::Truncated)
 }
 
 /// Shares still thinking, answered right and answered wrong by the end of each bin, in truth.
@@ -181,7 +181,7 @@ fn where_thinking_longer_stops_helping_shows() {
     assert!(bins[5].accuracy.low < 0.5 && 0.5 < bins[5].accuracy.high);
     // With limits in the middle of a bin, counting the cut off by half takes the bias away.
     let cut = Lifetimes::new((0..20_000).map(|_| match trial(&mut rng) {
-        (tokens, _) if tokens > 250 => (250, Ending::Censored),
+        (tokens, _) if tokens > 250 => (250, Outcome::Truncated),
         trial => trial,
     }))
     .unwrap();
