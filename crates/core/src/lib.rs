@@ -24,10 +24,10 @@ mod key;
 mod number_words;
 mod params;
 mod schema;
+mod scoring;
 mod suite;
 mod task;
 pub mod tasks;
-mod trial;
 pub mod zeta;
 
 /// Names this state of the sources: tests and judgements that were made under another name may be others.
@@ -41,6 +41,6 @@ pub use params::{Dimension, ParamError, ParamValue, Parameter, Params, Range, cl
 pub use reasonscape_stats::Outcome;
 pub use reasonscape_stats::random::PyRandom;
 pub use schema::json_schema;
+pub use scoring::judge;
 pub use suite::{Manifold, Point, Suite, SuiteError, View};
 pub use task::{AnswerType, Task, Test, Tests};
-pub use trial::judge;

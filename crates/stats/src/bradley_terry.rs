@@ -6,13 +6,13 @@
 //! [`expected_wins`]: crate::pairwise::expected_wins
 
 mod bootstrap;
-mod climb;
-mod games;
 mod newton;
+mod solver;
+mod win_counts;
 
 pub use bootstrap::{RatingIntervals, TaskBootstrap, rating_intervals};
-use climb::Climb;
-use games::Games;
+use solver::Climb;
+use win_counts::Games;
 
 use crate::pairwise::WinRates;
 use crate::{StatsError, in_range};

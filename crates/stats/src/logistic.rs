@@ -5,12 +5,12 @@
 //! taken out: `x50 = -a / b`. [`fit`] finds `a` and `b` by maximum likelihood, the interval of the frontier by
 //! profile likelihood, and says how badly the curve fits.
 
-mod frontier;
+mod crossing;
 mod likelihood;
 
 use std::fmt;
 
-use self::frontier::Profile;
+use self::crossing::Profile;
 use self::likelihood::{Curve, Data};
 use crate::{Confidence, StatsError, chi_square, finite, in_range, non_negative};
 

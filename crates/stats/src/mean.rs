@@ -1,6 +1,6 @@
 //! Means of measurements, with Student's interval.
 
-use crate::student::{outside, quantile};
+use crate::student_t::{outside, quantile};
 use crate::{Confidence, StatsError, finite};
 
 /// How many values there were, their mean, and how far they lie from it: enough for a mean with its interval, in

@@ -1,6 +1,6 @@
 //! Quantiles that are values of the sample, with bounds that assume nothing about its shape.
 
-use crate::effect::Sample;
+use crate::effect_size::Sample;
 use crate::{Confidence, StatsError, in_range};
 
 /// A quantile of a sample and its bounds.
@@ -121,7 +121,7 @@ fn lower_tail(n: usize, share: f64, most: f64) -> usize {
 ///
 /// ```
 /// use reasonscape_stats::Confidence;
-/// use reasonscape_stats::effect::Sample;
+/// use reasonscape_stats::effect_size::Sample;
 /// use reasonscape_stats::quantile::quantile;
 ///
 /// let latencies = Sample::new((1..=100).map(f64::from).collect())?;

@@ -6,7 +6,7 @@
 //!
 //! Source: CPython 3.11, `Lib/random.py` and `Modules/_randommodule.c` (the algorithms; the code is our own).
 
-use crate::twister::Twister;
+use crate::mt19937::Twister;
 
 /// A generator that gives CPython's numbers.
 ///

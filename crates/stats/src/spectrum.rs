@@ -10,7 +10,7 @@ use std::f64::consts::TAU;
 use rayon::prelude::*;
 use realfft::RealFftPlanner;
 
-use crate::effect::quantile_of_sorted;
+use crate::effect_size::quantile_of_sorted;
 use crate::random::PyRandom;
 use crate::{StatsError, in_range};
 

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use super::text::write_options;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
-use street::{Kind, Street};
+use lanes::{Kind, Street};
 use wording::{VEHICLES, Wording};
 
-mod street;
+mod lanes;
 mod wording;
 
 /// The task.

@@ -1,11 +1,11 @@
 //! What a query selects from a JSON document.
 
 mod document;
+mod scenario;
 mod words;
-mod world;
 
 use document::{Step, select};
-use world::{Question, World};
+use scenario::{Question, World};
 
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 

@@ -2,9 +2,9 @@
 
 use super::text::write_options;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
-use scene::Scene;
+use state::Scene;
 
-mod scene;
+mod state;
 
 /// The task.
 pub(super) struct Shuffle;

@@ -1,6 +1,6 @@
 //! Means and rates over answers, with intervals that know which answers belong to the same task.
 
-use reasonscape_stats::clustered::Clustered;
+use reasonscape_stats::design_effect::Clustered;
 use reasonscape_stats::mean::Moments;
 use reasonscape_stats::{Confidence, StatsError};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reasonscape_stats::calibration::{Bin, Binning, Calibration, equal_mass, reliability};
-use reasonscape_stats::effect::Sample;
+use reasonscape_stats::effect_size::Sample;
 use reasonscape_stats::entropy::Entropy;
 use reasonscape_stats::quantile::quantile;
 use reasonscape_stats::{Confidence, StatsError};

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use reasonscape_points::{Estimator, EvalInfo, Measure, PointsDb, PointsError};
 use reasonscape_stats::Confidence;
 use reasonscape_stats::Outcome;
-use reasonscape_stats::budget::{Budget, BudgetTrial};
 use reasonscape_stats::survival::Lifetimes;
+use reasonscape_stats::token_budget::{Budget, BudgetTrial};
 use serde::Serialize;
 
 pub(crate) use self::figure::tokens_figure;

@@ -2,7 +2,7 @@
 
 use reasonscape_core::zeta::{Paired, compare};
 use reasonscape_stats::StatsError;
-use reasonscape_stats::multiple::holm;
+use reasonscape_stats::multiple_testing::holm;
 use reasonscape_stats::paired::Verdict;
 use serde::Serialize;
 

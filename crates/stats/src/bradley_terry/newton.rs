@@ -4,7 +4,7 @@
 //! tells little of those far away, and hundreds of sweeps carry the news from end to end. Second derivatives see all
 //! pairs at once.
 
-use super::games::Games;
+use super::win_counts::Games;
 
 /// The longest step, as a factor of `e`: farther out the likelihood is no parabola.
 const LONGEST: f64 = 3.0;

@@ -1,6 +1,6 @@
 //! The pages under `docs/`, as the tests read them.
 
-use reasonscape_stats::effect::Sample;
+use reasonscape_stats::effect_size::Sample;
 use reasonscape_stats::logistic::{Row, fit};
 use reasonscape_stats::paired::{mcnemar, paired_difference};
 use reasonscape_stats::pairwise::{Beta, probability_greater};

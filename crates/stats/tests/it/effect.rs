@@ -1,7 +1,7 @@
 //! Effect sizes against SciPy, NumPy and every pair counted, and the coverage of their intervals.
 
 use reasonscape_stats::Confidence;
-use reasonscape_stats::effect::{Sample, Size};
+use reasonscape_stats::effect_size::{Sample, Size};
 use reasonscape_stats::random::PyRandom;
 
 use crate::golden::{assert_close, assert_share, cases, number, numbers};

@@ -3,7 +3,7 @@
 //! The golden values are made by `tests/fixtures/make_paired.py`.
 
 use rand_distr::{Binomial, Distribution};
-use reasonscape_stats::multiple::{benjamini_hochberg, holm};
+use reasonscape_stats::multiple_testing::{benjamini_hochberg, holm};
 use reasonscape_stats::paired::{Verdict, mcnemar, paired_difference};
 use reasonscape_stats::paired_bootstrap::{
     PairedBootstrap, PairedCell, ScoreDifference, paired_score_difference,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::street::{Condition, End, Operation, Side, Street};
+use super::lanes::{Condition, End, Operation, Side, Street};
 use crate::PyRandom;
 
 /// Vehicles that nobody takes for one another.

@@ -13,7 +13,7 @@ use crate::{Confidence, StatsError, finite, in_range};
 ///
 /// ```
 /// use reasonscape_stats::Confidence;
-/// use reasonscape_stats::effect::{Sample, Size};
+/// use reasonscape_stats::effect_size::{Sample, Size};
 ///
 /// let wrong = Sample::new(vec![5.0, 6.0, 7.0, 9.0])?;
 /// let right = Sample::new(vec![1.0, 2.0, 2.0, 6.0])?;
@@ -217,7 +217,7 @@ impl Effect {
 /// Source: J. Romano et al., "Appropriate statistics for ordinal level data" (2006).
 ///
 /// ```
-/// use reasonscape_stats::effect::Size;
+/// use reasonscape_stats::effect_size::Size;
 ///
 /// assert_eq!(Size::of(-0.4).to_string(), "medium");
 /// ```

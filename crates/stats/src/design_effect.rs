@@ -10,7 +10,7 @@ use crate::{Confidence, Interval, StatsError};
 ///
 /// ```
 /// use reasonscape_stats::{Confidence, wilson};
-/// use reasonscape_stats::clustered::Clustered;
+/// use reasonscape_stats::design_effect::Clustered;
 ///
 /// let mut rate = Clustered::default();
 /// // Ten tasks asked four times each, always with the same outcome: as good as ten trials.

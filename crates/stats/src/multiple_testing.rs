@@ -14,7 +14,7 @@ use crate::{StatsError, in_range};
 /// Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979).
 ///
 /// ```
-/// use reasonscape_stats::multiple::holm;
+/// use reasonscape_stats::multiple_testing::holm;
 ///
 /// assert_eq!(holm(&[0.04, 0.01, 0.03])?, [0.06, 0.03, 0.06]);
 /// # Ok::<(), reasonscape_stats::StatsError>(())
@@ -43,7 +43,7 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, StatsError> {
 /// Source: Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", J. R. Statist. Soc. B 57 (1995).
 ///
 /// ```
-/// use reasonscape_stats::multiple::benjamini_hochberg;
+/// use reasonscape_stats::multiple_testing::benjamini_hochberg;
 ///
 /// assert_eq!(benjamini_hochberg(&[0.04, 0.01, 0.03])?, [0.04, 0.03, 0.04]);
 /// # Ok::<(), reasonscape_stats::StatsError>(())

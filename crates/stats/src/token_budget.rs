@@ -36,7 +36,7 @@ pub struct BudgetPoint {
 /// Trials, sorted once, for any number of limits.
 ///
 /// ```
-/// use reasonscape_stats::budget::{Budget, BudgetTrial};
+/// use reasonscape_stats::token_budget::{Budget, BudgetTrial};
 /// use reasonscape_stats::Outcome::{Correct, Incorrect, Truncated};
 ///
 /// let trial = |tokens, outcome| BudgetTrial { tokens, outcome, guess: 0.5 };

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::games::Games;
 use super::newton::newton;
+use super::win_counts::Games;
 use super::{MOST_ITERATIONS, TOLERANCE};
 
 /// Where the iteration stands; made once, so that a sweep allocates nothing.

@@ -4,17 +4,17 @@ use std::fmt::Write;
 
 use reasonscape_stats::Confidence;
 use reasonscape_stats::calibration::{Binning, Calibration, brier, expected_error, reliability};
-use reasonscape_stats::clustered::Clustered;
+use reasonscape_stats::design_effect::Clustered;
 use reasonscape_stats::entropy::Entropy;
 use reasonscape_stats::mean::Moments;
 use reasonscape_stats::quantile::places;
 use reasonscape_stats::random::PyRandom;
 
-use crate::golden::{assert_close, list, number, numbers, zeta_cases};
+use crate::golden::{answer_metrics_cases, assert_close, list, number, numbers};
 
 #[test]
 fn means_and_their_intervals_agree_with_scipy() {
-    for case in zeta_cases("means") {
+    for case in answer_metrics_cases("means") {
         let mut found = Moments::default();
         for value in numbers(&case, "values") {
             found.add(value).unwrap();
@@ -36,7 +36,7 @@ fn means_and_their_intervals_agree_with_scipy() {
 
 #[test]
 fn quantiles_of_student_agree_with_scipy_to_ten_digits() {
-    for case in zeta_cases("student") {
+    for case in answer_metrics_cases("student") {
         let (degrees, expected) = (number(&case, "degrees"), number(&case, "t"));
         // A pair of -1 and 1, doubled by merging, and a zero when there is one value too few: a sample whose variance
         // is known exactly, so that its interval is t times a known number.
@@ -66,7 +66,7 @@ fn quantiles_of_student_agree_with_scipy_to_ten_digits() {
 
 #[test]
 fn entropies_agree_with_scipy() {
-    for case in zeta_cases("entropies") {
+    for case in answer_metrics_cases("entropies") {
         let counts: Vec<u64> = list(&case, "counts").iter().map(|count| count.as_u64().unwrap()).collect();
         assert_close(Entropy::of_counts(counts).unwrap().nats, number(&case, "nats"), "entropy");
     }
@@ -74,7 +74,7 @@ fn entropies_agree_with_scipy() {
 
 #[test]
 fn the_places_of_bounds_agree_with_scipy() {
-    for case in zeta_cases("places") {
+    for case in answer_metrics_cases("places") {
         let confidence = Confidence::new(number(&case, "level")).unwrap();
         let found = places(number(&case, "n") as usize, number(&case, "share"), confidence).unwrap();
         let expected = ["low", "high"].map(|name| case[name].as_u64().map(|place| place as usize));
@@ -103,7 +103,7 @@ fn the_bounds_of_a_quantile_cover_it() {
 
 #[test]
 fn design_effects_and_intervals_agree_with_statsmodels() {
-    for case in zeta_cases("clustered") {
+    for case in answer_metrics_cases("clustered") {
         let mut found = Clustered::default();
         for (n, k) in list(&case, "sizes").iter().zip(list(&case, "successes")) {
             found.add(n.as_u64().unwrap(), k.as_u64().unwrap()).unwrap();
