@@ -10,13 +10,15 @@ mod decimal;
 mod integer;
 mod json;
 mod list;
+mod normalize;
 mod spelled;
 mod text;
 
-pub(crate) use choice::chosen;
-pub(crate) use decimal::Decimal;
+pub use normalize::{is_space, normalize};
 
-use crate::zeta::normalize;
+use choice::chosen;
+use decimal::Decimal;
+
 use crate::{AnswerType, Test};
 
 /// How much may be written around a target, in bytes. What is longer is a runaway line, and not worth reading.
@@ -28,6 +30,35 @@ const LONGEST_REMARK: usize = 4096;
 pub(crate) fn matches(kind: AnswerType, answer: &str, test: &Test) -> bool {
     let mut targets = std::iter::once(&test.target).chain(&test.also);
     targets.any(|target| matches_one(kind, answer, target.trim(), &test.options))
+}
+
+/// Whether an answer is one of the targets: equal to it when both are normalized, or the choice of the same option.
+///
+/// With `numbers`, plain numbers are compared as numbers.
+///
+/// ```
+/// use reasonscape_core::is_correct;
+///
+/// assert!(is_correct("1e3", ["1,000"], &[] as &[&str], true));
+/// assert!(is_correct("B", ["rome"], &["Paris", "Rome"], true));
+/// ```
+pub fn is_correct<T: AsRef<str>>(
+    answer: &str,
+    targets: impl IntoIterator<Item = T>,
+    options: &[impl AsRef<str>],
+    numbers: bool,
+) -> bool {
+    let plain = normalize(answer, numbers);
+    // What an option says goes before what its letter would mean.
+    let option_of = |said: &str, plain: &str| {
+        let by_text = options.iter().position(|option| normalize(option.as_ref(), numbers) == plain);
+        by_text.or_else(|| chosen(said, options))
+    };
+    let option = (!options.is_empty()).then(|| option_of(answer, &plain)).flatten();
+    targets.into_iter().any(|target| {
+        let target = normalize(target.as_ref(), numbers);
+        plain == target || option.is_some() && option == option_of(&target, &target)
+    })
 }
 
 fn matches_one(kind: AnswerType, answer: &str, target: &str, options: &[String]) -> bool {

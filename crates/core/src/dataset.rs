@@ -246,7 +246,7 @@ impl Task for Listed {
 
     fn check(&self, answer: &str, test: &Test) -> bool {
         let targets = std::iter::once(&test.target).chain(&test.also);
-        crate::zeta::is_right(answer, targets, &test.options, true)
+        crate::is_correct(answer, targets, &test.options, true)
     }
 
     fn generate(&self, _params: &Params, rng: &mut PyRandom) -> Test {

@@ -55,7 +55,7 @@ pub enum AnswerType {
     Boolean,
     /// One of the options shown, by its text or its letter.
     Choice,
-    /// Anything, equal to the target after [`normalize`](crate::zeta::normalize).
+    /// Anything, equal to the target after [`normalize`](crate::normalize).
     Text,
 }
 

@@ -22,18 +22,15 @@ mod confidence;
 mod equations;
 mod estimate;
 mod grounding;
-mod normalize;
 mod repeats;
 mod row;
 mod shape;
 mod summary;
 
-pub(crate) use answered::is_right;
 pub use answered::{Answered, PerTask, Rules, measure};
 pub use compare::{Paired, compare};
 pub use confidence::{answer_probability, stated_confidence};
 pub use equations::{Step, check_steps};
 pub use grounding::{Grounding, Sources, Unsupported, ground};
-pub use normalize::normalize;
 pub use shape::{Shape, shape, words};
 pub use summary::{Detail, MetricsSummary, Summary, TOKENIZER};

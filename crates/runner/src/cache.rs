@@ -43,12 +43,14 @@ mod writer;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use entry::{CacheKey, Entry, EntryId, KeyError, Response};
+pub use entry::{Entry, Response};
+// removed when all users name the new crate
 pub use error::CacheError;
 pub use line::LineError;
 pub use mark::{Changes, Mark};
 pub use pen::Claim;
 pub use reader::Reader;
+pub use reasonscape_core::{CacheKey, EntryId, KeyError};
 pub use upkeep::{Damage, Imported, Importer, Selection, Stats, Tally, Verification};
 pub use writer::Writer;
 

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::normalize::is_space;
-use super::{Grounding, Sources, Step, check_steps, ground, normalize, shape, words};
-use crate::answer::chosen;
+use super::{Grounding, Sources, Step, check_steps, ground, shape, words};
+use crate::{is_correct, is_space, normalize};
 
 /// A question with its target and what a model made of it. What was not recorded is absent.
 #[derive(Debug, Clone, Copy, Default)]
@@ -127,7 +126,7 @@ pub fn measure<'a>(row: &Answered<'a>, rules: &Rules) -> PerTask<'a> {
         id: row.id,
         repeat: row.repeat,
         correct: !row.truncated
-            && row.answer.is_some_and(|answer| is_right(answer, row.targets, row.options, rules.numbers)),
+            && row.answer.is_some_and(|answer| is_correct(answer, row.targets, row.options, rules.numbers)),
         truncated: row.truncated,
         answer_tokens,
         cot,
@@ -155,26 +154,6 @@ pub fn measure<'a>(row: &Answered<'a>, rules: &Rules) -> PerTask<'a> {
 fn grounding<'a>(cot: &'a str, row: &Answered<'a>) -> Grounding<'a> {
     let texts: Vec<&str> = row.context.iter().map(AsRef::as_ref).chain(row.input).collect();
     ground(cot, &Sources::new(&texts))
-}
-
-/// Whether an answer is one of the targets: equal to it when both are normalised, or the choice of the same option.
-pub(crate) fn is_right<T: AsRef<str>>(
-    answer: &str,
-    targets: impl IntoIterator<Item = T>,
-    options: &[impl AsRef<str>],
-    numbers: bool,
-) -> bool {
-    let plain = normalize(answer, numbers);
-    // What an option says goes before what its letter would mean.
-    let option_of = |said: &str, plain: &str| {
-        let by_text = options.iter().position(|option| normalize(option.as_ref(), numbers) == plain);
-        by_text.or_else(|| chosen(said, options))
-    };
-    let option = (!options.is_empty()).then(|| option_of(answer, &plain)).flatten();
-    targets.into_iter().any(|target| {
-        let target = normalize(target.as_ref(), numbers);
-        plain == target || option.is_some() && option == option_of(&target, &target)
-    })
 }
 
 #[cfg(test)]

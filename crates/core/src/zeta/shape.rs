@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 
-use super::normalize::is_space;
+use crate::is_space;
 
 /// What can be counted in a reasoning text without understanding it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,8 @@ use std::cell::RefCell;
 
 use zstd::bulk::{Compressor, Decompressor};
 
-use super::entry::{Entry, EntryId};
+use super::EntryId;
+use super::entry::Entry;
 use super::error::CacheError;
 
 /// What an entry may have before compression: far above any reply, far below what SQLite takes.

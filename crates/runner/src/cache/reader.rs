@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::entry::{CacheKey, Entry, EntryId, Response};
+use super::entry::{Entry, Response};
 use super::error::CacheError;
 use super::packing::{Unpacked, unpack};
+use super::{CacheKey, EntryId};
 
 /// A connection that reads. Each thread has its own: it can be sent to another thread but not shared.
 #[derive(Debug)]

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::entry::{Entry, EntryId};
+use super::EntryId;
+use super::entry::Entry;
 use super::error::CacheError;
 use super::owners::Owner;
 use super::packing::{Packed, pack};

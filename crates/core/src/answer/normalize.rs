@@ -1,8 +1,8 @@
-//! What two answers have in common that are the same answer.
+//! The normal form of an answer: equal answers have equal normal forms.
 
 use std::borrow::Cow;
 
-use crate::answer::Decimal;
+use super::Decimal;
 
 /// Trims, lower-cases and, if `numbers` is set, writes plain numbers in one way: `1,000`, `1000.0` and `1e3` are `1000`.
 ///
@@ -10,7 +10,7 @@ use crate::answer::Decimal;
 /// two that differ become one; a text that merely contains a number, as `1,000 apples`, stays text.
 ///
 /// ```
-/// use reasonscape_core::zeta::normalize;
+/// use reasonscape_core::normalize;
 ///
 /// assert_eq!(normalize("  New York\n", true), "new york");
 /// assert_eq!(normalize("+1,000.50", true), "1000.5");
@@ -27,7 +27,8 @@ pub fn normalize(text: &str, numbers: bool) -> Cow<'_, str> {
 }
 
 /// Python's white space: Unicode's, and four control characters that separate files, groups, records and units.
-pub(super) fn is_space(c: char) -> bool {
+#[inline]
+pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\x1c'..='\x1f').contains(&c)
 }
 
