@@ -30,7 +30,6 @@ mod suggest;
 mod suite;
 mod task;
 pub mod tasks;
-pub mod zeta;
 
 /// Names this state of the sources: tests and judgements that were made under another name may be others.
 pub const SOURCES: &str = env!("REASONSCAPE_CORE_SOURCES");

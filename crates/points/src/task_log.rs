@@ -13,7 +13,7 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
-use reasonscape_core::zeta::{Answered, PerTask};
+use reasonscape_metrics::{Answered, PerTask};
 
 use crate::Work;
 use crate::db::Answer;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use reasonscape_charts::Kind;
-use reasonscape_core::zeta::{MetricsSummary, Rules};
+use reasonscape_metrics::{MetricsSummary, Rules};
 use reasonscape_points::Progress;
 use reasonscape_stats::StatsError;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! Which models are really apart, and which only seem to be.
 
-use reasonscape_core::zeta::{Paired, compare};
+use reasonscape_metrics::{Paired, compare};
 use reasonscape_stats::StatsError;
 use reasonscape_stats::multiple_testing::holm;
 use reasonscape_stats::paired::Verdict;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
-use reasonscape_core::zeta::{Answered, PerTask};
+use reasonscape_metrics::{Answered, PerTask};
 use reasonscape_points::{TaskLog, TaskLogRows};
 use serde::{Serialize, Serializer};
 

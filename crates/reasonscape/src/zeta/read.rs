@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::Context;
 use rayon::prelude::*;
-use reasonscape_core::zeta::{Rules, Summary, measure};
+use reasonscape_metrics::{Rules, Summary, measure};
 use reasonscape_points::Progress;
 use serde::Serialize;
 

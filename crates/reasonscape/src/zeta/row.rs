@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use reasonscape_core::zeta::Answered;
+use reasonscape_metrics::Answered;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 

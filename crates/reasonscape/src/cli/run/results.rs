@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use reasonscape_core::Outcome;
-use reasonscape_core::zeta::{answer_probability, stated_confidence};
+use reasonscape_metrics::{answer_probability, stated_confidence};
 use reasonscape_points::{Answered, Progress, read_answers};
 use reasonscape_runner::cache::Cache;
 use reasonscape_runner::{Eval, Selection, Study};

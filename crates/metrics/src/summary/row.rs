@@ -2,25 +2,25 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-use super::PerTask;
-use super::estimate::Counted;
+use crate::PerTask;
+use crate::estimate::Counted;
 
 /// What is kept of an answered question.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
-    pub(super) task: [u64; 2],
-    pub(super) answer: [u64; 2],
-    pub(super) prob_correct: f64,
-    pub(super) latency_ms: f64,
-    pub(super) repeat: u32,
-    pub(super) cot_tokens: u32,
-    pub(super) cot_chars: u32,
-    pub(super) step_count: u32,
+pub(crate) struct Row {
+    pub(crate) task: [u64; 2],
+    pub(crate) answer: [u64; 2],
+    pub(crate) prob_correct: f64,
+    pub(crate) latency_ms: f64,
+    pub(crate) repeat: u32,
+    pub(crate) cot_tokens: u32,
+    pub(crate) cot_chars: u32,
+    pub(crate) step_count: u32,
     answer_tokens: u32,
-    pub(super) prompt_tokens: u32,
-    pub(super) completion_tokens: u32,
-    pub(super) equations: [u32; 2],
-    pub(super) sentences: [u32; 2],
+    pub(crate) prompt_tokens: u32,
+    pub(crate) completion_tokens: u32,
+    pub(crate) equations: [u32; 2],
+    pub(crate) sentences: [u32; 2],
     flags: u8,
 }
 
@@ -28,14 +28,14 @@ pub(super) struct Row {
 const NONE: u32 = u32::MAX;
 
 const CORRECT: u8 = 1;
-pub(super) const TRUNCATED: u8 = 1 << 1;
-pub(super) const ANSWERED: u8 = 1 << 2;
+pub(crate) const TRUNCATED: u8 = 1 << 1;
+pub(crate) const ANSWERED: u8 = 1 << 2;
 const REASONED: u8 = 1 << 3;
-pub(super) const SELF_CORRECTING: u8 = 1 << 4;
+pub(crate) const SELF_CORRECTING: u8 = 1 << 4;
 const AT_ZERO: u8 = 1 << 5;
 
 impl Row {
-    pub(super) fn new(task: &PerTask<'_>) -> Self {
+    pub(crate) fn new(task: &PerTask<'_>) -> Self {
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         let grounding = task.grounding.as_ref();
         Self {
@@ -61,32 +61,32 @@ impl Row {
         }
     }
 
-    pub(super) fn has(&self, flag: u8) -> bool {
+    pub(crate) fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
 
-    pub(super) fn correct(&self) -> bool {
+    pub(crate) fn correct(&self) -> bool {
         self.has(CORRECT)
     }
 
-    pub(super) fn answered(&self) -> bool {
+    pub(crate) fn answered(&self) -> bool {
         self.has(ANSWERED)
     }
 
-    pub(super) fn at_zero(&self) -> bool {
+    pub(crate) fn at_zero(&self) -> bool {
         self.has(AT_ZERO)
     }
 
-    pub(super) fn ra_ratio(&self) -> Option<f64> {
+    pub(crate) fn ra_ratio(&self) -> Option<f64> {
         let (cot, answer) = (known(self.cot_tokens)?, known(self.answer_tokens)?);
         Some(cot / answer.max(1.0))
     }
 
-    pub(super) fn total_tokens(&self) -> Option<f64> {
+    pub(crate) fn total_tokens(&self) -> Option<f64> {
         Some(known(self.prompt_tokens)? + known(self.completion_tokens)?)
     }
 
-    pub(super) fn reasoned(&self, flag: u8) -> Option<Counted> {
+    pub(crate) fn reasoned(&self, flag: u8) -> Option<Counted> {
         self.has(REASONED).then(|| self.has(flag).into())
     }
 }
@@ -95,11 +95,11 @@ fn kept(count: Option<u64>) -> u32 {
     count.map_or(NONE, |count| u32::try_from(count).unwrap_or(NONE).min(NONE - 1))
 }
 
-pub(super) fn known(count: u32) -> Option<f64> {
+pub(crate) fn known(count: u32) -> Option<f64> {
     (count != NONE).then(|| f64::from(count))
 }
 
-pub(super) fn finite(value: f64) -> Option<f64> {
+pub(crate) fn finite(value: f64) -> Option<f64> {
     (!value.is_nan()).then_some(value)
 }
 

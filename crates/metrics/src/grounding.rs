@@ -10,13 +10,13 @@ mod sentences;
 use std::collections::HashSet;
 
 use super::equations;
-use crate::number_words::{SMALL, TENS};
 use items::{Item, Quantity, capitals, items, next_number, owner, words};
+use reasonscape_core::number_words::{SMALL, TENS};
 
 /// What can be looked up of a task's context and question; made once for all answers to it.
 ///
 /// ```
-/// use reasonscape_core::zeta::{Sources, ground};
+/// use reasonscape_metrics::{Sources, ground};
 ///
 /// let sources = Sources::new(&["Janet's ducks lay 16 eggs. She eats three."]);
 /// let found = ground("Janet has 16 - 3 = 13 eggs left. Bob takes 5 of the 13.", &sources);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Grounding, Sources, Step, check_steps, ground, shape, words};
-use crate::{is_correct, is_space, normalize};
+use reasonscape_core::{is_correct, is_space, normalize};
 
 /// A question with its target and what a model made of it. What was not recorded is absent.
 #[derive(Debug, Clone, Copy, Default)]
@@ -107,7 +107,7 @@ pub struct PerTask<'a> {
 /// Measures one answered question.
 ///
 /// ```
-/// use reasonscape_core::zeta::{Answered, Rules, measure};
+/// use reasonscape_metrics::{Answered, Rules, measure};
 ///
 /// let targets = ["Paris".into(), "Paris, France".into()];
 /// let row = Answered { id: "q1", targets: &targets, answer: Some(" paris "), ..Answered::default() };

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use super::operands::{Edge, Left};
 use super::ratio::{Arithmetic, Ratio, Span, Truncated, Written};
-use super::sides::{Edge, Left};
 use super::tokens::{Kind, Token};
 use super::value::{Facts, Reader};
 use super::words::{Family, Unit, Word};

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 
-use crate::is_space;
+use reasonscape_core::is_space;
 
 /// What can be counted in a reasoning text without understanding it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Shape {
 /// Counts what there is to count in a text.
 ///
 /// ```
-/// use reasonscape_core::zeta::shape;
+/// use reasonscape_metrics::shape;
 ///
 /// let found = shape("1. Add 3 and 4.\n2. Actually, subtract.\nDone");
 /// assert_eq!((found.tokens, found.steps, found.self_correcting), (9, 2, true));
@@ -44,7 +44,7 @@ pub fn shape(text: &str) -> Shape {
 /// How many words there are between white space, as `len(text.split())` says in Python.
 ///
 /// ```
-/// assert_eq!(reasonscape_core::zeta::words(" four words, more\u{a0}or less "), 5);
+/// assert_eq!(reasonscape_metrics::words(" four words, more\u{a0}or less "), 5);
 /// ```
 pub fn words(text: &str) -> u64 {
     if !text.is_ascii() && has_wide_space(text.as_bytes()) {

@@ -6,9 +6,9 @@
 //! may be 55, and whatever is denied, asked, supposed, quoted or corrected on the spot is left alone. The rules, and
 //! what they find in a labelled corpus, are in `docs/zeta-steps.md`.
 
-mod doubt;
+mod hedging;
+mod operands;
 mod ratio;
-mod sides;
 mod tokens;
 mod value;
 mod verdict;
@@ -36,7 +36,7 @@ pub struct Step<'a> {
 /// A chain `a = b = c` is two steps. A text without an equals sign costs a search for one.
 ///
 /// ```
-/// use reasonscape_core::zeta::check_steps;
+/// use reasonscape_metrics::check_steps;
 ///
 /// let steps = check_steps("She sold 48/2 = 24 clips.\nIn total 48 + 24 = 73, so x = 73.");
 /// assert_eq!(steps.len(), 2);

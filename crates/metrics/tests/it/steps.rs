@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 use reasonscape_core::PyRandom;
-use reasonscape_core::zeta::check_steps;
+use reasonscape_metrics::check_steps;
 
 const CORPUS: &str = include_str!("../fixtures/reasoning-steps.tsv");
 

@@ -11,7 +11,7 @@ const NEAR: usize = 120;
 /// probability: then the reply states none, rather than an earlier or clamped one.
 ///
 /// ```
-/// use reasonscape_core::zeta::stated_confidence;
+/// use reasonscape_metrics::stated_confidence;
 ///
 /// assert_eq!(stated_confidence("Answer: 42\nConfidence: 85%"), Some(0.85));
 /// assert_eq!(stated_confidence("**Confidence:** 8/10"), Some(0.8));
@@ -44,7 +44,7 @@ pub fn stated_confidence(reply: &str) -> Option<f64> {
 /// log-probabilities is above 0 or no number. Minus infinity is a probability of 0.
 ///
 /// ```
-/// use reasonscape_core::zeta::answer_probability;
+/// use reasonscape_metrics::answer_probability;
 ///
 /// let tokens = [("Answer", -0.1), (": ", -0.2), ("4", -0.5), ("2", -0.25), (".", -3.0)];
 /// assert_eq!(answer_probability(&tokens, "42"), Some((-0.75_f64).exp()));

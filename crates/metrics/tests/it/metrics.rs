@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use reasonscape_core::normalize;
-use reasonscape_core::zeta::{shape, words};
+use reasonscape_metrics::{shape, words};
 
 #[test]
 fn every_character_is_trimmed_and_lowered_as_by_python() {

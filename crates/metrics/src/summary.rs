@@ -1,5 +1,7 @@
 //! What many answered questions say together.
 
+mod row;
+
 use std::collections::BTreeMap;
 
 use reasonscape_stats::calibration::{Bin, Binning, Calibration, equal_mass, reliability};
@@ -10,9 +12,9 @@ use reasonscape_stats::{Confidence, StatsError};
 use serde::Serialize;
 
 use super::PerTask;
+use super::consistency::repeats;
 use super::estimate::{Counted, Estimate, Groups};
-use super::repeats::repeats;
-use super::row::{ANSWERED, Row, SELF_CORRECTING, TRUNCATED, finite, known};
+use row::{ANSWERED, Row, SELF_CORRECTING, TRUNCATED, finite, known};
 
 /// How words were counted, for whoever reads the numbers.
 pub const TOKENIZER: &str = "whitespace";
