@@ -114,7 +114,7 @@ pub fn compare(a: &Summary, b: &Summary) -> Result<Paired, StatsError> {
         difference: moments.mean(),
         low: bounds.map(|bounds| bounds.low.max(-1.0)),
         high: bounds.map(|bounds| bounds.high.min(1.0)),
-        p: moments.p_of_zero(),
+        p: moments.p_value_of_zero(),
         method: "student-t over tasks",
         ..counted
     })

@@ -55,7 +55,7 @@ pub(super) fn repeats(summary: &Summary, tasks: &Groups, answers: &Groups) -> Re
         let modes = given.iter().filter(|(count, _)| *count == most);
         let right = modes.clone().filter(|(_, correct)| *correct).count();
         repeated.push(Repeated {
-            sce: Entropy::of_counts(given.iter().map(|(count, _)| *count)).map_or(0.0, |found| found.nats),
+            sce: Entropy::from_counts(given.iter().map(|(count, _)| *count)).map_or(0.0, |found| found.nats),
             mode_correct: right as f64 / modes.count() as f64,
             stability: most as f64 / task.len() as f64,
             same: task.iter().all(|row| row.3).then_some(given.len() == 1),

@@ -1,6 +1,6 @@
 //! Means and rates over answers, with intervals that know which answers belong to the same task.
 
-use reasonscape_stats::design_effect::Clustered;
+use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_stats::mean::Moments;
 use reasonscape_stats::{Confidence, StatsError};
 
@@ -153,7 +153,7 @@ impl Groups {
             plain &= value.trials <= 1;
         }
         let method = if plain { "wilson" } else { "wilson, clustered by task" };
-        let mut clustered = Clustered::default();
+        let mut clustered = ClusteredRate::default();
         self.sums(values, Counted::plus, |counted| clustered.add(counted.trials, counted.hits))?;
         let found = clustered.interval(Confidence::P95);
         match found.point {

@@ -311,7 +311,7 @@ impl Summary {
         let size = |place: usize| sizes.get(place).copied().unwrap_or(1);
         let counts = || self.rows().zip(0..).filter(|(row, _)| row.answered()).map(|(_, place)| size(place));
         let answered = self.rows().filter(|row| row.answered()).count();
-        let entropy = Entropy::of_counts(counts().map(u64::from));
+        let entropy = Entropy::from_counts(counts().map(u64::from));
         let surprise = self.rows().zip(0..).map(|(row, place)| {
             row.answered().then(|| -(f64::from(size(answers.first(place))) / answered as f64).ln())
         });

@@ -127,7 +127,7 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
         }),
         function("score_band", exact(vec![Float64]), Utf8, |_, columns| {
             let scores = columns[0].as_primitive::<Float64Type>();
-            let names = scores.iter().map(|score| score.map(|score| Band::of(score).name()));
+            let names = scores.iter().map(|score| score.map(|score| Band::from_score(score).name()));
             Ok(Arc::new(names.collect::<StringArray>()))
         }),
         function("status_name", exact(vec![Int64]), Utf8, status_names),

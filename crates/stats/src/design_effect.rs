@@ -3,16 +3,16 @@
 //! Five answers to one question say less than answers to five questions. How much less is read off the data: the
 //! design effect compares how far whole clusters stray from the rate with how far independent trials would.
 
-use crate::interval::wilson_of_valid;
+use crate::interval::wilson_unchecked;
 use crate::{Confidence, Interval, StatsError};
 
 /// Sums over clusters, a few whole numbers whatever the number of trials; the same in any order.
 ///
 /// ```
 /// use reasonscape_stats::{Confidence, wilson};
-/// use reasonscape_stats::design_effect::Clustered;
+/// use reasonscape_stats::design_effect::ClusteredRate;
 ///
-/// let mut rate = Clustered::default();
+/// let mut rate = ClusteredRate::default();
 /// // Ten tasks asked four times each, always with the same outcome: as good as ten trials.
 /// for task in 0..10 {
 ///     rate.add(4, if task < 7 { 4 } else { 0 })?;
@@ -24,7 +24,7 @@ use crate::{Confidence, Interval, StatsError};
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Clustered {
+pub struct ClusteredRate {
     n: u64,
     k: u64,
     clusters: u64,
@@ -36,7 +36,7 @@ pub struct Clustered {
     n_n: u128,
 }
 
-impl Clustered {
+impl ClusteredRate {
     /// Counts a whole cluster of `n` trials and `k` successes; a cluster without trials is none.
     ///
     /// # Errors
@@ -112,7 +112,7 @@ impl Clustered {
     pub fn interval(&self, confidence: Confidence) -> Interval {
         self.effective_n().map_or(Interval::UNKNOWN, |effective| {
             let point = self.k as f64 / self.n as f64;
-            Interval { point: Some(point), ..wilson_of_valid(point * effective, effective, confidence) }
+            Interval { point: Some(point), ..wilson_unchecked(point * effective, effective, confidence) }
         })
     }
 }
@@ -127,8 +127,8 @@ mod tests {
         prop::collection::vec((0_u64..9).prop_flat_map(|n| (Just(n), 0..=n)), 0..40)
     }
 
-    fn of(clusters: &[(u64, u64)]) -> Clustered {
-        let mut sums = Clustered::default();
+    fn of(clusters: &[(u64, u64)]) -> ClusteredRate {
+        let mut sums = ClusteredRate::default();
         for &(n, k) in clusters {
             sums.add(n, k).unwrap();
         }
@@ -137,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn is_never_narrower_than_independent_trials_nor_wider_than_clusters_alike(clusters in clusters()) {
+        fn width_is_between_independent_and_fully_correlated(clusters in clusters()) {
             let sums = of(&clusters);
             let found = sums.interval(Confidence::P95);
             let plain = wilson(sums.k() as f64, sums.n() as f64, Confidence::P95).unwrap();
@@ -150,7 +150,7 @@ mod tests {
         }
 
         #[test]
-        fn parts_merge_to_the_whole(mut clusters in clusters(), cut in 0.0..=1.0_f64) {
+        fn merging_parts_equals_whole(mut clusters in clusters(), cut in 0.0..=1.0_f64) {
             let whole = of(&clusters);
             clusters.reverse();
             let (first, second) = clusters.split_at((cut * clusters.len() as f64) as usize);
@@ -161,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn clusters_of_one_are_plain_trials() {
+    fn singleton_clusters_equal_independent_trials() {
         let sums = of(&[(1, 1), (1, 0), (1, 1), (1, 1)]);
         assert_eq!(sums.effective_n(), Some(4.0));
         assert_eq!(sums.interval(Confidence::P95), wilson(3.0, 4.0, Confidence::P95).unwrap());
     }
 
     #[test]
-    fn where_nothing_varies_a_cluster_is_a_trial() {
+    fn constant_clusters_count_as_one_trial_each() {
         assert_eq!(of(&[(5, 5), (5, 5)]).effective_n(), Some(2.0));
         assert_eq!(of(&[(5, 0), (3, 0), (2, 0)]).effective_n(), Some(3.0));
         assert_eq!(of(&[(8, 3)]).effective_n(), Some(1.0));
@@ -177,9 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn more_successes_than_trials_are_refused() {
-        let mut sums = Clustered::default();
+    fn rejects_more_successes_than_trials() {
+        let mut sums = ClusteredRate::default();
         assert_eq!(sums.add(2, 3).unwrap_err().to_string(), "`k` is 3, but must be `n` at most");
-        assert_eq!(sums, Clustered::default());
+        assert_eq!(sums, ClusteredRate::default());
     }
 }

@@ -105,8 +105,8 @@ impl Sample {
     pub fn compared_with(&self, other: &Sample, confidence: Confidence) -> Effect {
         let (a, b) = (&self.sorted, &other.sorted);
         let (n_a, n_b) = (a.len() as f64, b.len() as f64);
-        let of_a = Placements::of(a, b);
-        let of_b = Placements::of(b, a);
+        let of_a = Placements::new(a, b);
+        let of_b = Placements::new(b, a);
         // The balance of the pairs is a whole number, so that nothing is lost in adding it up.
         let delta = (of_a.balance as f64 / n_a) / n_b;
         let auc = f64::midpoint(1.0, delta);
@@ -133,7 +133,7 @@ struct Placements {
 
 impl Placements {
     /// Both sorted; two fingers go through the second.
-    fn of(values: &[f64], others: &[f64]) -> Self {
+    fn new(values: &[f64], others: &[f64]) -> Self {
         let (mut below, mut not_above) = (0, 0);
         let balances: Vec<i64> = values
             .iter()
@@ -206,7 +206,7 @@ impl Effect {
 
     /// The size of the effect in a word.
     pub fn size(&self) -> Size {
-        Size::of(self.delta)
+        Size::from_delta(self.delta)
     }
 }
 
@@ -219,7 +219,7 @@ impl Effect {
 /// ```
 /// use reasonscape_stats::effect_size::Size;
 ///
-/// assert_eq!(Size::of(-0.4).to_string(), "medium");
+/// assert_eq!(Size::from_delta(-0.4).to_string(), "medium");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Size {
@@ -235,7 +235,7 @@ pub enum Size {
 
 impl Size {
     /// The word for `delta`, whatever its sign.
-    pub fn of(delta: f64) -> Self {
+    pub fn from_delta(delta: f64) -> Self {
         match delta.abs() {
             size if size < 0.147 => Self::Negligible,
             size if size < 0.33 => Self::Small,
@@ -283,7 +283,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn delta_is_the_balance_of_all_pairs(a in values(), b in values()) {
+        fn delta_equals_mean_sign_over_all_pairs(a in values(), b in values()) {
             let balance: i32 = a.iter().flat_map(|x| b.iter().map(move |y| i32::from(x > y) - i32::from(x < y))).sum();
             let found = compare(&a, &b);
             prop_assert!((found.delta - f64::from(balance) / (a.len() * b.len()) as f64).abs() < 1e-15);
@@ -292,7 +292,7 @@ mod tests {
         }
 
         #[test]
-        fn swapping_the_samples_negates(a in values(), b in values()) {
+        fn delta_is_antisymmetric(a in values(), b in values()) {
             let (forward, backward) = (compare(&a, &b), compare(&b, &a));
             prop_assert!((forward.delta + backward.delta).abs() < 1e-15);
             prop_assert!((forward.low + backward.high).abs() < 1e-12);
@@ -300,7 +300,7 @@ mod tests {
         }
 
         #[test]
-        fn order_and_scale_do_not_matter(mut a in values(), b in values()) {
+        fn delta_ignores_order_and_scale(mut a in values(), b in values()) {
             let before = compare(&a, &b);
             a.reverse();
             let stretch = |values: &[f64]| values.iter().map(|value| value.exp()).collect::<Vec<_>>();
@@ -308,7 +308,7 @@ mod tests {
         }
 
         #[test]
-        fn quantiles_ascend_within_the_sample(values in values(), shares in (0.0..=1.0_f64, 0.0..=1.0_f64)) {
+        fn quantiles_are_monotone_and_within_sample_range(values in values(), shares in (0.0..=1.0_f64, 0.0..=1.0_f64)) {
             let sample = Sample::new(values).unwrap();
             let (first, second) = (shares.0.min(shares.1), shares.0.max(shares.1));
             let (low, high) = (sample.quantile(first).unwrap(), sample.quantile(second).unwrap());
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_that_do_not_overlap_are_not_certain() {
+    fn disjoint_samples_keep_a_nonzero_interval() {
         let few = compare(&[3.0, 4.0, 5.0], &[0.0, 1.0, 2.0]);
         let many: Vec<f64> = (0..300).map(f64::from).collect();
         let far: Vec<f64> = many.iter().map(|value| value + 1000.0).collect();
@@ -330,13 +330,13 @@ mod tests {
     }
 
     #[test]
-    fn huge_values_do_not_overflow_a_quantile() {
+    fn quantile_of_huge_values_does_not_overflow() {
         let sample = Sample::new(vec![-f64::MAX, f64::MAX]).unwrap();
         assert_eq!(sample.quartiles().median, 0.0);
     }
 
     #[test]
-    fn bad_arguments_are_named() {
+    fn rejects_invalid_arguments_by_name() {
         let message = |values: &[f64]| Sample::new(values.to_vec()).unwrap_err().to_string();
         assert_eq!(message(&[]), "`sample` is empty, but needs at least one entry");
         assert_eq!(message(&[1.0, f64::NAN]), "`sample` is NaN, but must be a finite number");

@@ -6,14 +6,14 @@
 /// Numbers in a block, and words of state.
 const SIZE: usize = 624;
 /// How far ahead lies the word that a new one is mixed with.
-const AHEAD: usize = 397;
+const SHIFT: usize = 397;
 
 /// `init_genrand(19650218)`, where every seeding by a key begins.
-const START: [u32; SIZE] = {
+const INITIAL_STATE: [u32; SIZE] = {
     let mut state = [19_650_218; SIZE];
     let mut i = 1;
     while i < SIZE {
-        state[i] = scrambled(state[i - 1]).wrapping_mul(1_812_433_253).wrapping_add(i as u32);
+        state[i] = seed_mix(state[i - 1]).wrapping_mul(1_812_433_253).wrapping_add(i as u32);
         i += 1;
     }
     state
@@ -22,27 +22,27 @@ const START: [u32; SIZE] = {
 /// The generator. A whole block is twisted and tempered at once, because the compiler then does several numbers in
 /// one instruction; a draw is no more than reading the next one.
 #[derive(Debug, Clone)]
-pub(crate) struct Twister {
+pub(crate) struct Mt19937 {
     state: [u32; SIZE],
     block: [u32; SIZE],
     /// How many numbers of the block have been given out.
     used: usize,
 }
 
-impl Twister {
+impl Mt19937 {
     /// `init_by_array` of `mt19937ar.c`.
     pub(crate) fn new(key: &[u32]) -> Self {
-        let mut state = START;
+        let mut state = INITIAL_STATE;
         let mut i = 1;
         for j in (0..key.len()).cycle().take(SIZE.max(key.len())) {
-            let mixed = state[i] ^ scrambled(state[i - 1]).wrapping_mul(1_664_525);
+            let mixed = state[i] ^ seed_mix(state[i - 1]).wrapping_mul(1_664_525);
             state[i] = mixed.wrapping_add(key[j]).wrapping_add(j as u32);
-            i = following(i, &mut state);
+            i = next_seed_index(i, &mut state);
         }
         for _ in 1..SIZE {
-            let mixed = state[i] ^ scrambled(state[i - 1]).wrapping_mul(1_566_083_941);
+            let mixed = state[i] ^ seed_mix(state[i - 1]).wrapping_mul(1_566_083_941);
             state[i] = mixed.wrapping_sub(i as u32);
-            i = following(i, &mut state);
+            i = next_seed_index(i, &mut state);
         }
         state[0] = 1 << 31;
         Self { state, block: [0; SIZE], used: SIZE }
@@ -63,13 +63,13 @@ impl Twister {
     #[inline(never)]
     fn refill(&mut self) {
         let old = self.state;
-        let (head, tail) = self.state.split_at_mut(SIZE - AHEAD);
-        twist(head, &old, &old[AHEAD..]);
+        let (head, tail) = self.state.split_at_mut(SIZE - SHIFT);
+        twist(head, &old, &old[SHIFT..]);
         // The rest is mixed with words that are new already, and those come in two stretches.
-        let (middle, end) = tail.split_at_mut(SIZE - AHEAD);
-        twist(middle, &old[SIZE - AHEAD..], head);
-        twist(end, &old[2 * (SIZE - AHEAD)..], middle);
-        self.state[SIZE - 1] = self.state[AHEAD - 1] ^ twisted(old[SIZE - 1], self.state[0]);
+        let (middle, end) = tail.split_at_mut(SIZE - SHIFT);
+        twist(middle, &old[SIZE - SHIFT..], head);
+        twist(end, &old[2 * (SIZE - SHIFT)..], middle);
+        self.state[SIZE - 1] = self.state[SHIFT - 1] ^ twisted(old[SIZE - 1], self.state[0]);
         for (number, word) in self.block.iter_mut().zip(self.state) {
             *number = tempered(word);
         }
@@ -78,12 +78,12 @@ impl Twister {
 }
 
 /// One step of seeding's hash, before it is multiplied.
-const fn scrambled(word: u32) -> u32 {
+const fn seed_mix(word: u32) -> u32 {
     word ^ word >> 30
 }
 
 /// The place after `i` in seeding's walk, which goes round by way of place 0.
-fn following(i: usize, state: &mut [u32; SIZE]) -> usize {
+fn next_seed_index(i: usize, state: &mut [u32; SIZE]) -> usize {
     if i + 1 < SIZE {
         return i + 1;
     }
@@ -92,9 +92,9 @@ fn following(i: usize, state: &mut [u32; SIZE]) -> usize {
 }
 
 /// New words from pairs of old neighbours and the words far ahead of them, as many as all three can give.
-fn twist(new: &mut [u32], old: &[u32], ahead: &[u32]) {
-    for ((word, pair), ahead) in new.iter_mut().zip(old.windows(2)).zip(ahead) {
-        *word = ahead ^ twisted(pair[0], pair[1]);
+fn twist(new: &mut [u32], old: &[u32], shifted: &[u32]) {
+    for ((word, pair), shifted) in new.iter_mut().zip(old.windows(2)).zip(shifted) {
+        *word = shifted ^ twisted(pair[0], pair[1]);
     }
 }
 
@@ -117,9 +117,9 @@ mod tests {
 
     /// From `mt19937ar.out`, which the authors publish with their code; a thousand numbers go beyond the first block.
     #[test]
-    fn the_numbers_are_those_that_the_authors_print() {
-        let mut twister = Twister::new(&[0x123, 0x234, 0x345, 0x456]);
-        let numbers: Vec<u32> = (0..1000).map(|_| twister.next_u32()).collect();
+    fn matches_reference_output_of_authors() {
+        let mut generator = Mt19937::new(&[0x123, 0x234, 0x345, 0x456]);
+        let numbers: Vec<u32> = (0..1000).map(|_| generator.next_u32()).collect();
         assert_eq!(numbers[..5], [1_067_595_299, 955_945_823, 477_289_528, 4_107_218_783, 4_228_976_476]);
         assert_eq!(numbers[999], 3_460_025_646);
     }

@@ -86,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn holm_is_never_below_benjamini_hochberg_and_that_never_below_the_raw_value(raw in p_values()) {
+        fn holm_is_at_least_benjamini_hochberg_is_at_least_raw(raw in p_values()) {
             let (strict, lenient) = (holm(&raw).unwrap(), benjamini_hochberg(&raw).unwrap());
             for ((&raw, lenient), strict) in raw.iter().zip(lenient).zip(strict) {
                 prop_assert!(raw <= lenient && lenient <= strict && strict <= 1.0, "{raw} {lenient} {strict}");
@@ -94,7 +94,7 @@ mod tests {
         }
 
         #[test]
-        fn the_order_of_the_tests_does_not_matter(mut raw in p_values()) {
+        fn adjustment_is_independent_of_order(mut raw in p_values()) {
             for adjust in [holm, benjamini_hochberg] {
                 let mut forward = adjust(&raw).unwrap();
                 raw.reverse();
@@ -104,7 +104,7 @@ mod tests {
         }
 
         #[test]
-        fn the_ranking_of_the_tests_stays(raw in p_values()) {
+        fn adjustment_preserves_ranking(raw in p_values()) {
             for adjusted in [holm(&raw).unwrap(), benjamini_hochberg(&raw).unwrap()] {
                 for i in 0..raw.len() {
                     for j in 0..raw.len() {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn one_test_needs_no_adjustment_and_none_is_none() {
+    fn single_and_empty_inputs_are_unchanged() {
         for adjust in [holm, benjamini_hochberg] {
             assert_eq!(adjust(&[0.03]).unwrap(), [0.03]);
             assert_eq!(adjust(&[]).unwrap(), []);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_probability_is_refused() {
+    fn rejects_values_that_are_not_probabilities() {
         for adjust in [holm, benjamini_hochberg] {
             let message = |p| adjust(&[0.5, p]).unwrap_err().to_string();
             assert_eq!(message(f64::NAN), "`p` is NaN, but must be a finite number");

@@ -3,7 +3,7 @@
 use crate::Confidence;
 
 /// From so many degrees on the series in their inverse is exact to the last digits.
-const MANY: u64 = 1000;
+const MIN_SERIES_DEGREES: u64 = 1000;
 
 /// The `t` within which a Student variable of `degrees` (at least 1) degrees of freedom stays with this confidence.
 ///
@@ -11,12 +11,12 @@ const MANY: u64 = 1000;
 /// quantile, whose terms are those of Abramowitz and Stegun 26.7.5.
 pub(crate) fn quantile(degrees: u64, confidence: Confidence) -> f64 {
     let degrees_real = degrees as f64;
-    if degrees >= MANY {
+    if degrees >= MIN_SERIES_DEGREES {
         return expansion(degrees_real, confidence.z());
     }
     let tail = 1.0 - confidence.level();
     let (mut low, mut high) = (0.0, 1.0);
-    while outside(high, degrees_real) > tail {
+    while two_sided_tail(high, degrees_real) > tail {
         low = high;
         high *= 2.0;
     }
@@ -25,7 +25,7 @@ pub(crate) fn quantile(degrees: u64, confidence: Confidence) -> f64 {
         if middle <= low || middle >= high {
             break;
         }
-        if outside(middle, degrees_real) > tail { low = middle } else { high = middle }
+        if two_sided_tail(middle, degrees_real) > tail { low = middle } else { high = middle }
     }
     f64::midpoint(low, high)
 }
@@ -41,7 +41,7 @@ fn expansion(degrees: f64, z: f64) -> f64 {
 
 /// The probability that a Student variable is beyond `t` on either side: `I(x; degrees / 2, 1 / 2)` at
 /// `x = degrees / (degrees + t^2)`.
-pub(crate) fn outside(t: f64, degrees: f64) -> f64 {
+pub(crate) fn two_sided_tail(t: f64, degrees: f64) -> f64 {
     let square = t * t;
     incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + square), square / (degrees + square))
 }
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_and_two_degrees_have_closed_forms() {
+    fn matches_closed_forms_for_one_and_two_degrees() {
         for level in [0.01, 0.5, 0.9, 0.95, 0.99, 0.9999] {
             let confidence = Confidence::new(level).unwrap();
             let cauchy = (std::f64::consts::PI * level / 2.0).tan();
@@ -100,11 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn the_series_joins_the_tail() {
+    fn series_and_tail_agree_at_the_join() {
         for level in [0.5, 0.95, 0.9999] {
             let confidence = Confidence::new(level).unwrap();
-            let (below, above) =
-                (quantile(MANY - 1, confidence), expansion((MANY - 1) as f64, confidence.z()));
+            let (below, above) = (
+                quantile(MIN_SERIES_DEGREES - 1, confidence),
+                expansion((MIN_SERIES_DEGREES - 1) as f64, confidence.z()),
+            );
             assert!((below / above - 1.0).abs() < 1e-11, "{below} {above}");
         }
         assert!((quantile(u64::MAX, Confidence::P95) - Confidence::P95.z()).abs() < 1e-15);

@@ -186,7 +186,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_limit_gives_what_going_through_the_trials_gives(trials in trials(), limit in 0_u64..25) {
+        fn budget_point_equals_recount_of_trials(trials in trials(), limit in 0_u64..25) {
             let found = Budget::new(trials.iter().copied()).unwrap().at(limit);
             let cut = |trial: &BudgetTrial| trial.tokens > limit || trial.outcome == Truncated;
             let completed: Vec<_> = trials.iter().filter(|trial| !cut(trial)).collect();
@@ -203,14 +203,14 @@ mod tests {
         }
 
         #[test]
-        fn the_order_of_the_trials_does_not_matter(mut trials in trials()) {
+        fn result_is_independent_of_trial_order(mut trials in trials()) {
             let forward = Budget::new(trials.iter().copied()).unwrap();
             trials.reverse();
             prop_assert_eq!(Budget::new(trials).unwrap(), forward);
         }
 
         #[test]
-        fn a_larger_limit_never_gives_fewer_right_answers(trials in trials()) {
+        fn correct_count_is_monotone_in_budget(trials in trials()) {
             let budget = Budget::new(trials).unwrap();
             let points: Vec<_> = (0..25).map(|limit| budget.at(limit)).collect();
             for pair in points.windows(2) {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_arguments_are_named() {
+    fn rejects_invalid_arguments_by_name() {
         let message = |trials: &[BudgetTrial]| Budget::new(trials.iter().copied()).unwrap_err().to_string();
         assert_eq!(message(&[]), "`trials` is empty, but needs at least one entry");
         let trial = |tokens, guess| BudgetTrial { tokens, outcome: Correct, guess };

@@ -6,7 +6,7 @@ mod turn;
 use rayon::prelude::*;
 use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError};
 use reasonscape_stats::Outcome;
-use reasonscape_stats::survival::{Cause, Exposure, HazardBin, Lifetimes, SurvivalCurve};
+use reasonscape_stats::survival::{Cause, HazardBin, RiskSet, SurvivalCurve, SurvivalData};
 use reasonscape_stats::{Confidence, Interval};
 use serde::Serialize;
 
@@ -129,14 +129,15 @@ fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsErro
         curve: Vec::new(),
     };
     if n > 0 {
-        let lifetimes = Lifetimes::new(trials)?;
+        let survival_data = SurvivalData::new(trials)?;
         [row.correct, row.incorrect, row.censored] =
-            [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated].map(|ending| lifetimes.count(ending));
-        let ends = ends(lifetimes.longest(), options.width)?;
-        let bins = lifetimes.hazards(&ends, Exposure::Everybody, options.confidence)?;
-        let curve = lifetimes.survival(options.confidence);
+            [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated]
+                .map(|ending| survival_data.count(ending));
+        let ends = ends(survival_data.longest(), options.width)?;
+        let bins = survival_data.hazards(&ends, RiskSet::Full, options.confidence)?;
+        let curve = survival_data.survival(options.confidence);
         let [right, wrong] = [Cause::Correct, Cause::Incorrect].map(|cause| {
-            let curve = lifetimes.incidence(cause, options.confidence);
+            let curve = survival_data.incidence(cause, options.confidence);
             move |tokens| {
                 let step = curve.at(tokens);
                 Interval { low: step.low, high: step.high, point: Some(step.share) }
@@ -160,7 +161,7 @@ fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsErro
             .skip_while(|bin| bin.correct + bin.incorrect + bin.censored == 0)
             .map(|bin| shown(bin, &moment(bin.up_to)))
             .collect();
-        row.curve = moments(&curve, lifetimes.longest()).into_iter().map(moment).collect();
+        row.curve = moments(&curve, survival_data.longest()).into_iter().map(moment).collect();
     }
     row.finding = row.in_words();
     Ok(row)

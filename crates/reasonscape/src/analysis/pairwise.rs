@@ -148,7 +148,7 @@ pub(crate) async fn pairwise(
             elo_high: elo.map(|[_, high]| high),
         }
     };
-    let unbeaten = match &fitted.outcome {
+    let unbeaten = match &fitted.convergence {
         Convergence::Unbounded { unbeaten } => unbeaten.as_slice(),
         Convergence::Converged | Convergence::IterationLimit => &[],
     };

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use reasonscape_points::{Estimator, EvalInfo, Measure, PointsDb, PointsError};
 use reasonscape_stats::Confidence;
 use reasonscape_stats::Outcome;
-use reasonscape_stats::survival::Lifetimes;
+use reasonscape_stats::survival::SurvivalData;
 use reasonscape_stats::token_budget::{Budget, BudgetTrial};
 use serde::Serialize;
 
@@ -167,7 +167,7 @@ fn enough(
     if right.is_empty() {
         return Ok(None);
     }
-    let found = Lifetimes::new(right)?.survival(confidence).quantile(keep)?;
+    let found = SurvivalData::new(right)?.survival(confidence).quantile(keep)?;
     Ok(Some(ReachedAt { tokens: found.tokens, low: found.low, high: found.high }))
 }
 

@@ -1,66 +1,67 @@
-//! The way to the maximum: Newman's sweeps, extrapolated two by two, with Newton's steps between them where that is slow.
+//! Maximizes the likelihood: Newman's sweeps, extrapolated in pairs (SQUAREM), with Newton's steps where that is slow.
 
 use std::ops::RangeInclusive;
 
 use super::newton::newton;
-use super::win_counts::Games;
-use super::{MOST_ITERATIONS, TOLERANCE};
+use super::win_counts::WinCounts;
+use super::{MAX_ITERATIONS, TOLERANCE};
 
-/// Where the iteration stands; made once, so that a sweep allocates nothing.
-pub(super) struct Climb {
+/// The state of the iteration, allocated once.
+pub(super) struct Solver {
     pub(super) ratings: Vec<f64>,
     /// The logarithms of the ratings.
     logs: Vec<f64>,
     /// The logarithms before the last two sweeps, oldest first.
     before: [Vec<f64>; 2],
     pub(super) iterations: usize,
-    /// Whether the last leap led too far.
+    /// Whether the last Newton or SQUAREM step increased the change of the next sweep.
     has_overshot: bool,
 }
 
-/// Sweeps after which it is worth to look for a shorter way.
-const PATIENCE: usize = 30;
+/// Newton's steps cost more than a sweep, so they start only after this many sweeps.
+const SWEEPS_BEFORE_NEWTON: usize = 30;
 
-impl Climb {
+impl Solver {
     pub(super) fn new(models: usize) -> Self {
         let logs = vec![0.0; models];
         let before = [logs.clone(), logs.clone()];
         Self { ratings: vec![1.0; models], before, logs, iterations: 0, has_overshot: false }
     }
 
-    /// Sweeps until nothing moves, and tells whether it came to that.
-    pub(super) fn run(&mut self, games: &Games) -> bool {
-        if games.models == 1 {
+    /// Sweeps until the ratings stop changing; returns whether they did.
+    pub(super) fn run(&mut self, win_counts: &WinCounts) -> bool {
+        if win_counts.models == 1 {
             return true;
         }
-        while self.iterations < MOST_ITERATIONS {
+        while self.iterations < MAX_ITERATIONS {
             self.before[0].copy_from_slice(&self.logs);
-            let moved_first = self.sweep(games);
+            let moved_first = self.sweep(win_counts);
             self.before[1].copy_from_slice(&self.logs);
-            if moved_first <= TOLERANCE || self.sweep(games) <= TOLERANCE {
+            if moved_first <= TOLERANCE || self.sweep(win_counts) <= TOLERANCE {
                 return true;
             }
-            let is_slow = self.iterations >= PATIENCE && !self.has_overshot;
-            let has_leapt = (is_slow && self.leap(games)) || self.extrapolate();
-            self.has_overshot = has_leapt && self.sweep(games) > moved_first;
+            let is_slow = self.iterations >= SWEEPS_BEFORE_NEWTON && !self.has_overshot;
+            let has_jumped = (is_slow && self.newton_step(win_counts)) || self.extrapolate();
+            self.has_overshot = has_jumped && self.sweep(win_counts) > moved_first;
             if self.has_overshot {
                 // Too far: back to where the two sweeps had led.
                 let [_, plain] = &self.before;
                 self.logs.copy_from_slice(plain);
-                self.take_logs();
+                self.update_ratings();
             }
         }
         false
     }
 
     /// Rates each model anew against the others as they stand, and gives the largest relative change.
-    fn sweep(&mut self, games: &Games) -> f64 {
+    fn sweep(&mut self, win_counts: &WinCounts) -> f64 {
         /// Ratings stay among the numbers whose products are still finite.
         const RANGE: RangeInclusive<f64> = 1e-60..=1e60;
         let mut moved = 0.0_f64;
-        for a in 0..games.models {
-            let row = a * games.models..(a + 1) * games.models;
-            let rated = rate(self.ratings[a], &self.ratings, &games.wins[row.clone()], &games.losses[row]);
+        for a in 0..win_counts.models {
+            let row = a * win_counts.models..(a + 1) * win_counts.models;
+            let rated =
+                rate(self.ratings[a], &self.ratings, &win_counts.wins[row.clone()], &win_counts.losses[row]);
             // A rating held back at the edge is no maximum, however little it moves.
             let change =
                 if RANGE.contains(&rated) { (rated / self.ratings[a] - 1.0).abs() } else { f64::INFINITY };
@@ -71,7 +72,7 @@ impl Climb {
         for (rating, log) in self.ratings.iter().zip(&mut self.logs) {
             *log = rating.ln();
         }
-        let mean = self.logs.iter().sum::<f64>() / games.models as f64;
+        let mean = self.logs.iter().sum::<f64>() / win_counts.models as f64;
         let scale = (-mean).exp();
         for (rating, log) in self.ratings.iter_mut().zip(&mut self.logs) {
             *rating *= scale;
@@ -102,22 +103,22 @@ impl Climb {
             *first = *log;
             *log = (start + 2.0 * stretch * step + stretch * stretch * bend).clamp(-130.0, 130.0);
         }
-        self.take_logs();
+        self.update_ratings();
         true
     }
 
     /// Goes where Newton's method says, if it says so. The place it starts from is left in `before[1]`.
-    fn leap(&mut self, games: &Games) -> bool {
-        let Some(step) = newton(&self.ratings, games) else { return false };
+    fn newton_step(&mut self, win_counts: &WinCounts) -> bool {
+        let Some(step) = newton(&self.ratings, win_counts) else { return false };
         self.before[1].copy_from_slice(&self.logs);
         for (log, step) in self.logs.iter_mut().zip(step) {
             *log = (*log + step).clamp(-130.0, 130.0);
         }
-        self.take_logs();
+        self.update_ratings();
         true
     }
 
-    fn take_logs(&mut self) {
+    fn update_ratings(&mut self) {
         for (rating, log) in self.ratings.iter_mut().zip(&self.logs) {
             *rating = log.exp();
         }

@@ -1,19 +1,19 @@
-//! Who beat whom, and whether that is enough to rate everybody.
+//! Wins and losses, and whether they are enough for finite ratings (Ford's condition).
 
-use super::LEAST_SHARE;
+use super::MIN_WIN_PROPORTION;
 use crate::StatsError;
 
 /// Fewer games than this are none: their products with far ratings would underflow.
-const LEAST_GAMES: f64 = 1e-30;
+const MIN_GAMES: f64 = 1e-30;
 
 /// Wins and losses, both row by row, so that a model's are next to each other in memory.
-pub(super) struct Games {
+pub(super) struct WinCounts {
     pub(super) models: usize,
     pub(super) wins: Vec<f64>,
     pub(super) losses: Vec<f64>,
 }
 
-impl Games {
+impl WinCounts {
     pub(super) fn empty(models: usize) -> Result<Self, StatsError> {
         if models == 0 {
             return Err(StatsError::Empty { name: "wins" });
@@ -22,7 +22,7 @@ impl Games {
     }
 
     pub(super) fn record(&mut self, winner: usize, loser: usize, count: f64) {
-        let count = if count < LEAST_GAMES { 0.0 } else { count };
+        let count = if count < MIN_GAMES { 0.0 } else { count };
         self.wins[winner * self.models + loser] = count;
         self.losses[loser * self.models + winner] = count;
     }
@@ -43,7 +43,7 @@ impl Games {
     pub(super) fn unbeaten(&self) -> Option<Vec<usize>> {
         let counts = |a: usize, b: usize| {
             let (won, lost) = (self.wins[a * self.models + b], self.losses[a * self.models + b]);
-            won > LEAST_SHARE * (won + lost)
+            won > MIN_WIN_PROPORTION * (won + lost)
         };
         // Who does not reach model 0 along wins has never beaten one of those who do.
         let above = self.reached(|from, to| counts(to, from));

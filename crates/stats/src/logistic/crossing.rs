@@ -1,42 +1,43 @@
-//! The interval of the frontier, by profile likelihood.
+//! Where the curve crosses one half, with an interval by profile likelihood.
 
 use super::Crossing;
-use super::likelihood::{Curve, Data, Top};
+use super::likelihood::{Curve, Data, Maximum};
 
-/// The frontier in scaled units.
+/// The crossing in scaled units.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Frontier {
+pub(super) struct CrossingEstimate {
     pub(super) crossing: Crossing,
     pub(super) x50: Option<f64>,
     pub(super) low: Option<f64>,
     pub(super) high: Option<f64>,
 }
 
-impl Frontier {
-    const UNCLEAR: Frontier = Frontier { crossing: Crossing::Unclear, x50: None, low: None, high: None };
+impl CrossingEstimate {
+    const UNCLEAR: CrossingEstimate =
+        CrossingEstimate { crossing: Crossing::Unclear, x50: None, low: None, high: None };
 }
 
 /// What the best curve through one half at a given place loses against the best curve of all.
 pub(super) struct Profile<'a> {
     data: &'a Data,
-    best: &'a Top,
+    best: &'a Maximum,
     /// The loss, twice the log-likelihood, that the confidence allows.
     allowed: f64,
     /// Sign of the slope.
     sign: f64,
 }
 
-/// Half ranges from the middle beyond which a bound is none.
-const FAR: f64 = 1e7;
+/// Bounds farther from the middle than this many half ranges are reported as missing.
+const MAX_HALF_RANGES: f64 = 1e7;
 
 impl<'a> Profile<'a> {
-    pub(super) fn new(data: &'a Data, best: &'a Top, allowed: f64) -> Self {
+    pub(super) fn new(data: &'a Data, best: &'a Maximum, allowed: f64) -> Self {
         let sign = if best.curve.slope > 0.0 { 1.0 } else { -1.0 };
         Self { data, best, allowed, sign }
     }
 
     /// The frontier of a slope that is clear.
-    pub(super) fn of_slope(&self) -> Frontier {
+    pub(super) fn for_slope(&self) -> CrossingEstimate {
         let mut x50 = -self.best.curve.height / self.best.curve.slope;
         if !self.best.is_finite {
             // A step may be anywhere in its gap; its middle is as good as any.
@@ -49,24 +50,24 @@ impl<'a> Profile<'a> {
             _ => Crossing::AlwaysBelow,
         };
         let [low, high] = [-1.0, 1.0].map(|direction| self.edge(x50, direction, self.allowed));
-        Frontier { crossing, x50: Some(x50), low, high }
+        CrossingEstimate { crossing, x50: Some(x50), low, high }
     }
 
     /// What is known of the frontier when a level line does as well.
-    pub(super) fn of_level(&self, level: &Top) -> Frontier {
+    pub(super) fn for_level(&self, level: &Maximum) -> CrossingEstimate {
         let ends = [-1.0, 1.0].map(|x| self.best.curve.at(x) > 0.0);
         let is_above = level.curve.height > 0.0;
         let lead = 2.0 * (level.log_likelihood - self.data.log_likelihood(Curve::LEVEL));
         if ends != [is_above; 2] || lead <= self.allowed {
-            return Frontier::UNCLEAR;
+            return CrossingEstimate::UNCLEAR;
         }
         let crossing = if is_above { Crossing::AlwaysAbove } else { Crossing::AlwaysBelow };
         // The frontier lies somewhere beyond the end at which the curve is lowest (or before that at which it is
         // highest). The search for the bound towards the data begins far out, where the level line is.
         let direction = if is_above == (self.sign < 0.0) { -1.0 } else { 1.0 };
-        let bound = self.edge(-direction * FAR, direction, self.allowed);
+        let bound = self.edge(-direction * MAX_HALF_RANGES, direction, self.allowed);
         let (low, high) = if direction < 0.0 { (bound, None) } else { (None, bound) };
-        Frontier { crossing, x50: None, low, high }
+        CrossingEstimate { crossing, x50: None, low, high }
     }
 
     /// Twice the log-likelihood that a curve through one half at `center` lacks.
@@ -78,7 +79,7 @@ impl<'a> Profile<'a> {
     /// The best curve of the right direction through one half at `center`.
     fn steepest_ascent(&self, center: f64) -> Curve {
         /// Places on the scale of `ln |slope|` at which to look before narrowing down.
-        const LOOKS: i32 = 12;
+        const GRID_STEPS: i32 = 12;
 
         let through = |log_slope: f64| {
             let slope = self.sign * log_slope.exp();
@@ -88,9 +89,9 @@ impl<'a> Profile<'a> {
         let steepest = self.data.steepest().ln();
         // So flat that at the farthest row the log-odds are a millionth.
         let flattest = (1e-6 / (1.0 + center.abs())).ln();
-        let place = |look: i32| flattest + (steepest - flattest) * f64::from(look) / f64::from(LOOKS);
-        let top = (0..=LOOKS).max_by(|a, b| gain(place(*a)).total_cmp(&gain(place(*b)))).unwrap_or(0);
-        let (mut low, mut high) = (place((top - 1).max(0)), place((top + 1).min(LOOKS)));
+        let place = |look: i32| flattest + (steepest - flattest) * f64::from(look) / f64::from(GRID_STEPS);
+        let top = (0..=GRID_STEPS).max_by(|a, b| gain(place(*a)).total_cmp(&gain(place(*b)))).unwrap_or(0);
+        let (mut low, mut high) = (place((top - 1).max(0)), place((top + 1).min(GRID_STEPS)));
         for _ in 0..40 {
             let middle = f64::midpoint(low, high);
             let is_rising = self.sign * self.data.steepening(center, self.sign * middle.exp()) > 0.0;
@@ -108,7 +109,7 @@ impl<'a> Profile<'a> {
             if self.loss(next) > allowed {
                 break next;
             }
-            if step > 2.0 * FAR {
+            if step > 2.0 * MAX_HALF_RANGES {
                 return None;
             }
             inside = next;

@@ -1,6 +1,6 @@
 //! The share of trials that have answered right, or wrong: two endings that compete for the same trials.
 
-use super::{Lifetimes, log_log_bounds};
+use super::{SurvivalData, log_log_bounds};
 use crate::{Confidence, Outcome};
 
 /// One of the two ways to answer.
@@ -42,7 +42,7 @@ pub struct IncidenceCurve {
     steps: Vec<IncidenceStep>,
 }
 
-impl Lifetimes {
+impl SurvivalData {
     /// The share of trials that have answered right (or wrong), as a function of tokens used.
     ///
     /// `F(t) = Σ S(before) d_k / r`: of those still thinking, a share `d_k / r` answers so. The shares of the two

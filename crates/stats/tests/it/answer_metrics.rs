@@ -4,16 +4,16 @@ use std::fmt::Write;
 
 use reasonscape_stats::Confidence;
 use reasonscape_stats::calibration::{Binning, Calibration, brier, expected_error, reliability};
-use reasonscape_stats::design_effect::Clustered;
+use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_stats::entropy::Entropy;
 use reasonscape_stats::mean::Moments;
-use reasonscape_stats::quantile::places;
+use reasonscape_stats::quantile::rank_bounds;
 use reasonscape_stats::random::PyRandom;
 
 use crate::golden::{answer_metrics_cases, assert_close, list, number, numbers};
 
 #[test]
-fn means_and_their_intervals_agree_with_scipy() {
+fn means_and_intervals_agree_with_scipy() {
     for case in answer_metrics_cases("means") {
         let mut found = Moments::default();
         for value in numbers(&case, "values") {
@@ -35,7 +35,7 @@ fn means_and_their_intervals_agree_with_scipy() {
 }
 
 #[test]
-fn quantiles_of_student_agree_with_scipy_to_ten_digits() {
+fn student_t_quantiles_agree_with_scipy() {
     for case in answer_metrics_cases("student") {
         let (degrees, expected) = (number(&case, "degrees"), number(&case, "t"));
         // A pair of -1 and 1, doubled by merging, and a zero when there is one value too few: a sample whose variance
@@ -68,25 +68,25 @@ fn quantiles_of_student_agree_with_scipy_to_ten_digits() {
 fn entropies_agree_with_scipy() {
     for case in answer_metrics_cases("entropies") {
         let counts: Vec<u64> = list(&case, "counts").iter().map(|count| count.as_u64().unwrap()).collect();
-        assert_close(Entropy::of_counts(counts).unwrap().nats, number(&case, "nats"), "entropy");
+        assert_close(Entropy::from_counts(counts).unwrap().nats, number(&case, "nats"), "entropy");
     }
 }
 
 #[test]
-fn the_places_of_bounds_agree_with_scipy() {
+fn rank_bounds_agree_with_scipy() {
     for case in answer_metrics_cases("places") {
         let confidence = Confidence::new(number(&case, "level")).unwrap();
-        let found = places(number(&case, "n") as usize, number(&case, "share"), confidence).unwrap();
+        let found = rank_bounds(number(&case, "n") as usize, number(&case, "share"), confidence).unwrap();
         let expected = ["low", "high"].map(|name| case[name].as_u64().map(|place| place as usize));
         assert_eq!([found.low, found.high], expected, "{case}");
     }
 }
 
 #[test]
-fn the_bounds_of_a_quantile_cover_it() {
+fn quantile_bounds_cover_true_quantile() {
     let mut rng = PyRandom::new(95);
     for (n, share) in [(80, 0.95), (200, 0.5), (30, 0.9)] {
-        let bounds = places(n, share, Confidence::P95).unwrap();
+        let bounds = rank_bounds(n, share, Confidence::P95).unwrap();
         let (runs, mut covered) = (2000, 0);
         for _ in 0..runs {
             let mut values: Vec<f64> = (0..n).map(|_| rng.random()).collect();
@@ -104,7 +104,7 @@ fn the_bounds_of_a_quantile_cover_it() {
 #[test]
 fn design_effects_and_intervals_agree_with_statsmodels() {
     for case in answer_metrics_cases("clustered") {
-        let mut found = Clustered::default();
+        let mut found = ClusteredRate::default();
         for (n, k) in list(&case, "sizes").iter().zip(list(&case, "successes")) {
             found.add(n.as_u64().unwrap(), k.as_u64().unwrap()).unwrap();
         }
@@ -116,11 +116,11 @@ fn design_effects_and_intervals_agree_with_statsmodels() {
 }
 
 #[test]
-fn the_clustered_interval_covers_where_the_plain_one_does_not() {
+fn clustered_interval_covers_where_wilson_does_not() {
     let mut rng = PyRandom::new(1965);
     let (runs, mut covered, mut plainly) = (2000, 0, 0);
     for _ in 0..runs {
-        let mut rate = Clustered::default();
+        let mut rate = ClusteredRate::default();
         for _ in 0..100 {
             // Tasks differ: a Beta(1.2, 0.8) has mean 0.6 and a correlation of 1/3 within a task.
             let share = rng.betavariate(1.2, 0.8);

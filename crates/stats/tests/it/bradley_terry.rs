@@ -12,7 +12,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 }
 
 #[test]
-fn equals_newtons_method() {
+fn fit_equals_newtons_method() {
     let cases: Vec<Value> = serde_json::from_str(include_str!("../fixtures/bradley_terry.json")).unwrap();
     assert_eq!(cases.len(), 6);
     for case in cases {
@@ -29,7 +29,7 @@ fn equals_newtons_method() {
 }
 
 #[test]
-fn intervals_are_re_derived_in_python() {
+fn rating_intervals_match_python() {
     // From the rates of each task to the intervals with nothing but the documentation at hand.
     const SCRIPT: &str = "
 import json, math, random, sys

@@ -40,7 +40,7 @@ for line in sys.stdin:
 ";
 
 #[test]
-fn all_nine_modes_are_what_python_makes_of_the_formulas() {
+fn all_modes_match_python_formulas() {
     let mut rng = PyRandom::new(3);
     let cases: Vec<(f64, Counters)> = (0..4000)
         .map(|i| {
@@ -72,7 +72,7 @@ fn all_nine_modes_are_what_python_makes_of_the_formulas() {
 }
 
 #[test]
-fn quantiles_are_pythons() {
+fn normal_quantiles_match_python() {
     let script = r"
 from statistics import NormalDist
 for i in range(1, 1000):

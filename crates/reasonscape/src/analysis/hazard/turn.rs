@@ -109,7 +109,7 @@ fn difference(a: Interval, b: Interval) -> Interval {
 mod tests {
     use super::*;
     use reasonscape_stats::Outcome;
-    use reasonscape_stats::survival::{Exposure, Lifetimes};
+    use reasonscape_stats::survival::{RiskSet, SurvivalData};
 
     #[test]
     fn the_difference_is_that_of_statsmodels() {
@@ -131,7 +131,7 @@ mod tests {
             many(Outcome::Correct, right).chain(many(Outcome::Incorrect, wrong))
         });
         let ends: Vec<u64> = (1..=answers.len() as u64).map(|bin| 100 * bin).collect();
-        Lifetimes::new(trials).unwrap().hazards(&ends, Exposure::Everybody, Confidence::P95).unwrap()
+        SurvivalData::new(trials).unwrap().hazards(&ends, RiskSet::Full, Confidence::P95).unwrap()
     }
 
     fn beyond(answers: &[(u64, u64)]) -> Option<u64> {
