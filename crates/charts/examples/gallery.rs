@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use reasonscape_charts::{
-    Axis, Cell, Figure, Heat, Kind, Layer, Merge, Palette, Panel, Point, Summary, Tree,
+    Axis, Cell, Dendrogram, Figure, Heatmap, Kind, Layer, Merge, Palette, Panel, Point, Summary,
 };
 
 const MODELS: [&str; 10] = [
@@ -186,18 +186,18 @@ fn heat(models: usize, tasks: usize) -> Figure {
     }
     let rows = (0..models).map(|row| MODELS[row % MODELS.len()].to_owned()).collect();
     let columns = (0..tasks).map(|task| TASKS[task % TASKS.len()].to_owned()).collect();
-    let heat = Heat {
+    let heat = Heatmap {
         rows,
         columns,
         cells,
         range: Some(reasonscape_charts::Bounds::new(0.0, 1.0)),
         label: "accuracy".into(),
         percent: true,
-        ..Heat::default()
+        ..Heatmap::default()
     };
     Figure::new("Accuracy by model and task")
         .subtitle("95% intervals by Wilson")
-        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heat(heat)))
+        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heat)))
 }
 
 fn differences() -> Figure {
@@ -217,7 +217,7 @@ fn differences() -> Figure {
         })
         .collect();
     let names: Vec<String> = MODELS.iter().map(|name| (*name).to_owned()).collect();
-    let heat = Heat {
+    let heat = Heatmap {
         rows: names.clone(),
         columns: names,
         cells,
@@ -227,12 +227,12 @@ fn differences() -> Figure {
         percent: true,
     };
     Figure::new("Who is better than whom")
-        .panel(Panel::new("", Axis::linear(""), Axis::linear("")).layer(Layer::Heat(heat)))
+        .panel(Panel::new("", Axis::linear(""), Axis::linear("")).layer(Layer::Heatmap(heat)))
 }
 
-fn kin() -> Figure {
+fn similar_models() -> Figure {
     let merge = |a, b, height| Merge { a, b, height };
-    let tree = Tree {
+    let tree = Dendrogram {
         leaves: MODELS.iter().map(|name| (*name).to_owned()).collect(),
         order: vec![0, 1, 5, 7, 6, 3, 4, 2, 9, 8],
         merges: vec![
@@ -250,7 +250,7 @@ fn kin() -> Figure {
     };
     Figure::new("Models that fail alike")
         .subtitle("average linkage over task profiles; dashed merges are within the noise")
-        .panel(Panel::new("", Axis::linear("distance"), Axis::linear("")).layer(Layer::Tree(tree)))
+        .panel(Panel::new("", Axis::linear("distance"), Axis::linear("")).layer(Layer::Dendrogram(tree)))
 }
 
 fn cost() -> Figure {
@@ -303,7 +303,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("heat", heat(8, 6)),
         ("heat-large", heat(40, 24)),
         ("differences", differences()),
-        ("tree", kin()),
+        ("tree", similar_models()),
         ("cost", cost()),
         ("hostile", hostile()),
         ("empty", Figure::new("Nothing was measured").panel(Panel::default())),

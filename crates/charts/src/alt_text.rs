@@ -1,12 +1,12 @@
-//! The picture in a few sentences, for readers who do not see it.
+//! The figure in a few sentences, for readers who do not see it.
 
 use crate::brackets::brackets;
-use crate::model::{Direction, Figure, Heat, Layer, Panel, Point, Summary, Tree};
+use crate::model::{Dendrogram, Direction, Figure, Heatmap, Layer, Panel, Point, Summary};
 use crate::number::{drawable, short, shown, shown_with};
-use crate::panel::ReadyPanel;
+use crate::panel::ResolvedPanel;
 
 /// More layers than this are only counted.
-const LAYERS: usize = 12;
+const MAX_DESCRIBED_LAYERS: usize = 12;
 
 /// What is drawn, with the main numbers and their intervals.
 pub(crate) fn describe(figure: &Figure) -> String {
@@ -14,10 +14,10 @@ pub(crate) fn describe(figure: &Figure) -> String {
     if !figure.subtitle.is_empty() {
         sentences.push(sentence(&figure.subtitle));
     }
-    let mut left = LAYERS;
+    let mut left = MAX_DESCRIBED_LAYERS;
     let mut skipped = 0;
     for panel in &figure.panels {
-        let ready = ReadyPanel::new(panel);
+        let ready = ResolvedPanel::new(panel);
         for (index, layer) in panel.layers.iter().enumerate() {
             if left == 0 {
                 skipped += 1;
@@ -25,7 +25,7 @@ pub(crate) fn describe(figure: &Figure) -> String {
             }
             left -= 1;
             let heading = if index == 0 { heading(panel) } else { String::new() };
-            sentences.push(sentence(&format!("{heading}{}", of_layer(&ready, layer))));
+            sentences.push(sentence(&format!("{heading}{}", describe_layer(&ready, layer))));
         }
     }
     match skipped {
@@ -56,15 +56,15 @@ fn heading(panel: &Panel) -> String {
     }
 }
 
-fn of_layer(panel: &ReadyPanel<'_>, layer: &Layer) -> String {
+fn describe_layer(panel: &ResolvedPanel<'_>, layer: &Layer) -> String {
     match layer {
         Layer::Line { name, points, .. } | Layer::Dots { name, points } | Layer::Bars { name, points } => {
-            of_points(panel, name, points)
+            describe_points(panel, name, points)
         }
-        Layer::Boxes { name, boxes } => of_boxes(panel, name, boxes),
-        Layer::Heat(heat) => of_heat(heat),
-        Layer::Tree(tree) => of_tree(tree),
-        Layer::Rule { label, at, direction } => {
+        Layer::Boxes { name, boxes } => describe_boxes(panel, name, boxes),
+        Layer::Heatmap(heatmap) => describe_heatmap(heatmap),
+        Layer::Dendrogram(dendrogram) => describe_dendrogram(dendrogram),
+        Layer::ReferenceLine { label, at, direction } => {
             let axis = if *direction == Direction::Horizontal { &panel.y } else { &panel.x };
             format!("a line at {} marks {label}", shown(*at, axis.percent))
         }
@@ -73,7 +73,7 @@ fn of_layer(panel: &ReadyPanel<'_>, layer: &Layer) -> String {
 }
 
 /// A number of the other axis, or its name.
-fn place(panel: &ReadyPanel<'_>, number: f64) -> String {
+fn position_label(panel: &ResolvedPanel<'_>, number: f64) -> String {
     let axis = if panel.sideways { &panel.y } else { &panel.x };
     match axis.names() {
         Some(names) => names.get(number.round().max(0.0) as usize).cloned().unwrap_or_default(),
@@ -81,66 +81,71 @@ fn place(panel: &ReadyPanel<'_>, number: f64) -> String {
     }
 }
 
-fn of_points(panel: &ReadyPanel<'_>, name: &str, points: &[Point]) -> String {
+fn describe_points(panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) -> String {
     let name = if name.is_empty() { String::new() } else { format!("{name}, ") };
     let percent = if panel.sideways { panel.x.percent } else { panel.y.percent };
-    let tell = |point: &Point| {
+    let describe_one = |point: &Point| {
         let (at, number) = if panel.sideways { (point.y, point.x) } else { (point.x, point.y) };
-        format!("{} at {}", shown_with(number, point.interval, percent), place(panel, at))
+        format!("{} at {}", shown_with(number, point.interval, percent), position_label(panel, at))
     };
     let points: Vec<&Point> = points.iter().filter(|point| point.is_drawable()).collect();
     match points.as_slice() {
         [] => format!("{name}no points"),
-        [only] => format!("{name}{}", tell(only)),
-        [first, second] => format!("{name}{} and {}", tell(first), tell(second)),
-        [first, .., last] => format!("{name}{} points from {} to {}", points.len(), tell(first), tell(last)),
+        [only] => format!("{name}{}", describe_one(only)),
+        [first, second] => format!("{name}{} and {}", describe_one(first), describe_one(second)),
+        [first, .., last] => {
+            format!("{name}{} points from {} to {}", points.len(), describe_one(first), describe_one(last))
+        }
     }
 }
 
-fn of_boxes(panel: &ReadyPanel<'_>, name: &str, boxes: &[Summary]) -> String {
+fn describe_boxes(panel: &ResolvedPanel<'_>, name: &str, boxes: &[Summary]) -> String {
     let name = if name.is_empty() { String::new() } else { format!("{name}, ") };
     let percent = if panel.sideways { panel.x.percent } else { panel.y.percent };
-    let tell = |summary: &Summary| {
+    let describe_one = |summary: &Summary| {
         let [median, q1, q3] = [summary.median, summary.q1, summary.q3].map(|number| shown(number, percent));
-        format!("{} {median} (quartiles {q1} and {q3})", place(panel, summary.at))
+        format!("{} {median} (quartiles {q1} and {q3})", position_label(panel, summary.at))
     };
-    let told: Vec<String> = boxes.iter().filter(|summary| summary.is_drawable()).take(6).map(tell).collect();
+    let described: Vec<String> =
+        boxes.iter().filter(|summary| summary.is_drawable()).take(6).map(describe_one).collect();
     let rest = if boxes.len() > 6 { format!(" and {} more", boxes.len() - 6) } else { String::new() };
-    if told.is_empty() {
+    if described.is_empty() {
         format!("{name}no boxes")
     } else {
-        format!("{name}medians: {}{rest}", told.join(", "))
+        format!("{name}medians: {}{rest}", described.join(", "))
     }
 }
 
-fn of_heat(heat: &Heat) -> String {
+fn describe_heatmap(heatmap: &Heatmap) -> String {
     let mut cells: Vec<(f64, String)> = Vec::new();
-    for (index, cell) in heat.cells.iter().enumerate().take(heat.rows.len() * heat.columns.len()) {
+    for (index, cell) in heatmap.cells.iter().enumerate().take(heatmap.rows.len() * heatmap.columns.len()) {
         if let Some(value) = cell.value.and_then(drawable) {
-            let (row, column) = (index / heat.columns.len(), index % heat.columns.len());
-            let number = shown_with(value, cell.interval, heat.percent);
-            cells.push((value, format!("{number} for {}, {}", heat.rows[row], heat.columns[column])));
+            let (row, column) = (index / heatmap.columns.len(), index % heatmap.columns.len());
+            let number = shown_with(value, cell.interval, heatmap.percent);
+            cells.push((value, format!("{number} for {}, {}", heatmap.rows[row], heatmap.columns[column])));
         }
     }
     let lowest = cells.iter().min_by(|a, b| a.0.total_cmp(&b.0));
     let highest = cells.iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    let shape = format!("{} rows, {} columns", heat.rows.len(), heat.columns.len());
-    let label = if heat.label.is_empty() { String::new() } else { format!("{}, ", heat.label) };
+    let shape = format!("{} rows, {} columns", heatmap.rows.len(), heatmap.columns.len());
+    let label = if heatmap.label.is_empty() { String::new() } else { format!("{}, ", heatmap.label) };
     match (lowest, highest) {
         (Some((_, low)), Some((_, high))) => format!("{label}{shape}: lowest {low}, highest {high}"),
         _ => format!("{label}{shape}, no data"),
     }
 }
 
-fn of_tree(tree: &Tree) -> String {
-    let count = tree.leaves.len();
-    let heights: Vec<f64> = brackets(tree).iter().map(|bracket| bracket.height).collect();
+fn describe_dendrogram(dendrogram: &Dendrogram) -> String {
+    let count = dendrogram.leaves.len();
+    let heights: Vec<f64> = brackets(dendrogram).iter().map(|bracket| bracket.height).collect();
     let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let pair = tree.merges.iter().find(|merge| merge.height == lowest && merge.a < count && merge.b < count);
-    let nearest = pair
-        .map_or(String::new(), |merge| format!(" ({} and {})", tree.leaves[merge.a], tree.leaves[merge.b]));
-    let noise = tree
+    let pair =
+        dendrogram.merges.iter().find(|merge| merge.height == lowest && merge.a < count && merge.b < count);
+    let nearest = pair.map_or(String::new(), |merge| {
+        format!(" ({} and {})", dendrogram.leaves[merge.a], dendrogram.leaves[merge.b])
+    });
+    let noise = dendrogram
         .noise
         .and_then(drawable)
         .map_or(String::new(), |noise| format!("; noise reaches to {}", short(noise)));

@@ -13,7 +13,7 @@ pub(crate) enum Ends {
 
 /// An axis whose ends are known.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ReadyAxis {
+pub(crate) struct ResolvedAxis {
     pub(crate) label: String,
     pub(crate) percent: bool,
     pub(crate) ends: Ends,
@@ -23,11 +23,11 @@ pub(crate) struct ReadyAxis {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
     /// The share of the way, from 0 to 1.
-    pub(crate) share: f64,
+    pub(crate) fraction: f64,
     pub(crate) label: String,
 }
 
-impl ReadyAxis {
+impl ResolvedAxis {
     /// The axis for these numbers. `from_zero` has zero on it: lengths are compared.
     pub(crate) fn new(axis: &Axis, numbers: &[f64], from_zero: bool) -> Self {
         let wanted =
@@ -51,7 +51,7 @@ impl ReadyAxis {
     }
 
     /// The share of the way to a number, if it has a place.
-    pub(crate) fn share(&self, number: f64) -> Option<f64> {
+    pub(crate) fn fraction(&self, number: f64) -> Option<f64> {
         let number = drawable(number)?;
         match &self.ends {
             Ends::Linear(Bounds { low, high }) => Some((number - low) / (high - low)),
@@ -66,16 +66,16 @@ impl ReadyAxis {
     }
 
     /// The share of the way to the end of an interval, a little beyond the edge if it is further.
-    pub(crate) fn end_share(&self, end: f64) -> f64 {
+    pub(crate) fn end_fraction(&self, end: f64) -> f64 {
         match &self.ends {
             Ends::Log(_) if end <= 0.0 => -0.5,
-            _ => self.share(end).unwrap_or(0.0).clamp(-0.5, 1.5),
+            _ => self.fraction(end).unwrap_or(0.0).clamp(-0.5, 1.5),
         }
     }
 
     /// The end of an interval, or a place so far beyond the edge that nobody sees it: browsers lose their way in numbers
     /// that are larger than any screen.
-    pub(crate) fn within_reach(&self, end: f64) -> f64 {
+    pub(crate) fn clamp_far(&self, end: f64) -> f64 {
         match &self.ends {
             Ends::Linear(Bounds { low, high }) => {
                 let span = high - low;
@@ -99,7 +99,7 @@ impl ReadyAxis {
             Ends::Names(names) => {
                 let count = names.len() as f64;
                 let tick = |(index, name): (usize, &String)| Tick {
-                    share: (index as f64 + 0.5) / count,
+                    fraction: (index as f64 + 0.5) / count,
                     label: name.clone(),
                 };
                 return names.iter().enumerate().map(tick).collect();
@@ -108,8 +108,8 @@ impl ReadyAxis {
             Ends::Log(range) => (log_ticks(*range, about), true),
         };
         let labels = tick_labels(&ticks, self.percent, is_log);
-        let tick = |(number, label): (&f64, String)| Some(Tick { share: self.share(*number)?, label });
-        ticks.iter().zip(labels).filter_map(tick).filter(|tick| tick.share.is_finite()).collect()
+        let tick = |(number, label): (&f64, String)| Some(Tick { fraction: self.fraction(*number)?, label });
+        ticks.iter().zip(labels).filter_map(tick).filter(|tick| tick.fraction.is_finite()).collect()
     }
 }
 
@@ -152,12 +152,12 @@ fn log_range(numbers: &[f64]) -> Bounds {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ends, ReadyAxis};
+    use super::{Ends, ResolvedAxis};
     use crate::model::{Axis, Bounds};
 
     #[test]
-    fn ends_come_from_the_data_unless_they_are_given() {
-        let ends = |axis: Axis, numbers: &[f64], from_zero| ReadyAxis::new(&axis, numbers, from_zero).ends;
+    fn axis_range_comes_from_data_unless_given() {
+        let ends = |axis: Axis, numbers: &[f64], from_zero| ResolvedAxis::new(&axis, numbers, from_zero).ends;
         assert_eq!(ends(Axis::linear(""), &[0.0, 100.0], true), Ends::Linear(Bounds::new(0.0, 104.0)));
         assert_eq!(ends(Axis::linear("").range(2.0, 3.0), &[0.0], true), Ends::Linear(Bounds::new(2.0, 3.0)));
         assert_eq!(ends(Axis::linear(""), &[], false), Ends::Linear(Bounds::new(0.0, 1.0)));
@@ -166,13 +166,13 @@ mod tests {
     }
 
     #[test]
-    fn places_are_where_the_scale_puts_them() {
-        let log = ReadyAxis::new(&Axis::log("").range(1.0, 100.0), &[], false);
-        assert!((log.share(10.0).unwrap() - 0.5).abs() < 1e-12);
-        assert_eq!(log.share(0.0), None);
-        assert_eq!(log.end_share(0.0), -0.5);
-        let names = ReadyAxis::new(&Axis::categories("", ["a", "b"]), &[], false);
-        assert_eq!(names.share(1.0), Some(0.75));
-        assert_eq!(names.share(2.0), None);
+    fn fractions_follow_the_scale() {
+        let log = ResolvedAxis::new(&Axis::log("").range(1.0, 100.0), &[], false);
+        assert!((log.fraction(10.0).unwrap() - 0.5).abs() < 1e-12);
+        assert_eq!(log.fraction(0.0), None);
+        assert_eq!(log.end_fraction(0.0), -0.5);
+        let names = ResolvedAxis::new(&Axis::categories("", ["a", "b"]), &[], false);
+        assert_eq!(names.fraction(1.0), Some(0.75));
+        assert_eq!(names.fraction(2.0), None);
     }
 }

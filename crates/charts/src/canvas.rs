@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::number::coordinate;
-use crate::style::{INK, Marker};
+use crate::style::{Marker, TEXT};
 use crate::text_layout::escape;
 
 /// Where a text stands relative to its place.
@@ -17,7 +17,7 @@ pub(crate) enum Anchor {
 
 /// A text and how it looks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Words<'a> {
+pub(crate) struct TextSpan<'a> {
     pub(crate) text: &'a str,
     /// What the text was before it was shortened, if it was.
     pub(crate) full: &'a str,
@@ -28,15 +28,15 @@ pub(crate) struct Words<'a> {
     pub(crate) fill: &'a str,
     pub(crate) anchor: Anchor,
     /// Degrees, clockwise.
-    pub(crate) turn: f64,
+    pub(crate) rotation: f64,
     /// Whether a white edge keeps it apart from what is below.
     pub(crate) halo: bool,
 }
 
-impl<'a> Words<'a> {
+impl<'a> TextSpan<'a> {
     pub(crate) fn new(text: &'a str, x: f64, y: f64) -> Self {
-        let (size, fill, anchor) = (12.0, INK, Anchor::Start);
-        Self { text, full: text, x, y, size, bold: false, fill, anchor, turn: 0.0, halo: false }
+        let (size, fill, anchor) = (12.0, TEXT, Anchor::Start);
+        Self { text, full: text, x, y, size, bold: false, fill, anchor, rotation: 0.0, halo: false }
     }
 
     pub(crate) fn anchor(self, anchor: Anchor) -> Self {
@@ -104,7 +104,7 @@ impl Area {
 pub(crate) struct Canvas {
     body: String,
     /// The font of PNG files is a light one; an edge in the colour of the letters makes it fit to read.
-    strengthen: bool,
+    embolden: bool,
 }
 
 /// The data of a path through these points.
@@ -118,8 +118,8 @@ pub(crate) fn path<'p>(points: impl IntoIterator<Item = &'p (f64, f64)>) -> Stri
 }
 
 impl Canvas {
-    pub(crate) fn new(strengthen: bool) -> Self {
-        Self { body: String::new(), strengthen }
+    pub(crate) fn new(embolden: bool) -> Self {
+        Self { body: String::new(), embolden }
     }
 
     pub(crate) fn finish(self) -> String {
@@ -167,7 +167,7 @@ impl Canvas {
         self.painted("path", paint, "");
     }
 
-    pub(crate) fn text(&mut self, words: Words<'_>) {
+    pub(crate) fn text(&mut self, words: TextSpan<'_>) {
         if words.text.is_empty() {
             return;
         }
@@ -176,7 +176,7 @@ impl Canvas {
                 " stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\" aria-hidden=\"true\"";
             self.letters(&words, edge);
         }
-        let edge = match (self.strengthen, words.bold) {
+        let edge = match (self.embolden, words.bold) {
             (true, true) => format!(" stroke=\"{}\" stroke-width=\"0.7\"", words.fill),
             (true, false) => format!(" stroke=\"{}\" stroke-width=\"0.25\"", words.fill),
             (false, true) => " font-weight=\"bold\"".to_owned(),
@@ -185,7 +185,7 @@ impl Canvas {
         self.letters(&words, &edge);
     }
 
-    fn letters(&mut self, words: &Words<'_>, extra: &str) {
+    fn letters(&mut self, words: &TextSpan<'_>, extra: &str) {
         let (x, y) = (coordinate(words.x), coordinate(words.y));
         let _ = write!(self.body, "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\"", coordinate(words.size));
         let _ = write!(self.body, " fill=\"{}\"{extra}", words.fill);
@@ -194,8 +194,8 @@ impl Canvas {
             Anchor::Middle => self.body.push_str(" text-anchor=\"middle\""),
             Anchor::End => self.body.push_str(" text-anchor=\"end\""),
         }
-        if words.turn != 0.0 {
-            let _ = write!(self.body, " transform=\"rotate({} {x} {y})\"", coordinate(words.turn));
+        if words.rotation != 0.0 {
+            let _ = write!(self.body, " transform=\"rotate({} {x} {y})\"", coordinate(words.rotation));
         }
         self.body.push('>');
         if words.full != words.text {
@@ -205,7 +205,7 @@ impl Canvas {
     }
 
     /// What is drawn in between is cut off at the edges of the area. A nested drawing needs no name, as a clip path
-    /// would: names of several pictures on one page would meet.
+    /// would: names of several figures on one page would meet.
     pub(crate) fn within(&mut self, area: Area, draw: impl FnOnce(&mut Self)) {
         let [x, y, width, height] = [area.x, area.y, area.width, area.height].map(coordinate);
         let _ = writeln!(

@@ -1,4 +1,4 @@
-//! Pictures of numbers with their intervals: one description, drawn as SVG, PNG or a page that can be looked at closer.
+//! Figures of numbers with their intervals: one description, drawn as SVG, PNG or a page that can be looked at closer.
 //!
 //! A [`Figure`] has [`Panel`]s, a panel has two [`Axis`] and [`Layer`]s, and a layer has numbers with their intervals.
 //!
@@ -16,7 +16,7 @@
 //!
 //! # Promises
 //! No number without its interval where one is known; no font, network or browser is needed; the same figure gives the
-//! same bytes. Whatever the numbers are, empty, equal, infinite or none, there is a picture, and a note says what is not
+//! same bytes. Whatever the numbers are, empty, equal, infinite or none, there is a figure, and a note says what is not
 //! in it. Nothing is read or written: the caller has the bytes.
 
 mod alt_text;
@@ -36,7 +36,8 @@ mod style;
 mod text_layout;
 
 pub use model::{
-    Axis, Bounds, Cell, Direction, Figure, Heat, Layer, Merge, Palette, Panel, Point, Scale, Summary, Tree,
+    Axis, Bounds, Cell, Dendrogram, Direction, Figure, Heatmap, Layer, Merge, Palette, Panel, Point, Scale,
+    Summary,
 };
 pub use output::{FigureError, Kind, PNG_SCALE};
 pub use page::plotly_script;

@@ -1,4 +1,4 @@
-//! What a picture says, before it is drawn: panels, axes and layers.
+//! What a figure says, before it is drawn: panels, axes and layers.
 
 /// A pair of ends: of an interval, of an axis, of a scale of colours.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,7 +16,7 @@ impl Bounds {
     }
 }
 
-/// A picture: one panel, or small multiples in a grid.
+/// A figure: one panel, or small multiples in a grid.
 ///
 /// A name that stands on several layers looks the same on all of them and stands in the legend once. Names after the
 /// eighth are drawn in grey, so those that matter come first; for more, make a panel of each.
@@ -35,7 +35,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// A picture without panels yet.
+    /// A figure without panels yet.
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
     }
@@ -225,7 +225,7 @@ pub enum Palette {
 
 /// A table of numbers as colours. Its names take the place of the panel's axes, of which only the labels stay.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Heat {
+pub struct Heatmap {
     /// Names of the rows, from the top.
     pub rows: Vec<String>,
     /// Names of the columns, from the left.
@@ -255,7 +255,7 @@ pub struct Merge {
 
 /// A dendrogram, drawn sideways with the leaves at the left. The leaves take the place of the vertical axis.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Tree {
+pub struct Dendrogram {
     /// Names of the leaves, by their numbers.
     pub leaves: Vec<String>,
     /// The numbers of the leaves from the top down, so that no lines cross. A leaf that is left out follows at the end.
@@ -309,9 +309,9 @@ pub enum Layer {
         boxes: Vec<Summary>,
     },
     /// A heat map.
-    Heat(Heat),
+    Heatmap(Heatmap),
     /// A line across the whole panel, with what it means.
-    Rule {
+    ReferenceLine {
         /// What it means.
         label: String,
         /// Where it stands.
@@ -320,7 +320,7 @@ pub enum Layer {
         direction: Direction,
     },
     /// A dendrogram.
-    Tree(Tree),
+    Dendrogram(Dendrogram),
     /// A word at a place.
     Text {
         /// Across.
@@ -360,12 +360,12 @@ impl Layer {
 
     /// A line from bottom to top.
     pub fn vertical(label: impl Into<String>, at: f64) -> Self {
-        Self::Rule { label: label.into(), at, direction: Direction::Vertical }
+        Self::ReferenceLine { label: label.into(), at, direction: Direction::Vertical }
     }
 
     /// A line from left to right.
     pub fn horizontal(label: impl Into<String>, at: f64) -> Self {
-        Self::Rule { label: label.into(), at, direction: Direction::Horizontal }
+        Self::ReferenceLine { label: label.into(), at, direction: Direction::Horizontal }
     }
 
     /// The name in the legend, if it has one.
@@ -375,7 +375,7 @@ impl Layer {
             | Self::Dots { name, .. }
             | Self::Bars { name, .. }
             | Self::Boxes { name, .. } => Some(name),
-            Self::Heat(_) | Self::Rule { .. } | Self::Tree(_) | Self::Text { .. } => None,
+            Self::Heatmap(_) | Self::ReferenceLine { .. } | Self::Dendrogram(_) | Self::Text { .. } => None,
         }
     }
 }

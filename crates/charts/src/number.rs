@@ -3,11 +3,11 @@
 use crate::model::Bounds;
 
 /// Beyond this, differences of numbers are no longer numbers.
-const LARGEST: f64 = 1e300;
+const MAX_DRAWABLE: f64 = 1e300;
 
 /// The number, if it is one that can be drawn.
 pub(crate) fn drawable(number: f64) -> Option<f64> {
-    number.is_finite().then(|| number.clamp(-LARGEST, LARGEST))
+    number.is_finite().then(|| number.clamp(-MAX_DRAWABLE, MAX_DRAWABLE))
 }
 
 /// The interval with its ends in order, if it is one. An infinite end stays far away.
@@ -17,12 +17,15 @@ pub(crate) fn interval(bounds: Option<Bounds>) -> Option<Bounds> {
         return None;
     }
     let (low, high) = if low <= high { (low, high) } else { (high, low) };
-    Some(Bounds { low: low.clamp(-LARGEST, LARGEST), high: high.clamp(-LARGEST, LARGEST) })
+    Some(Bounds {
+        low: low.clamp(-MAX_DRAWABLE, MAX_DRAWABLE),
+        high: high.clamp(-MAX_DRAWABLE, MAX_DRAWABLE),
+    })
 }
 
 /// Whether an end is where [`interval`] puts those that are infinite.
 pub(crate) fn is_far(end: f64) -> bool {
-    end.abs() >= LARGEST
+    end.abs() >= MAX_DRAWABLE
 }
 
 /// Round numbers between the ends, about so many.
@@ -190,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_round() {
+    fn ticks_are_round_numbers() {
         assert_eq!(labels(0.0, 1.0, true), "0% 20% 40% 60% 80% 100%");
         assert_eq!(labels(0.31, 0.34, true), "31.0% 31.5% 32.0% 32.5% 33.0% 33.5% 34.0%");
         assert_eq!(labels(-3.0, 3.0, false), "−3 −2 −1 0 1 2 3");
@@ -200,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithmic_ticks_suit_the_span() {
+    fn log_ticks_fit_the_span() {
         let write = |low, high| tick_labels(&log_ticks(Bounds::new(low, high), 6), false, true).join(" ");
         assert_eq!(write(1.0, 100.0), "1 2 5 10 20 50 100");
         assert_eq!(write(1.0, 1e6), "1 10 100 1000 10k 100k 1000k");
@@ -208,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short() {
+    fn formats_numbers_briefly() {
         let written: Vec<String> = [0.0, 12.345, 0.5, 1234.0, 45_678.0, 1e-9, -0.25, 99.96].map(short).into();
         assert_eq!(written, ["0", "12.3", "0.5", "1234", "45.7k", "1e−9", "−0.25", "100"]);
         let bounds = Some(Bounds::new(0.7, f64::INFINITY));
@@ -217,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn coordinates_are_short_and_finite() {
+    fn formats_coordinates_briefly_and_finite() {
         assert_eq!([-0.001, 1.5, 2.0, f64::NAN, 1e300].map(coordinate), ["0", "1.5", "2", "0", "20000"]);
     }
 }

@@ -14,13 +14,13 @@ pub const PNG_SCALE: f32 = 3.0;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FigureError {
-    /// A file name that does not say what kind of picture it is to be.
+    /// A file name that does not say what kind of figure it is to be.
     #[error("cannot tell what kind of picture `{}` is to be; give it the ending .svg, .png or .html", path.display())]
     Ending {
         /// The file.
         path: PathBuf,
     },
-    /// A size that no picture can have.
+    /// A size that no figure can have.
     #[error("cannot draw a picture at scale `{scale}`; choose one above 0 and below 10")]
     Scale {
         /// The factor.
@@ -70,27 +70,27 @@ impl Kind {
 }
 
 impl Figure {
-    /// The picture as SVG, 180 mm wide, with a title and a description for screen readers.
+    /// The figure as SVG, 180 mm wide, with a title and a description for screen readers.
     ///
     /// It can stand in a file or within a page.
     pub fn svg(&self) -> String {
         draw::svg(self, false)
     }
 
-    /// The picture as PNG, `scale` pixels for each of the SVG; [`PNG_SCALE`] is fit for print.
+    /// The figure as PNG, `scale` pixels for each of the SVG; [`PNG_SCALE`] is fit for print.
     ///
     /// # Errors
-    /// If the scale is not above zero, or the picture would be too large.
+    /// If the scale is not above zero, or the figure would be too large.
     pub fn png(&self, scale: f32) -> Result<Vec<u8>, FigureError> {
         png::png(&draw::svg(self, true), scale)
     }
 
-    /// The picture as a page of its own, which needs no network.
+    /// The figure as a page of its own, which needs no network.
     pub fn html(&self) -> String {
         page::page(self)
     }
 
-    /// The picture as a part of a page that has [`plotly_script`](crate::plotly_script) in a `<script>` above it. `id`
+    /// The figure as a part of a page that has [`plotly_script`](crate::plotly_script) in a `<script>` above it. `id`
     /// must be the only one of its name on the page.
     pub fn fragment(&self, id: &str) -> String {
         page::fragment(self, id)
@@ -110,7 +110,7 @@ impl Figure {
         page::chart(self)
     }
 
-    /// The picture in a few sentences, for readers who do not see it.
+    /// The figure in a few sentences, for readers who do not see it.
     pub fn description(&self) -> String {
         alt_text::describe(self)
     }

@@ -132,7 +132,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_script_is_plotly_alone() {
+    fn plotly_script_contains_only_plotly() {
         let script = plotly_script();
         assert!(script.trim_start().starts_with("/**\n* plotly.js"), "{}", &script[..60]);
         assert!(script.trim_end().ends_with(')') || script.trim_end().ends_with(';'));
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_six_digits_and_whole_ones_all() {
+    fn rounds_to_six_digits_and_keeps_integers() {
         let given = json!({"x": [0.123_456_789, -1.0 / 3.0, 1e-9 / 3.0, 12_345_678.9], "n": [123_456_789, 4096.0], "t": "0.123456789"});
         let expected = json!({"x": [0.123_457, -0.333_333, 3.33333e-10, 12_345_700.0], "n": [123_456_789, 4096.0], "t": "0.123456789"});
         assert_eq!(rounded(given), expected);
     }
 
     #[test]
-    fn json_stays_within_its_script() {
+    fn embedded_json_cannot_end_the_script() {
         let hostile = json!("</script><!-- & \u{2028}");
         let text = embedded(&hostile);
         assert!(!text.contains(['<', '>', '&', '\u{2028}']));

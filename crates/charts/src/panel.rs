@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::axis::ReadyAxis;
-use crate::model::{Bounds, Direction, Figure, Heat, Layer, Panel, Point, Scale, Summary, Tree};
+use crate::axis::ResolvedAxis;
+use crate::model::{Bounds, Dendrogram, Direction, Figure, Heatmap, Layer, Panel, Point, Scale, Summary};
 use crate::number::{drawable, interval, is_far};
 
 /// A panel that can be drawn.
 #[derive(Debug)]
-pub(crate) struct ReadyPanel<'f> {
+pub(crate) struct ResolvedPanel<'f> {
     pub(crate) title: &'f str,
-    pub(crate) x: ReadyAxis,
-    pub(crate) y: ReadyAxis,
+    pub(crate) x: ResolvedAxis,
+    pub(crate) y: ResolvedAxis,
     pub(crate) layers: &'f [Layer],
     /// Whether numbers lie across and names stand below one another.
     pub(crate) sideways: bool,
@@ -19,7 +19,7 @@ pub(crate) struct ReadyPanel<'f> {
 
 /// A line across a panel and what it means.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rule<'f> {
+pub(crate) struct ReferenceLine<'f> {
     pub(crate) label: &'f str,
     pub(crate) at: f64,
     pub(crate) direction: Direction,
@@ -28,53 +28,55 @@ pub(crate) struct Rule<'f> {
 /// What the line in a dendrogram means.
 const NOISE: &str = "noise";
 
-impl<'f> ReadyPanel<'f> {
+impl<'f> ResolvedPanel<'f> {
     pub(crate) fn new(panel: &'f Panel) -> Self {
-        let heat = panel.layers.iter().find_map(|layer| match layer {
-            Layer::Heat(heat) => Some(heat),
+        let heatmap = panel.layers.iter().find_map(|layer| match layer {
+            Layer::Heatmap(heatmap) => Some(heatmap),
             _ => None,
         });
-        let tree = panel.layers.iter().find_map(|layer| match layer {
-            Layer::Tree(tree) => Some(tree),
+        let dendrogram = panel.layers.iter().find_map(|layer| match layer {
+            Layer::Dendrogram(dendrogram) => Some(dendrogram),
             _ => None,
         });
-        let sideways = tree.is_some()
+        let sideways = dendrogram.is_some()
             || (matches!(panel.y.scale, Scale::Categories(_))
                 && !matches!(panel.x.scale, Scale::Categories(_)));
-        let numbers = Numbers::of(panel, sideways);
+        let numbers = Numbers::new(panel, sideways);
         let (mut x, mut y) = (
-            ReadyAxis::new(&panel.x, &numbers.x, numbers.from_zero && sideways),
-            ReadyAxis::new(&panel.y, &numbers.y, numbers.from_zero && !sideways),
+            ResolvedAxis::new(&panel.x, &numbers.x, numbers.from_zero && sideways),
+            ResolvedAxis::new(&panel.y, &numbers.y, numbers.from_zero && !sideways),
         );
-        if let Some(tree) = tree {
+        if let Some(dendrogram) = dendrogram {
             let names: Vec<String> =
-                tree.shown_order().iter().map(|leaf| tree.leaves[*leaf].clone()).collect();
-            y = ReadyAxis::named(&panel.y.label, &names);
+                dendrogram.shown_order().iter().map(|leaf| dendrogram.leaves[*leaf].clone()).collect();
+            y = ResolvedAxis::named(&panel.y.label, &names);
         }
-        if let Some(heat) = heat {
-            x = ReadyAxis::named(&panel.x.label, &heat.columns);
-            y = ReadyAxis::named(&panel.y.label, &heat.rows);
+        if let Some(heatmap) = heatmap {
+            x = ResolvedAxis::named(&panel.x.label, &heatmap.columns);
+            y = ResolvedAxis::named(&panel.y.label, &heatmap.rows);
         }
         Self { title: &panel.title, x, y, layers: &panel.layers, sideways }
     }
 
-    pub(crate) fn heat(&self) -> Option<&'f Heat> {
+    pub(crate) fn heatmap(&self) -> Option<&'f Heatmap> {
         self.layers.iter().find_map(|layer| match layer {
-            Layer::Heat(heat) => Some(heat),
+            Layer::Heatmap(heatmap) => Some(heatmap),
             _ => None,
         })
     }
 
     /// The lines across, also that of a dendrogram.
-    pub(crate) fn rules(&self) -> Vec<Rule<'f>> {
-        let rule = |layer: &'f Layer| match layer {
-            Layer::Rule { label, at, direction } => Some(Rule { label, at: *at, direction: *direction }),
-            Layer::Tree(tree) => {
-                tree.noise.map(|at| Rule { label: NOISE, at, direction: Direction::Vertical })
+    pub(crate) fn reference_lines(&self) -> Vec<ReferenceLine<'f>> {
+        let reference_line = |layer: &'f Layer| match layer {
+            Layer::ReferenceLine { label, at, direction } => {
+                Some(ReferenceLine { label, at: *at, direction: *direction })
+            }
+            Layer::Dendrogram(dendrogram) => {
+                dendrogram.noise.map(|at| ReferenceLine { label: NOISE, at, direction: Direction::Vertical })
             }
             _ => None,
         };
-        self.layers.iter().filter_map(rule).collect()
+        self.layers.iter().filter_map(reference_line).collect()
     }
 
     /// The share of the slot by which the `index`th layer is moved aside, and the share that is its own. Layers of a
@@ -150,7 +152,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn of(panel: &Panel, sideways: bool) -> Self {
+    fn new(panel: &Panel, sideways: bool) -> Self {
         let mut numbers = Self::default();
         for layer in &panel.layers {
             match layer {
@@ -170,17 +172,19 @@ impl Numbers {
                         values.extend([summary.low, summary.high]);
                     });
                 }
-                Layer::Rule { at, direction: Direction::Horizontal, .. } => numbers.y.push(*at),
-                Layer::Rule { at, direction: Direction::Vertical, .. } => numbers.x.push(*at),
+                Layer::ReferenceLine { at, direction: Direction::Horizontal, .. } => numbers.y.push(*at),
+                Layer::ReferenceLine { at, direction: Direction::Vertical, .. } => numbers.x.push(*at),
                 Layer::Text { x, y, .. } => {
                     numbers.x.push(*x);
                     numbers.y.push(*y);
                 }
-                Layer::Tree(tree) => {
+                Layer::Dendrogram(dendrogram) => {
                     numbers.from_zero = true;
-                    numbers.x.extend(tree.merges.iter().map(|merge| merge.height).chain(tree.noise));
+                    numbers
+                        .x
+                        .extend(dendrogram.merges.iter().map(|merge| merge.height).chain(dendrogram.noise));
                 }
-                Layer::Heat(_) => {}
+                Layer::Heatmap(_) => {}
             }
         }
         numbers
@@ -210,7 +214,7 @@ impl Summary {
     }
 }
 
-impl Tree {
+impl Dendrogram {
     /// The leaves from the top down: the wanted order as far as it goes, then those that it leaves out.
     pub(crate) fn shown_order(&self) -> Vec<usize> {
         let mut seen = BTreeSet::new();
@@ -224,7 +228,7 @@ impl Tree {
 }
 
 /// How many numbers of a figure have no place in it: not finite, or not above zero on a logarithmic axis.
-pub(crate) fn left_out(figure: &Figure) -> usize {
+pub(crate) fn undrawn_points(figure: &Figure) -> usize {
     let count = |panel: &Panel| -> usize {
         let has_no_place = |axis: &Scale, number: f64| matches!(axis, Scale::Log) && number <= 0.0;
         let is_out = |x: f64, y: f64| has_no_place(&panel.x.scale, x) || has_no_place(&panel.y.scale, y);

@@ -1,4 +1,4 @@
-//! The picture in the words of plotly: traces and a layout, as JSON.
+//! The figure in the words of plotly: traces and a layout, as JSON.
 //!
 //! Plotly reads a few tags in every text, so that texts are escaped for it first, and its templates read `%{...}`, so
 //! that none is used on a name.
@@ -7,25 +7,25 @@ mod traces;
 
 use serde_json::{Map, Value, json};
 
-use crate::axis::{Ends, ReadyAxis};
+use crate::axis::{Ends, ResolvedAxis};
 use crate::canvas::Area;
-use crate::layout::{PlacedRule, columns, place_rules, says_more};
+use crate::layout::{PlacedReferenceLine, columns, needs_axis_label, place_reference_lines};
 use crate::model::{Bounds, Figure, Layer};
 use crate::number::{log_ticks, tick_labels};
-use crate::panel::ReadyPanel;
-use crate::style::{AXIS, GRID, INK, Looks};
+use crate::panel::ResolvedPanel;
+use crate::style::{AXIS, GRID, StyleMap, TEXT};
 use crate::text_layout::{shorten, width};
 
 /// The width that pages are laid out for; on others, distances between panels grow or shrink with it.
 const WIDTH: f64 = 960.0;
 /// Height of the words of an axis, of its title, of the words of a vertical line.
-const TICKS: f64 = 26.0;
-const TITLE: f64 = 24.0;
-const RULE: f64 = 16.0;
+const TICK_LABEL_HEIGHT: f64 = 26.0;
+const TITLE_HEIGHT: f64 = 24.0;
+const REFERENCE_LABEL_HEIGHT: f64 = 16.0;
 /// Of the width of a panel, what is left when plotly has made room for words.
-const SURE: f64 = 0.85;
+const MIN_PLOT_FRACTION: f64 = 0.85;
 /// The widest that a name on an axis may be.
-const NAME: f64 = 190.0;
+const MAX_NAME_WIDTH: f64 = 190.0;
 
 /// What plotly is given.
 pub(crate) struct Plotly {
@@ -42,7 +42,7 @@ fn escaped(text: &str) -> String {
 
 /// The same, short enough for an axis.
 fn on_axis(text: &str) -> String {
-    escaped(&shorten(text, 12.0, NAME))
+    escaped(&shorten(text, 12.0, MAX_NAME_WIDTH))
 }
 
 /// `"x"` and `"y"` for the first panel, `"x2"` and `"y2"` for the second.
@@ -51,8 +51,8 @@ fn reference(axis: &str, panel: usize) -> String {
 }
 
 /// A number of an axis as plotly wants it for shapes and annotations, which take logarithms on a logarithmic axis.
-fn placed(axis: &ReadyAxis, number: f64) -> Option<f64> {
-    axis.share(number)?;
+fn placed(axis: &ResolvedAxis, number: f64) -> Option<f64> {
+    axis.fraction(number)?;
     Some(if matches!(axis.ends, Ends::Log(_)) { number.log10() } else { number })
 }
 
@@ -61,24 +61,24 @@ struct Builder<'a> {
     traces: Vec<Value>,
     shapes: Vec<Value>,
     annotations: Vec<Value>,
-    looks: &'a Looks,
+    styles: &'a StyleMap,
     /// Names that stand in the legend already.
     listed: Vec<String>,
 }
 
 pub(crate) fn plotly(figure: &Figure) -> Plotly {
-    let panels: Vec<ReadyPanel<'_>> = figure.panels.iter().map(ReadyPanel::new).collect();
-    let looks = Looks::new(figure);
+    let panels: Vec<ResolvedPanel<'_>> = figure.panels.iter().map(ResolvedPanel::new).collect();
+    let styles = StyleMap::new(figure);
     let mut builder = Builder {
         traces: Vec::new(),
         shapes: Vec::new(),
         annotations: Vec::new(),
-        looks: &looks,
+        styles: &styles,
         listed: Vec::new(),
     };
     let grid = Grid::new(&panels, columns(figure));
     let mut layout = Map::new();
-    for (index, (panel, place)) in panels.iter().zip(&grid.places).enumerate() {
+    for (index, (panel, place)) in panels.iter().zip(&grid.placements).enumerate() {
         let (x, y) = grid.domains(place);
         let mut across = axis(&panel.x, x, &reference("y", index), place.shows_x_label);
         if let Some(angle) = place.angle {
@@ -91,8 +91,8 @@ pub(crate) fn plotly(figure: &Figure) -> Plotly {
         }
         layout.insert(reference("xaxis", index), across);
         layout.insert(reference("yaxis", index), up);
-        builder.title(panel.title, x[0], y[1], grid.levels(place) * RULE);
-        let key_top = y[0] - (place.below - KEY) / grid.inner;
+        builder.title(panel.title, x[0], y[1], grid.levels(place) * REFERENCE_LABEL_HEIGHT);
+        let key_top = y[0] - (place.below - COLOR_KEY_HEIGHT) / grid.inner;
         for (position, layer) in panel.layers.iter().enumerate() {
             let before = builder.traces.len();
             builder.layer(panel, index, position, layer, [x[0], key_top]);
@@ -101,7 +101,7 @@ pub(crate) fn plotly(figure: &Figure) -> Plotly {
                 trace["yaxis"] = json!(reference("y", index));
             }
         }
-        builder.rules(panel, index, &place.rules, place.width * SURE);
+        builder.reference_lines(panel, index, &place.reference_lines, place.width * MIN_PLOT_FRACTION);
     }
     let has = |kind: fn(&Layer) -> bool| panels.iter().any(|panel| panel.layers.iter().any(kind));
     if has(|layer| matches!(layer, Layer::Bars { .. })) {
@@ -110,7 +110,7 @@ pub(crate) fn plotly(figure: &Figure) -> Plotly {
     if has(|layer| matches!(layer, Layer::Boxes { .. })) {
         layout.insert("boxmode".into(), json!("group"));
     }
-    let font = json!({"family": "system-ui, Helvetica, Arial, sans-serif", "size": 13, "color": INK});
+    let font = json!({"family": "system-ui, Helvetica, Arial, sans-serif", "size": 13, "color": TEXT});
     let legend = json!({"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"});
     layout.insert("font".into(), font);
     layout.insert("legend".into(), legend);
@@ -126,10 +126,10 @@ pub(crate) fn plotly(figure: &Figure) -> Plotly {
 }
 
 /// Height of the scale of colours with its words.
-const KEY: f64 = 56.0;
+const COLOR_KEY_HEIGHT: f64 = 56.0;
 
 /// Where a panel stands.
-struct Place {
+struct PanelPlacement {
     row: usize,
     /// Pixels from the left of a page of the usual width to the axis, and from there to the end of it.
     left: f64,
@@ -140,7 +140,7 @@ struct Place {
     angle: Option<i32>,
     shows_x_label: bool,
     shows_y_label: bool,
-    rules: Vec<PlacedRule>,
+    reference_lines: Vec<PlacedReferenceLine>,
 }
 
 /// The heights of a row in pixels.
@@ -152,27 +152,35 @@ struct Row {
 }
 
 struct Grid {
-    places: Vec<Place>,
+    placements: Vec<PanelPlacement>,
     rows: Vec<Row>,
     inner: f64,
 }
 
 impl Grid {
-    fn new(panels: &[ReadyPanel<'_>], columns: usize) -> Self {
-        let places: Vec<Place> = (0..panels.len()).map(|index| place(panels, index, columns)).collect();
+    fn new(panels: &[ResolvedPanel<'_>], columns: usize) -> Self {
+        let placements: Vec<PanelPlacement> =
+            (0..panels.len()).map(|index| place(panels, index, columns)).collect();
         let mut rows: Vec<Row> = Vec::new();
-        for (panel, place) in panels.iter().zip(&places) {
+        for (panel, place) in panels.iter().zip(&placements) {
             if rows.len() <= place.row {
                 rows.push(Row::default());
             }
             let row = &mut rows[place.row];
-            let levels = place.rules.iter().map(|rule| rule.level + 1).max().unwrap_or(0) as f64;
-            row.above = row.above.max(if panel.title.is_empty() { 10.0 } else { TITLE } + levels * RULE);
+            let levels = place
+                .reference_lines
+                .iter()
+                .map(|reference_line| reference_line.level + 1)
+                .max()
+                .unwrap_or(0) as f64;
+            row.above = row.above.max(
+                if panel.title.is_empty() { 10.0 } else { TITLE_HEIGHT } + levels * REFERENCE_LABEL_HEIGHT,
+            );
             row.plot = row.plot.max(plot_height(panel, columns));
             row.below = row.below.max(place.below);
         }
         let inner = rows.iter().map(|row| row.above + row.plot + row.below).sum::<f64>().max(120.0);
-        Self { places, rows, inner }
+        Self { placements, rows, inner }
     }
 
     /// With room for two rows of the legend.
@@ -181,12 +189,16 @@ impl Grid {
     }
 
     /// How many rows of words stand above a panel's row.
-    fn levels(&self, place: &Place) -> f64 {
-        let same_row = self.places.iter().filter(|other| other.row == place.row);
-        same_row.flat_map(|other| &other.rules).map(|rule| rule.level + 1).max().unwrap_or(0) as f64
+    fn levels(&self, place: &PanelPlacement) -> f64 {
+        let same_row = self.placements.iter().filter(|other| other.row == place.row);
+        same_row
+            .flat_map(|other| &other.reference_lines)
+            .map(|reference_line| reference_line.level + 1)
+            .max()
+            .unwrap_or(0) as f64
     }
 
-    fn domains(&self, place: &Place) -> ([f64; 2], [f64; 2]) {
+    fn domains(&self, place: &PanelPlacement) -> ([f64; 2], [f64; 2]) {
         let before: f64 = self.rows[..place.row].iter().map(|row| row.above + row.plot + row.below).sum();
         let row = &self.rows[place.row];
         let top = 1.0 - (before + row.above) / self.inner;
@@ -196,10 +208,10 @@ impl Grid {
     }
 }
 
-fn plot_height(panel: &ReadyPanel<'_>, columns: usize) -> f64 {
+fn plot_height(panel: &ResolvedPanel<'_>, columns: usize) -> f64 {
     /// Rows of which each has as much room as it likes.
     const FEW: usize = 30;
-    let row = |names: usize| match panel.heat() {
+    let row = |names: usize| match panel.heatmap() {
         _ if names > FEW => 19.0,
         Some(_) => 34.0,
         None => 28.0,
@@ -211,32 +223,33 @@ fn plot_height(panel: &ReadyPanel<'_>, columns: usize) -> f64 {
     }
 }
 
-fn place(panels: &[ReadyPanel<'_>], index: usize, columns: usize) -> Place {
+fn place(panels: &[ResolvedPanel<'_>], index: usize, columns: usize) -> PanelPlacement {
     let panel = &panels[index];
     let column = index % columns;
-    let shows_y_label = says_more(panels, index, (column > 0).then(|| index - 1), |panel| &panel.y);
-    let shows_x_label = says_more(panels, index, Some(index + columns), |panel| &panel.x);
-    let widest = |names: &[String]| names.iter().map(|name| width(name, 13.0).min(NAME)).fold(0.0, f64::max);
+    let shows_y_label = needs_axis_label(panels, index, (column > 0).then(|| index - 1), |panel| &panel.y);
+    let shows_x_label = needs_axis_label(panels, index, Some(index + columns), |panel| &panel.x);
+    let widest =
+        |names: &[String]| names.iter().map(|name| width(name, 13.0).min(MAX_NAME_WIDTH)).fold(0.0, f64::max);
     let cell = WIDTH / columns as f64;
     // Plotly itself makes room for the words of the first column.
     let left = if column == 0 {
         0.0
     } else {
-        panel.y.names().map_or(46.0, widest) + if shows_y_label { TITLE } else { 0.0 } + 24.0
+        panel.y.names().map_or(46.0, widest) + if shows_y_label { TITLE_HEIGHT } else { 0.0 } + 24.0
     };
     let plot_width = (cell - left - if column + 1 == columns { 0.0 } else { 8.0 }).max(60.0);
     let names = panel.x.names().unwrap_or_default();
     let slot = plot_width * 0.8 / names.len().max(1) as f64;
     let (angle, words) = match widest(names) {
-        wide if wide + 6.0 <= slot => (None, TICKS),
+        wide if wide + 6.0 <= slot => (None, TICK_LABEL_HEIGHT),
         // Slanted words would lie over each other.
         wide if slot < 15.0 => (Some(-90), wide + 18.0),
         wide => (Some(-45), wide * 0.75 + 18.0),
     };
-    let label = if shows_x_label { TITLE } else { 0.0 };
-    let key = if panel.heat().is_some() { KEY } else { 0.0 };
-    let area = Area { x: 0.0, y: 0.0, width: plot_width * SURE, height: 0.0 };
-    Place {
+    let label = if shows_x_label { TITLE_HEIGHT } else { 0.0 };
+    let key = if panel.heatmap().is_some() { COLOR_KEY_HEIGHT } else { 0.0 };
+    let area = Area { x: 0.0, y: 0.0, width: plot_width * MIN_PLOT_FRACTION, height: 0.0 };
+    PanelPlacement {
         row: index / columns,
         left: column as f64 * cell + left,
         width: plot_width,
@@ -244,11 +257,11 @@ fn place(panels: &[ReadyPanel<'_>], index: usize, columns: usize) -> Place {
         angle,
         shows_x_label,
         shows_y_label,
-        rules: place_rules(panel, area),
+        reference_lines: place_reference_lines(panel, area),
     }
 }
 
-fn axis(axis: &ReadyAxis, domain: [f64; 2], anchor: &str, shows_label: bool) -> Value {
+fn axis(axis: &ResolvedAxis, domain: [f64; 2], anchor: &str, shows_label: bool) -> Value {
     let label = if shows_label { escaped(&axis.label) } else { String::new() };
     let mut object = json!({
         "domain": domain,

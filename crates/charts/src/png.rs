@@ -9,9 +9,9 @@ use resvg::usvg::{Options, Tree};
 use crate::output::FigureError;
 
 /// More pixels than this are refused: they would take a gigabyte of memory.
-const MOST_PIXELS: f64 = 250e6;
+const MAX_PIXELS: f64 = 250e6;
 
-/// Our letters only, read once: fonts of the machine would make pictures differ.
+/// Our letters only, read once: fonts of the machine would make figures differ.
 fn fonts() -> Arc<Database> {
     static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
     Arc::clone(FONTS.get_or_init(|| {
@@ -37,7 +37,7 @@ pub(crate) fn png(svg: &str, scale: f32) -> Result<Vec<u8>, FigureError> {
     let tree = Tree::from_str(svg, &options()).map_err(|error| broken(error.to_string()))?;
     let width = (tree.size().width() * scale).ceil();
     let height = (tree.size().height() * scale).ceil();
-    if f64::from(width) * f64::from(height) > MOST_PIXELS {
+    if f64::from(width) * f64::from(height) > MAX_PIXELS {
         return Err(FigureError::Scale { scale });
     }
     let mut pixels = Pixmap::new(width as u32, height as u32).ok_or(FigureError::Scale { scale })?;

@@ -9,23 +9,24 @@ pub(crate) const AXIS: &str = "#444444";
 /// Lines behind the data.
 pub(crate) const GRID: &str = "#e4e4e4";
 /// Words.
-pub(crate) const INK: &str = "#222222";
+pub(crate) const TEXT: &str = "#222222";
 /// Words that stand back.
-pub(crate) const FAINT: &str = "#555555";
+pub(crate) const TEXT_MUTED: &str = "#555555";
 /// Series after the last that has a colour.
 pub(crate) const GREY: &str = "#a0a0a0";
 
 /// How many series have a look of their own.
-pub(crate) const LOOKS: usize = 8;
+pub(crate) const STYLE_COUNT: usize = 8;
 
 /// Okabe and Ito's colours, which colour-blind readers tell apart. Their yellow is darkened: it is not seen on white.
-const COLORS: [&str; LOOKS] =
+const COLORS: [&str; STYLE_COUNT] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#857a00"];
 
-const DASHES: [&str; LOOKS] = ["", "7 3", "2 2.5", "8 3 2 3", "12 4", "5 2 1.5 2 1.5 2", "1 3.5", "14 3 4 3"];
+const DASHES: [&str; STYLE_COUNT] =
+    ["", "7 3", "2 2.5", "8 3 2 3", "12 4", "5 2 1.5 2 1.5 2", "1 3.5", "14 3 4 3"];
 
 /// The same dashes in the words of plotly.
-const PLOTLY_DASHES: [&str; LOOKS] = [
+const PLOTLY_DASHES: [&str; STYLE_COUNT] = [
     "solid",
     "7px,3px",
     "2px,2.5px",
@@ -49,7 +50,7 @@ pub(crate) enum Marker {
     Hexagon,
 }
 
-const MARKERS: [Marker; LOOKS] = [
+const MARKERS: [Marker; STYLE_COUNT] = [
     Marker::Circle,
     Marker::Square,
     Marker::Up,
@@ -78,7 +79,7 @@ impl Marker {
 
 /// How a series looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct SeriesStyle {
     pub(crate) color: &'static str,
     pub(crate) dash: &'static str,
     pub(crate) plotly_dash: &'static str,
@@ -89,9 +90,9 @@ pub(crate) struct Look {
     pub(crate) is_grey: bool,
 }
 
-const fn look(index: usize) -> Look {
-    if index < LOOKS {
-        Look {
+const fn style(index: usize) -> SeriesStyle {
+    if index < STYLE_COUNT {
+        SeriesStyle {
             color: COLORS[index],
             dash: DASHES[index],
             plotly_dash: PLOTLY_DASHES[index],
@@ -100,17 +101,24 @@ const fn look(index: usize) -> Look {
             is_grey: false,
         }
     } else {
-        Look { color: GREY, dash: "", plotly_dash: "solid", marker: Marker::Circle, hatch: 0, is_grey: true }
+        SeriesStyle {
+            color: GREY,
+            dash: "",
+            plotly_dash: "solid",
+            marker: Marker::Circle,
+            hatch: 0,
+            is_grey: true,
+        }
     }
 }
 
 /// The look of every name in a figure.
 #[derive(Debug)]
-pub(crate) struct Looks {
+pub(crate) struct StyleMap {
     indexes: BTreeMap<String, usize>,
 }
 
-impl Looks {
+impl StyleMap {
     /// Looks in the order in which names appear.
     pub(crate) fn new(figure: &Figure) -> Self {
         let mut indexes = BTreeMap::new();
@@ -121,22 +129,22 @@ impl Looks {
         Self { indexes }
     }
 
-    pub(crate) fn of(&self, name: &str) -> Look {
-        look(self.indexes.get(name).copied().unwrap_or(0))
+    pub(crate) fn get(&self, name: &str) -> SeriesStyle {
+        style(self.indexes.get(name).copied().unwrap_or(0))
     }
 
     /// The named ones that have a colour, in their order.
-    pub(crate) fn named(&self) -> Vec<(&str, Look)> {
+    pub(crate) fn named(&self) -> Vec<(&str, SeriesStyle)> {
         let mut named: Vec<(&str, usize)> =
             self.indexes.iter().map(|(name, index)| (name.as_str(), *index)).collect();
-        named.retain(|(name, index)| !name.is_empty() && *index < LOOKS);
+        named.retain(|(name, index)| !name.is_empty() && *index < STYLE_COUNT);
         named.sort_by_key(|(_, index)| *index);
-        named.into_iter().map(|(name, index)| (name, look(index))).collect()
+        named.into_iter().map(|(name, index)| (name, style(index))).collect()
     }
 
     /// How many share the grey.
     pub(crate) fn grey(&self) -> usize {
-        self.indexes.len().saturating_sub(LOOKS)
+        self.indexes.len().saturating_sub(STYLE_COUNT)
     }
 }
 
@@ -167,9 +175,9 @@ impl Palette {
     }
 
     /// The colour at a share of the way.
-    pub(crate) fn at(self, share: f64) -> Color {
+    pub(crate) fn at(self, fraction: f64) -> Color {
         let anchors = self.anchors();
-        let along = share.clamp(0.0, 1.0) * (anchors.len() - 1) as f64;
+        let along = fraction.clamp(0.0, 1.0) * (anchors.len() - 1) as f64;
         let before = (along.floor() as usize).min(anchors.len() - 2);
         let rest = along - before as f64;
         let mix = |channel: usize| {
@@ -191,10 +199,10 @@ impl Color {
     }
 
     /// Black or white, whichever stands out more: by the relative luminance of WCAG 2.
-    pub(crate) fn ink(self) -> &'static str {
+    pub(crate) fn text_color(self) -> &'static str {
         let linear = |channel: u8| {
-            let share = f64::from(channel) / 255.0;
-            if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+            let fraction = f64::from(channel) / 255.0;
+            if fraction <= 0.04045 { fraction / 12.92 } else { ((fraction + 0.055) / 1.055).powf(2.4) }
         };
         let [red, green, blue] = self.0.map(linear);
         let luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
@@ -204,11 +212,11 @@ impl Color {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOOKS, Looks, Palette};
+    use super::{Palette, STYLE_COUNT, StyleMap};
     use crate::model::{Axis, Figure, Layer, Panel};
 
     #[test]
-    fn lightness_rises_with_the_amount() {
+    fn lightness_is_monotone() {
         let lightness = |step: u32| {
             let [red, green, blue] = Palette::Sequential.at(f64::from(step) / 50.0).0.map(f64::from);
             0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -219,13 +227,13 @@ mod tests {
     }
 
     #[test]
-    fn the_ninth_name_is_grey() {
+    fn ninth_name_is_grey() {
         let layers = (0..12).map(|index| Layer::dots(format!("m{index}"), Vec::new())).collect();
         let panel = Panel { layers, ..Panel::new("", Axis::linear("x"), Axis::linear("y")) };
-        let looks = Looks::new(&Figure::new("").panel(panel));
-        assert_eq!(looks.named().len(), LOOKS);
-        assert_eq!(looks.grey(), 4);
-        assert!(looks.of("m8").is_grey && !looks.of("m7").is_grey);
-        assert_ne!(looks.of("m0").marker, looks.of("m1").marker);
+        let styles = StyleMap::new(&Figure::new("").panel(panel));
+        assert_eq!(styles.named().len(), STYLE_COUNT);
+        assert_eq!(styles.grey(), 4);
+        assert!(styles.get("m8").is_grey && !styles.get("m7").is_grey);
+        assert_ne!(styles.get("m0").marker, styles.get("m1").marker);
     }
 }

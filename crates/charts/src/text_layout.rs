@@ -12,7 +12,7 @@ const WIDTHS: [u16; 95] = [
 ];
 
 /// A reader's own sans-serif may be a little wider than ours.
-const ROOM: f64 = 1.06;
+const WIDTH_ALLOWANCE: f64 = 1.06;
 
 fn advance(character: char) -> f64 {
     let code = character as u32;
@@ -34,7 +34,7 @@ fn advance(character: char) -> f64 {
 
 /// About how wide a text is, in pixels.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
-    text.chars().map(advance).sum::<f64>() * size / 1000.0 * ROOM
+    text.chars().map(advance).sum::<f64>() * size / 1000.0 * WIDTH_ALLOWANCE
 }
 
 /// The text, or as much of its beginning and its end as fits: names of models differ at both.
@@ -95,7 +95,7 @@ mod tests {
     use super::{escape, shorten, width, wrap};
 
     #[test]
-    fn both_ends_of_a_long_name_are_kept() {
+    fn shorten_keeps_both_ends_of_a_name() {
         let name = "meta-llama/Llama-3.3-70B-Instruct-Turbo";
         let short = shorten(name, 12.0, 120.0);
         assert!(short.starts_with("meta-") && short.ends_with("Turbo"), "{short}");
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_fit_and_lose_no_word() {
+    fn wrap_fits_width_and_keeps_every_word() {
         let text = "Shaded are 95% intervals by Wilson; truncated replies count as censored";
         let lines = wrap(text, 12.0, 150.0);
         assert!(lines.len() > 1 && lines.iter().all(|line| width(line, 12.0) <= 150.0));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_breaks_out_of_a_text() {
+    fn escape_neutralizes_markup_and_control_characters() {
         assert_eq!(escape("</a>&\"'\u{1}\n"), "&lt;/a&gt;&amp;&quot;&#39;\u{fffd} ");
     }
 }

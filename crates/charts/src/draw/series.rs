@@ -1,10 +1,10 @@
 //! Lines with bands, dots with error bars, bars, and boxes.
 
-use super::Stage;
+use super::PanelContext;
 use crate::canvas::{Area, Canvas, Paint, path};
 use crate::model::{Bounds, Layer, Point, Summary};
 use crate::number::{interval, shown_with};
-use crate::style::Look;
+use crate::style::SeriesStyle;
 
 /// Half the size of a dot.
 pub(super) const RADIUS: f64 = 4.0;
@@ -17,29 +17,29 @@ pub(super) fn has_markers(layer: &Layer) -> bool {
     matches!(layer, Layer::Line { points, step: false, .. } if points.len() <= FEW)
 }
 
-pub(super) fn draw(canvas: &mut Canvas, stage: &Stage<'_, '_>, index: usize, layer: &Layer) {
+pub(super) fn draw(canvas: &mut Canvas, context: &PanelContext<'_, '_>, index: usize, layer: &Layer) {
     match layer {
         Layer::Line { name, points, step } => {
-            line(canvas, stage, stage.looks.of(name), points, *step, has_markers(layer));
+            line(canvas, context, context.styles.get(name), points, *step, has_markers(layer));
         }
-        Layer::Dots { name, points } => dots(canvas, stage, index, name, points),
-        Layer::Bars { name, points } => bars(canvas, stage, index, name, points),
+        Layer::Dots { name, points } => dots(canvas, context, index, name, points),
+        Layer::Bars { name, points } => bars(canvas, context, index, name, points),
         Layer::Boxes { name, boxes } => {
             for summary in boxes.iter().filter(|summary| summary.is_drawable()) {
-                draw_box(canvas, stage, index, name, summary);
+                draw_box(canvas, context, index, name, summary);
             }
         }
-        Layer::Heat(_) | Layer::Tree(_) | Layer::Rule { .. } | Layer::Text { .. } => {}
+        Layer::Heatmap(_) | Layer::Dendrogram(_) | Layer::ReferenceLine { .. } | Layer::Text { .. } => {}
     }
 }
 
 /// A coloured area with the hatch of its look.
-pub(super) fn fill(canvas: &mut Canvas, area: Area, look: Look) {
-    canvas.rectangle(area, &Paint::fill(look.color), "");
-    if look.hatch > 0 {
-        canvas.rectangle(area, &Paint::fill(&format!("url(#hatch-{})", look.hatch)), "");
+pub(super) fn fill(canvas: &mut Canvas, area: Area, style: SeriesStyle) {
+    canvas.rectangle(area, &Paint::fill(style.color), "");
+    if style.hatch > 0 {
+        canvas.rectangle(area, &Paint::fill(&format!("url(#hatch-{})", style.hatch)), "");
     }
-    canvas.rectangle(area, &Paint::stroke(look.color, 1.0), "");
+    canvas.rectangle(area, &Paint::stroke(style.color, 1.0), "");
 }
 
 /// A point of a line with the ends of its band, in pixels.
@@ -48,71 +48,79 @@ struct Spot {
     band: Option<(f64, f64)>,
 }
 
-fn spots(stage: &Stage<'_, '_>, points: &[Point]) -> Vec<Option<Spot>> {
+fn spots(context: &PanelContext<'_, '_>, points: &[Point]) -> Vec<Option<Spot>> {
     let spot = |point: &Point| {
-        let at = (stage.x(point.x)?, stage.y(point.y)?);
-        let band = interval(point.interval).filter(|_| !stage.panel.sideways).map(|Bounds { low, high }| {
-            let end = |number| stage.down(stage.panel.y.end_share(number));
-            (end(low), end(high))
-        });
+        let at = (context.x(point.x)?, context.y(point.y)?);
+        let band =
+            interval(point.interval).filter(|_| !context.panel.sideways).map(|Bounds { low, high }| {
+                let end = |number| context.down(context.panel.y.end_fraction(number));
+                (end(low), end(high))
+            });
         Some(Spot { at, band })
     };
     points.iter().map(spot).collect()
 }
 
 /// The bands of all lines, below every line.
-pub(super) fn bands(canvas: &mut Canvas, stage: &Stage<'_, '_>) {
-    let lines = || stage.panel.layers.iter().filter(|layer| matches!(layer, Layer::Line { .. }));
+pub(super) fn bands(canvas: &mut Canvas, context: &PanelContext<'_, '_>) {
+    let lines = || context.panel.layers.iter().filter(|layer| matches!(layer, Layer::Line { .. }));
     // Many bands over one another would hide which is which.
     let opacity = if lines().count() <= 3 { 0.16 } else { 0.09 };
     for layer in lines() {
         let Layer::Line { name, points, step } = layer else { continue };
-        let look = stage.looks.of(name);
-        if look.is_grey {
+        let style = context.styles.get(name);
+        if style.is_grey {
             continue;
         }
-        let spots = spots(stage, points);
+        let spots = spots(context, points);
         for run in spots.split(|spot| spot.as_ref().is_none_or(|spot| spot.band.is_none())) {
             let run: Vec<&Spot> = run.iter().flatten().collect();
-            band(canvas, &run, look, *step, opacity);
+            band(canvas, &run, style, *step, opacity);
         }
     }
 }
 
-fn line(canvas: &mut Canvas, stage: &Stage<'_, '_>, look: Look, points: &[Point], step: bool, markers: bool) {
-    let spots = spots(stage, points);
-    let width = if look.is_grey { 1.0 } else { STROKE };
+fn line(
+    canvas: &mut Canvas,
+    context: &PanelContext<'_, '_>,
+    style: SeriesStyle,
+    points: &[Point],
+    step: bool,
+    markers: bool,
+) {
+    let spots = spots(context, points);
+    let width = if style.is_grey { 1.0 } else { STROKE };
     // A number that is missing leaves a gap in the line.
     for run in spots.split(Option::is_none) {
         let places: Vec<(f64, f64)> = run.iter().flatten().map(|spot| spot.at).collect();
         if places.len() > 1 {
-            canvas.path(&path(&stepped(&places, step)), &Paint::dashed(look.color, width, look.dash));
+            canvas.path(&path(&stepped(&places, step)), &Paint::dashed(style.color, width, style.dash));
         }
-        if (markers && !look.is_grey) || places.len() == 1 {
+        if (markers && !style.is_grey) || places.len() == 1 {
             for place in &places {
-                canvas.marker(look.marker, *place, RADIUS * 0.85, look.color);
+                canvas.marker(style.marker, *place, RADIUS * 0.85, style.color);
             }
         }
     }
 }
 
-fn band(canvas: &mut Canvas, part: &[&Spot], look: Look, step: bool, opacity: f64) {
+fn band(canvas: &mut Canvas, part: &[&Spot], style: SeriesStyle, step: bool, opacity: f64) {
     let edge = |end: fn((f64, f64)) -> f64| -> Vec<(f64, f64)> {
         let places: Vec<_> = part.iter().filter_map(|spot| Some((spot.at.0, end(spot.band?)))).collect();
         stepped(&places, step)
     };
     let (mut lower, upper) = (edge(|band| band.0), edge(|band| band.1));
     if let ([from], [to]) = (lower.as_slice(), upper.as_slice()) {
-        canvas.line(*from, *to, &Paint::stroke(look.color, 1.2));
+        canvas.line(*from, *to, &Paint::stroke(style.color, 1.2));
     }
     if part.len() < 2 {
         return;
     }
     lower.reverse();
     let outline = path(upper.iter().chain(&lower)) + "Z";
-    canvas.path(&outline, &Paint::fill(look.color).opacity(opacity));
+    canvas.path(&outline, &Paint::fill(style.color).opacity(opacity));
     for edge in [&upper, &lower] {
-        canvas.path(&path(edge), &Paint::stroke(look.color, 0.6).opacity(0.55));
+        canvas.path(&path(edge), &Paint::stroke(style.color, 0.6).opacity(0.55));
     }
 }
 
@@ -132,11 +140,11 @@ fn stepped(places: &[(f64, f64)], step: bool) -> Vec<(f64, f64)> {
 }
 
 /// How far a layer is moved aside, in pixels, and how wide its part of the slot is.
-fn slice(stage: &Stage<'_, '_>, index: usize, at: f64) -> Option<(f64, f64)> {
-    let panel = stage.panel;
+fn slice(context: &PanelContext<'_, '_>, index: usize, at: f64) -> Option<(f64, f64)> {
+    let panel = context.panel;
     let axis = if panel.sideways { &panel.y } else { &panel.x };
-    let length = if panel.sideways { stage.area.height } else { stage.area.width };
-    let place = |number| if panel.sideways { stage.y(number) } else { stage.x(number) };
+    let length = if panel.sideways { context.area.height } else { context.area.width };
+    let place = |number| if panel.sideways { context.y(number) } else { context.x(number) };
     let slot = panel.slot();
     let pixels = match (axis.names(), place(at - slot / 2.0), place(at + slot / 2.0)) {
         (Some(names), ..) => length / names.len().max(1) as f64,
@@ -148,35 +156,42 @@ fn slice(stage: &Stage<'_, '_>, index: usize, at: f64) -> Option<(f64, f64)> {
     Some((place(at)? + slice.offset * used, (slice.width * used).clamp(1.0, 60.0) - 1.0))
 }
 
-/// From a place on the axis of names and one on the axis of numbers to a point of the picture.
-fn turned(sideways: bool, along: f64, value: f64) -> (f64, f64) {
+/// From a place on the axis of names and one on the axis of numbers to a point of the figure.
+fn oriented(sideways: bool, along: f64, value: f64) -> (f64, f64) {
     if sideways { (value, along) } else { (along, value) }
 }
 
 /// Where a number of the axis of numbers is.
-fn value_at(stage: &Stage<'_, '_>, number: f64) -> f64 {
-    if stage.panel.sideways {
-        stage.across(stage.panel.x.end_share(number))
+fn value_at(context: &PanelContext<'_, '_>, number: f64) -> f64 {
+    if context.panel.sideways {
+        context.across(context.panel.x.end_fraction(number))
     } else {
-        stage.down(stage.panel.y.end_share(number))
+        context.down(context.panel.y.end_fraction(number))
     }
 }
 
-fn whisker(canvas: &mut Canvas, stage: &Stage<'_, '_>, along: f64, ends: (f64, f64), color: &str, cap: f64) {
-    let sideways = stage.panel.sideways;
+fn whisker(
+    canvas: &mut Canvas,
+    context: &PanelContext<'_, '_>,
+    along: f64,
+    ends: (f64, f64),
+    color: &str,
+    cap: f64,
+) {
+    let sideways = context.panel.sideways;
     let paint = Paint::stroke(color, 1.3);
-    canvas.line(turned(sideways, along, ends.0), turned(sideways, along, ends.1), &paint);
+    canvas.line(oriented(sideways, along, ends.0), oriented(sideways, along, ends.1), &paint);
     for end in [ends.0, ends.1] {
-        canvas.line(turned(sideways, along - cap, end), turned(sideways, along + cap, end), &paint);
+        canvas.line(oriented(sideways, along - cap, end), oriented(sideways, along + cap, end), &paint);
     }
 }
 
 /// What is shown on pointing at a number.
-fn hint(stage: &Stage<'_, '_>, name: &str, point: &Point) -> String {
-    let (axis, other, place, number) = if stage.panel.sideways {
-        (&stage.panel.x, &stage.panel.y, point.y, point.x)
+fn hint(context: &PanelContext<'_, '_>, name: &str, point: &Point) -> String {
+    let (axis, other, place, number) = if context.panel.sideways {
+        (&context.panel.x, &context.panel.y, point.y, point.x)
     } else {
-        (&stage.panel.y, &stage.panel.x, point.x, point.y)
+        (&context.panel.y, &context.panel.x, point.x, point.y)
     };
     let place = match other.names() {
         Some(names) => names.get(place.round().max(0.0) as usize).cloned().unwrap_or_default(),
@@ -186,22 +201,22 @@ fn hint(stage: &Stage<'_, '_>, name: &str, point: &Point) -> String {
     format!("{name}{separator}{place}: {}", shown_with(number, point.interval, axis.percent))
 }
 
-fn dots(canvas: &mut Canvas, stage: &Stage<'_, '_>, index: usize, name: &str, points: &[Point]) {
-    let look = stage.looks.of(name);
-    let sideways = stage.panel.sideways;
-    let is_named = if sideways { stage.panel.y.names() } else { stage.panel.x.names() }.is_some();
+fn dots(canvas: &mut Canvas, context: &PanelContext<'_, '_>, index: usize, name: &str, points: &[Point]) {
+    let style = context.styles.get(name);
+    let sideways = context.panel.sideways;
+    let is_named = if sideways { context.panel.y.names() } else { context.panel.x.names() }.is_some();
     for point in points {
-        let (Some(x), Some(y)) = (stage.x(point.x), stage.y(point.y)) else { continue };
+        let (Some(x), Some(y)) = (context.x(point.x), context.y(point.y)) else { continue };
         let (along, value) = if sideways { (y, x) } else { (x, y) };
         let moved =
-            if is_named { slice(stage, index, if sideways { point.y } else { point.x }) } else { None };
+            if is_named { slice(context, index, if sideways { point.y } else { point.x }) } else { None };
         let along = moved.map_or(along, |(along, _)| along);
-        canvas.titled(&hint(stage, name, point), |canvas| {
+        canvas.titled(&hint(context, name, point), |canvas| {
             if let Some(Bounds { low, high }) = interval(point.interval) {
-                let ends = (value_at(stage, low), value_at(stage, high));
-                whisker(canvas, stage, along, ends, look.color, 3.0);
+                let ends = (value_at(context, low), value_at(context, high));
+                whisker(canvas, context, along, ends, style.color, 3.0);
             }
-            canvas.marker(look.marker, turned(sideways, along, value), RADIUS, look.color);
+            canvas.marker(style.marker, oriented(sideways, along, value), RADIUS, style.color);
         });
     }
 }
@@ -216,53 +231,59 @@ fn rectangle(sideways: bool, along: f64, width: f64, from: f64, to: f64) -> Area
     }
 }
 
-fn bars(canvas: &mut Canvas, stage: &Stage<'_, '_>, index: usize, name: &str, points: &[Point]) {
-    let look = stage.looks.of(name);
-    let sideways = stage.panel.sideways;
+fn bars(canvas: &mut Canvas, context: &PanelContext<'_, '_>, index: usize, name: &str, points: &[Point]) {
+    let style = context.styles.get(name);
+    let sideways = context.panel.sideways;
     for point in points.iter().filter(|point| point.is_drawable()) {
         let (at, number) = if sideways { (point.y, point.x) } else { (point.x, point.y) };
-        let Some((along, width)) = slice(stage, index, at) else { continue };
-        let area = rectangle(sideways, along, width, value_at(stage, 0.0), value_at(stage, number));
-        canvas.titled(&hint(stage, name, point), |canvas| {
-            fill(canvas, area, look);
+        let Some((along, width)) = slice(context, index, at) else { continue };
+        let area = rectangle(sideways, along, width, value_at(context, 0.0), value_at(context, number));
+        canvas.titled(&hint(context, name, point), |canvas| {
+            fill(canvas, area, style);
             if let Some(Bounds { low, high }) = interval(point.interval) {
-                let ends = (value_at(stage, low), value_at(stage, high));
+                let ends = (value_at(context, low), value_at(context, high));
                 // A light edge keeps the whisker visible on its bar.
-                let sides = [turned(sideways, along, ends.0), turned(sideways, along, ends.1)];
+                let sides = [oriented(sideways, along, ends.0), oriented(sideways, along, ends.1)];
                 canvas.line(sides[0], sides[1], &Paint::stroke("#ffffff", 3.2));
-                whisker(canvas, stage, along, ends, "#222222", (width / 4.0).min(4.0));
+                whisker(canvas, context, along, ends, "#222222", (width / 4.0).min(4.0));
             }
         });
     }
 }
 
-fn draw_box(canvas: &mut Canvas, stage: &Stage<'_, '_>, index: usize, name: &str, summary: &Summary) {
-    let look = stage.looks.of(name);
-    let sideways = stage.panel.sideways;
-    let Some((along, width)) = slice(stage, index, summary.at) else { return };
+fn draw_box(
+    canvas: &mut Canvas,
+    context: &PanelContext<'_, '_>,
+    index: usize,
+    name: &str,
+    summary: &Summary,
+) {
+    let style = context.styles.get(name);
+    let sideways = context.panel.sideways;
+    let Some((along, width)) = slice(context, index, summary.at) else { return };
     let width = (width * 0.86).min(40.0);
     let [low, q1, median, q3, high] = [summary.low, summary.q1, summary.median, summary.q3, summary.high];
-    let percent = if sideways { stage.panel.x.percent } else { stage.panel.y.percent };
+    let percent = if sideways { context.panel.x.percent } else { context.panel.y.percent };
     let point = if sideways { Point::exact(median, summary.at) } else { Point::exact(summary.at, median) };
     let outliers = summary.outliers.map_or(String::new(), |count| format!("; {count} beyond the whiskers"));
     let [low_text, q1_text, q3_text, high_text] =
         [low, q1, q3, high].map(|n| crate::number::shown(n, percent));
     let title = format!(
         "{} median; quartiles {q1_text} and {q3_text}; whiskers {low_text} and {high_text}{outliers}",
-        hint(stage, name, &point)
+        hint(context, name, &point)
     );
     canvas.titled(&title, |canvas| {
-        let ends = [low, q1, q3, high].map(|number| value_at(stage, number));
-        whisker(canvas, stage, along, (ends[0], ends[3]), look.color, width / 4.0);
+        let ends = [low, q1, q3, high].map(|number| value_at(context, number));
+        whisker(canvas, context, along, (ends[0], ends[3]), style.color, width / 4.0);
         let area = rectangle(sideways, along, width, ends[1], ends[2]);
         canvas.rectangle(area, &Paint::fill("#ffffff"), "");
-        canvas.rectangle(area, &Paint::fill(look.color).opacity(0.3), "");
-        if look.hatch > 0 {
-            canvas.rectangle(area, &Paint::fill(&format!("url(#hatch-{})", look.hatch)), "");
+        canvas.rectangle(area, &Paint::fill(style.color).opacity(0.3), "");
+        if style.hatch > 0 {
+            canvas.rectangle(area, &Paint::fill(&format!("url(#hatch-{})", style.hatch)), "");
         }
-        canvas.rectangle(area, &Paint::stroke(look.color, 1.3), "");
-        let middle = value_at(stage, median);
-        let sides = [along - width / 2.0, along + width / 2.0].map(|side| turned(sideways, side, middle));
+        canvas.rectangle(area, &Paint::stroke(style.color, 1.3), "");
+        let middle = value_at(context, median);
+        let sides = [along - width / 2.0, along + width / 2.0].map(|side| oriented(sideways, side, middle));
         canvas.line(sides[0], sides[1], &Paint::stroke("#111111", 2.2));
     });
 }

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::{Builder, RULE, escaped, placed, reference};
-use crate::axis::{Ends, ReadyAxis};
+use super::{Builder, REFERENCE_LABEL_HEIGHT, escaped, placed, reference};
+use crate::axis::{Ends, ResolvedAxis};
 use crate::brackets::{Bracket, brackets};
-use crate::draw::{cell, ends, share, written};
-use crate::layout::PlacedRule;
-use crate::model::{Bounds, Direction, Heat, Layer, Point, Summary, Tree};
+use crate::draw::{cell, ends, fraction, written};
+use crate::layout::PlacedReferenceLine;
+use crate::model::{Bounds, Dendrogram, Direction, Heatmap, Layer, Point, Summary};
 use crate::number::{interval, short, shown, shown_with};
-use crate::panel::ReadyPanel;
-use crate::style::{FAINT, INK, Look};
+use crate::panel::ResolvedPanel;
+use crate::style::{SeriesStyle, TEXT, TEXT_MUTED};
 use crate::text_layout::width;
 
 impl Builder<'_> {
@@ -37,7 +37,7 @@ impl Builder<'_> {
 
     pub(super) fn layer(
         &mut self,
-        panel: &ReadyPanel<'_>,
+        panel: &ResolvedPanel<'_>,
         index: usize,
         position: usize,
         layer: &Layer,
@@ -48,9 +48,9 @@ impl Builder<'_> {
             Layer::Dots { name, points } => self.dots(panel, position, name, points),
             Layer::Bars { name, points } => self.bars(panel, name, points),
             Layer::Boxes { name, boxes } => self.boxes(panel, name, boxes),
-            Layer::Heat(heat) => self.heat(heat, index, key),
-            Layer::Tree(tree) => self.tree(tree),
-            Layer::Rule { .. } => {}
+            Layer::Heatmap(heatmap) => self.heatmap(heatmap, index, key),
+            Layer::Dendrogram(dendrogram) => self.dendrogram(dendrogram),
+            Layer::ReferenceLine { .. } => {}
             Layer::Text { x, y, text } => {
                 if let (Some(x), Some(y)) = (placed(&panel.x, *x), placed(&panel.y, *y)) {
                     self.annotations.push(json!({
@@ -62,32 +62,39 @@ impl Builder<'_> {
         }
     }
 
-    fn line(&mut self, panel: &ReadyPanel<'_>, name: &str, points: &[Point], step: bool) {
-        let look = self.looks.of(name);
+    fn line(&mut self, panel: &ResolvedPanel<'_>, name: &str, points: &[Point], step: bool) {
+        let style = self.styles.get(name);
         let shape = if step { "hv" } else { "linear" };
-        if !look.is_grey && !panel.sideways {
-            self.band(panel, name, points, shape, look);
+        if !style.is_grey && !panel.sideways {
+            self.band(panel, name, points, shape, style);
         }
-        let place = |number: f64, axis: &ReadyAxis| axis.share(number).map(|_| number);
+        let place = |number: f64, axis: &ResolvedAxis| axis.fraction(number).map(|_| number);
         let xs: Vec<Option<f64>> = points.iter().map(|point| place(point.x, &panel.x)).collect();
         let ys: Vec<Option<f64>> = points.iter().map(|point| place(point.y, &panel.y)).collect();
-        let few = points.len() <= 30 && !step && !look.is_grey;
+        let few = points.len() <= 30 && !step && !style.is_grey;
         let mut trace = json!({
             "type": "scatter", "mode": if few || points.len() == 1 { "lines+markers" } else { "lines" },
             "x": xs, "y": ys,
             "text": hints(panel, name, points), "hoverinfo": "text",
-            "line": {"color": look.color, "dash": look.plotly_dash, "width": if look.is_grey { 1 } else { 2 }, "shape": shape},
-            "marker": {"color": look.color, "symbol": look.marker.plotly(), "size": 7},
+            "line": {"color": style.color, "dash": style.plotly_dash, "width": if style.is_grey { 1 } else { 2 }, "shape": shape},
+            "marker": {"color": style.color, "symbol": style.marker.plotly(), "size": 7},
         });
         self.named(&mut trace, name);
         self.traces.push(trace);
     }
 
     /// A band is two lines with the area between them filled, for each run of points that have an interval.
-    fn band(&mut self, panel: &ReadyPanel<'_>, name: &str, points: &[Point], shape: &str, look: Look) {
+    fn band(
+        &mut self,
+        panel: &ResolvedPanel<'_>,
+        name: &str,
+        points: &[Point],
+        shape: &str,
+        style: SeriesStyle,
+    ) {
         let ends = |point: &Point| {
             let bounds = interval(point.interval)?;
-            (panel.x.share(point.x).is_some() && panel.y.share(point.y).is_some()).then_some(bounds)
+            (panel.x.fraction(point.x).is_some() && panel.y.fraction(point.y).is_some()).then_some(bounds)
         };
         let lowest = match &panel.y.ends {
             Ends::Log(range) => range.low * 1e-3,
@@ -105,20 +112,21 @@ impl Builder<'_> {
                 let mut trace = json!({
                     "type": "scatter", "mode": "lines", "x": xs, "y": values, "hoverinfo": "skip",
                     "showlegend": false, "legendgroup": escaped(name),
-                    "line": {"color": look.color, "width": 0.5, "shape": shape},
+                    "line": {"color": style.color, "width": 0.5, "shape": shape},
                 });
                 if is_upper {
                     trace["fill"] = json!("tonexty");
-                    trace["fillcolor"] = json!(format!("{}26", look.color));
+                    trace["fillcolor"] = json!(format!("{}26", style.color));
                 }
                 self.traces.push(trace);
             }
         }
     }
 
-    fn dots(&mut self, panel: &ReadyPanel<'_>, position: usize, name: &str, points: &[Point]) {
-        let look = self.looks.of(name);
-        let has_place = |point: &&Point| panel.x.share(point.x).is_some() && panel.y.share(point.y).is_some();
+    fn dots(&mut self, panel: &ResolvedPanel<'_>, position: usize, name: &str, points: &[Point]) {
+        let style = self.styles.get(name);
+        let has_place =
+            |point: &&Point| panel.x.fraction(point.x).is_some() && panel.y.fraction(point.y).is_some();
         let points: Vec<Point> = points.iter().filter(has_place).copied().collect();
         // Dots of several layers in one slot stand side by side.
         let is_named = if panel.sideways { panel.y.names() } else { panel.x.names() }.is_some();
@@ -129,35 +137,35 @@ impl Builder<'_> {
             "x": points.iter().map(|point| point.x + aside_x).collect::<Vec<_>>(),
             "y": points.iter().map(|point| point.y + aside_y).collect::<Vec<_>>(),
             "text": hints(panel, name, &points), "hoverinfo": "text",
-            "marker": {"color": look.color, "symbol": look.marker.plotly(), "size": 8},
+            "marker": {"color": style.color, "symbol": style.marker.plotly(), "size": 8},
             "cliponaxis": !all_inside(panel, &points),
         });
-        error_bars(&mut trace, panel, &points, look.color);
+        error_bars(&mut trace, panel, &points, style.color);
         self.named(&mut trace, name);
         self.traces.push(trace);
     }
 
-    fn bars(&mut self, panel: &ReadyPanel<'_>, name: &str, points: &[Point]) {
-        let look = self.looks.of(name);
+    fn bars(&mut self, panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) {
+        let style = self.styles.get(name);
         let points: Vec<Point> = points.iter().filter(|point| point.is_drawable()).copied().collect();
-        let hatch = ["", "/", "\\", "-", "|", "x", "+", "."][look.hatch];
+        let hatch = ["", "/", "\\", "-", "|", "x", "+", "."][style.hatch];
         let mut trace = json!({
             "type": "bar", "orientation": if panel.sideways { "h" } else { "v" },
             "x": points.iter().map(|point| point.x).collect::<Vec<_>>(),
             "y": points.iter().map(|point| point.y).collect::<Vec<_>>(),
             "hovertext": hints(panel, name, &points), "hoverinfo": "text",
-            "marker": {"color": look.color, "pattern": {"shape": hatch, "fgcolor": "#ffffff", "fillmode": "replace", "bgcolor": look.color, "size": 6}},
+            "marker": {"color": style.color, "pattern": {"shape": hatch, "fgcolor": "#ffffff", "fillmode": "replace", "bgcolor": style.color, "size": 6}},
         });
         if hatch.is_empty() {
-            trace["marker"] = json!({"color": look.color});
+            trace["marker"] = json!({"color": style.color});
         }
-        error_bars(&mut trace, panel, &points, INK);
+        error_bars(&mut trace, panel, &points, TEXT);
         self.named(&mut trace, name);
         self.traces.push(trace);
     }
 
-    fn boxes(&mut self, panel: &ReadyPanel<'_>, name: &str, boxes: &[Summary]) {
-        let look = self.looks.of(name);
+    fn boxes(&mut self, panel: &ResolvedPanel<'_>, name: &str, boxes: &[Summary]) {
+        let style = self.styles.get(name);
         let boxes: Vec<&Summary> = boxes.iter().filter(|summary| summary.is_drawable()).collect();
         let column =
             |number: fn(&Summary) -> f64| boxes.iter().map(|summary| number(summary)).collect::<Vec<f64>>();
@@ -165,7 +173,7 @@ impl Builder<'_> {
             "type": "box", "orientation": if panel.sideways { "h" } else { "v" },
             "lowerfence": column(|s| s.low), "q1": column(|s| s.q1), "median": column(|s| s.median),
             "q3": column(|s| s.q3), "upperfence": column(|s| s.high),
-            "line": {"color": look.color, "width": 1.5},
+            "line": {"color": style.color, "width": 1.5},
             "hoverinfo": if panel.sideways { "x+name" } else { "y+name" },
             // Without these, boxes of one panel make room for those of the others.
             "alignmentgroup": "boxes", "offsetgroup": escaped(name),
@@ -175,26 +183,27 @@ impl Builder<'_> {
         self.traces.push(trace);
     }
 
-    fn heat(&mut self, heat: &Heat, index: usize, key: [f64; 2]) {
-        let range = ends(heat);
-        let (rows, columns) = (heat.rows.len(), heat.columns.len());
-        let value = |row, column| cell(heat, row, column).map(|(_, value)| value);
+    fn heatmap(&mut self, heatmap: &Heatmap, index: usize, key: [f64; 2]) {
+        let range = ends(heatmap);
+        let (rows, columns) = (heatmap.rows.len(), heatmap.columns.len());
+        let value = |row, column| cell(heatmap, row, column).map(|(_, value)| value);
         let hint = |row: usize, column: usize| {
-            let (row_name, column_name) = (escaped(&heat.rows[row]), escaped(&heat.columns[column]));
-            let number = cell(heat, row, column)
-                .map_or("no data".to_owned(), |(cell, value)| shown_with(value, cell.interval, heat.percent));
+            let (row_name, column_name) = (escaped(&heatmap.rows[row]), escaped(&heatmap.columns[column]));
+            let number = cell(heatmap, row, column).map_or("no data".to_owned(), |(cell, value)| {
+                shown_with(value, cell.interval, heatmap.percent)
+            });
             format!("{row_name}<br>{column_name}<br>{number}")
         };
         let table = |each: &dyn Fn(usize, usize) -> Value| -> Vec<Vec<Value>> {
             (0..rows).map(|row| (0..columns).map(|column| each(row, column)).collect()).collect()
         };
         let scale: Vec<Value> = (0..=8)
-            .map(|step| json!([f64::from(step) / 8.0, heat.palette.at(f64::from(step) / 8.0).hex()]))
+            .map(|step| json!([f64::from(step) / 8.0, heatmap.palette.at(f64::from(step) / 8.0).hex()]))
             .collect();
         let bar = json!({
             "orientation": "h", "thickness": 10, "len": 0.35, "x": key[0], "xanchor": "left", "xpad": 0,
-            "y": key[1], "yanchor": "top", "ypad": 0, "tickformat": if heat.percent { ",.3~p" } else { "" },
-            "title": {"text": escaped(&heat.label), "side": "top", "font": {"size": 13}}, "outlinewidth": 0,
+            "y": key[1], "yanchor": "top", "ypad": 0, "tickformat": if heatmap.percent { ",.3~p" } else { "" },
+            "title": {"text": escaped(&heatmap.label), "side": "top", "font": {"size": 13}}, "outlinewidth": 0,
         });
         self.traces.push(json!({
             "type": "heatmap",
@@ -205,23 +214,27 @@ impl Builder<'_> {
             "zmin": range.low, "zmax": range.high, "colorscale": scale, "colorbar": bar,
             "xgap": 1, "ygap": 1,
         }));
-        self.cell_words(heat, index, range);
+        self.cell_labels(heatmap, index, range);
     }
 
     /// Numbers and intervals in the cells, and a cross in those that have none: a colour would look like a number.
-    fn cell_words(&mut self, heat: &Heat, index: usize, range: Bounds) {
+    fn cell_labels(&mut self, heatmap: &Heatmap, index: usize, range: Bounds) {
         // More words than this are no longer legible, and slow.
-        const MOST: usize = 150;
-        let is_small = heat.rows.len() * heat.columns.len() <= MOST && heat.columns.len() <= 10;
-        for row in 0..heat.rows.len() {
-            for column in 0..heat.columns.len() {
-                let (text, color) = match cell(heat, row, column) {
-                    None => ("×".to_owned(), FAINT),
+        const MAX_LABELED_CELLS: usize = 150;
+        let is_small =
+            heatmap.rows.len() * heatmap.columns.len() <= MAX_LABELED_CELLS && heatmap.columns.len() <= 10;
+        for row in 0..heatmap.rows.len() {
+            for column in 0..heatmap.columns.len() {
+                let (text, color) = match cell(heatmap, row, column) {
+                    None => ("×".to_owned(), TEXT_MUTED),
                     Some((cell, value)) if is_small => {
-                        let below =
-                            written(cell, heat.percent).map_or(String::new(), |text| format!("<br>{text}"));
-                        let ink = heat.palette.at(share(range, value)).ink();
-                        (format!("{}<span style=\"font-size:10px\">{below}</span>", escaped(&cell.text)), ink)
+                        let below = written(cell, heatmap.percent)
+                            .map_or(String::new(), |text| format!("<br>{text}"));
+                        let text_color = heatmap.palette.at(fraction(range, value)).text_color();
+                        (
+                            format!("{}<span style=\"font-size:10px\">{below}</span>", escaped(&cell.text)),
+                            text_color,
+                        )
                     }
                     Some(_) => continue,
                 };
@@ -233,9 +246,9 @@ impl Builder<'_> {
         }
     }
 
-    fn tree(&mut self, tree: &Tree) {
-        let is_noise = |bracket: &Bracket| tree.noise.is_some_and(|noise| bracket.height <= noise);
-        let brackets = brackets(tree);
+    fn dendrogram(&mut self, dendrogram: &Dendrogram) {
+        let is_noise = |bracket: &Bracket| dendrogram.noise.is_some_and(|noise| bracket.height <= noise);
+        let brackets = brackets(dendrogram);
         let (noise, sound): (Vec<Bracket>, Vec<Bracket>) = brackets.into_iter().partition(is_noise);
         for (brackets, color, dash) in [(noise, "#777777", "3px,2px"), (sound, "#0072b2", "solid")] {
             let (mut xs, mut ys, mut texts): (Vec<Option<f64>>, Vec<Option<f64>>, Vec<String>) =
@@ -254,41 +267,42 @@ impl Builder<'_> {
     }
 
     /// Lines across, with their words above the panel or at its right edge.
-    pub(super) fn rules(
+    pub(super) fn reference_lines(
         &mut self,
-        panel: &ReadyPanel<'_>,
+        panel: &ResolvedPanel<'_>,
         index: usize,
-        placed_rules: &[PlacedRule],
+        placed_lines: &[PlacedReferenceLine],
         panel_width: f64,
     ) {
         let (x, y) = (reference("x", index), reference("y", index));
-        for rule in panel.rules() {
-            let is_vertical = rule.direction == Direction::Vertical;
+        for reference_line in panel.reference_lines() {
+            let is_vertical = reference_line.direction == Direction::Vertical;
             let axis = if is_vertical { &panel.x } else { &panel.y };
-            let Some(at) = placed(axis, rule.at) else { continue };
+            let Some(at) = placed(axis, reference_line.at) else { continue };
             // Shapes take numbers as they are, annotations their logarithms.
-            let line = json!({"color": INK, "width": 1, "dash": "5px,3px"});
-            let word = json!({"text": escaped(rule.label), "showarrow": false, "font": {"size": 12}});
+            let line = json!({"color": TEXT, "width": 1, "dash": "5px,3px"});
+            let word =
+                json!({"text": escaped(reference_line.label), "showarrow": false, "font": {"size": 12}});
             // Where half of the words would reach beyond an edge they go inwards, so that they stay on the page.
-            let half = width(rule.label, 12.0) / 2.0 / panel_width.max(1.0);
-            let side = match axis.share(rule.at) {
-                Some(share) if share + half > 1.0 => "right",
-                Some(share) if share - half < 0.0 => "left",
+            let half = width(reference_line.label, 12.0) / 2.0 / panel_width.max(1.0);
+            let side = match axis.fraction(reference_line.at) {
+                Some(fraction) if fraction + half > 1.0 => "right",
+                Some(fraction) if fraction - half < 0.0 => "left",
                 _ => "center",
             };
             let (shape, mut annotation) = if is_vertical {
-                let level = placed_rules
+                let level = placed_lines
                     .iter()
-                    .find(|placed| placed.full == rule.label)
+                    .find(|placed| placed.full == reference_line.label)
                     .map_or(0, |placed| placed.level);
                 (
-                    json!({"xref": x, "yref": format!("{y} domain"), "x0": rule.at, "x1": rule.at, "y0": 0, "y1": 1}),
+                    json!({"xref": x, "yref": format!("{y} domain"), "x0": reference_line.at, "x1": reference_line.at, "y0": 0, "y1": 1}),
                     json!({"xref": x, "yref": format!("{y} domain"), "x": at, "y": 1, "yanchor": "bottom",
-                           "xanchor": side, "yshift": level as f64 * RULE}),
+                           "xanchor": side, "yshift": level as f64 * REFERENCE_LABEL_HEIGHT}),
                 )
             } else {
                 (
-                    json!({"xref": format!("{x} domain"), "yref": y, "x0": 0, "x1": 1, "y0": rule.at, "y1": rule.at}),
+                    json!({"xref": format!("{x} domain"), "yref": y, "x0": 0, "x1": 1, "y0": reference_line.at, "y1": reference_line.at}),
                     json!({"xref": format!("{x} domain"), "yref": y, "x": 1, "y": at, "xanchor": "right",
                            "yanchor": "bottom", "bgcolor": "rgba(255,255,255,0.7)", "borderpad": 0}),
                 )
@@ -309,13 +323,13 @@ fn add(object: &mut Value, more: Value) {
     }
 }
 
-fn error_bars(trace: &mut Value, panel: &ReadyPanel<'_>, points: &[Point], color: &str) {
+fn error_bars(trace: &mut Value, panel: &ResolvedPanel<'_>, points: &[Point], color: &str) {
     let axis = if panel.sideways { &panel.x } else { &panel.y };
     let distances = |upper: bool| -> Vec<f64> {
         let distance = |point: &Point| {
             let number = if panel.sideways { point.x } else { point.y };
             interval(point.interval).map_or(0.0, |Bounds { low, high }| {
-                let (low, high) = (axis.within_reach(low), axis.within_reach(high));
+                let (low, high) = (axis.clamp_far(low), axis.clamp_far(high));
                 if upper { high - number } else { number - low }.max(0.0)
             })
         };
@@ -330,22 +344,22 @@ fn error_bars(trace: &mut Value, panel: &ReadyPanel<'_>, points: &[Point], color
 }
 
 /// Whether all points and their intervals lie between the axes, so that nothing need be cut off, not even half a dot.
-fn all_inside(panel: &ReadyPanel<'_>, points: &[Point]) -> bool {
+fn all_inside(panel: &ResolvedPanel<'_>, points: &[Point]) -> bool {
     let values = if panel.sideways { &panel.x } else { &panel.y };
-    let is_inside = |share: f64| (0.0..=1.0).contains(&share);
+    let is_inside = |fraction: f64| (0.0..=1.0).contains(&fraction);
     points.iter().all(|point| {
         let ends = interval(point.interval);
-        panel.x.share(point.x).is_some_and(is_inside)
-            && panel.y.share(point.y).is_some_and(is_inside)
+        panel.x.fraction(point.x).is_some_and(is_inside)
+            && panel.y.fraction(point.y).is_some_and(is_inside)
             && ends.is_none_or(|ends| {
-                is_inside(values.end_share(ends.low)) && is_inside(values.end_share(ends.high))
+                is_inside(values.end_fraction(ends.low)) && is_inside(values.end_fraction(ends.high))
             })
     })
 }
 
 /// What is shown on pointing at a number.
-fn hints(panel: &ReadyPanel<'_>, name: &str, points: &[Point]) -> Vec<String> {
-    let tell = |axis: &ReadyAxis, number: f64, bounds: Option<Bounds>| {
+fn hints(panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) -> Vec<String> {
+    let tell = |axis: &ResolvedAxis, number: f64, bounds: Option<Bounds>| {
         let text = match axis.names() {
             Some(names) => names.get(number.round().max(0.0) as usize).cloned().unwrap_or_default(),
             None if bounds.is_some() => shown_with(number, bounds, axis.percent),

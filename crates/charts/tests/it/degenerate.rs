@@ -1,7 +1,7 @@
 //! Whatever the numbers are, there is a picture.
 
 use reasonscape_charts::{
-    Axis, Bounds, Cell, Figure, Heat, Layer, Merge, Palette, Panel, Point, Scale, Summary, Tree,
+    Axis, Bounds, Cell, Dendrogram, Figure, Heatmap, Layer, Merge, Palette, Panel, Point, Scale, Summary,
 };
 
 use crate::test_env::{assert_drawable, assert_sound, names};
@@ -84,7 +84,7 @@ impl Draw {
                 let cells = (0..count).map(|_| cell(self)).collect();
                 let palette = if self.below(2) == 0 { Palette::Diverging } else { Palette::Sequential };
                 let range = Some(Bounds::new(self.number(), self.number()));
-                Layer::Heat(Heat {
+                Layer::Heatmap(Heatmap {
                     rows: names("r", rows),
                     columns: names("c", columns),
                     cells,
@@ -102,7 +102,7 @@ impl Draw {
                 });
                 let merges = merges.collect();
                 let leaves = self.below(4);
-                Layer::Tree(Tree {
+                Layer::Dendrogram(Dendrogram {
                     leaves: names("l", leaves),
                     order: vec![self.below(6), self.below(6)],
                     merges,
@@ -116,7 +116,7 @@ impl Draw {
 }
 
 #[test]
-fn nasty_numbers_make_sound_pictures() {
+fn extreme_numbers_give_valid_figures() {
     let mut draw = Draw(7);
     for round in 0..300 {
         let mut figure = Figure { columns: draw.below(7), ..Figure::new(format!("round {round}")) };
@@ -139,7 +139,7 @@ fn nasty_numbers_make_sound_pictures() {
 }
 
 #[test]
-fn what_has_no_place_is_counted_in_a_note() {
+fn undrawn_points_are_counted_in_a_note() {
     let points = vec![Point::exact(1.0, 1.0), Point::exact(f64::NAN, 1.0), Point::exact(0.0, 1.0)];
     let figure = Figure::new("")
         .panel(Panel::new("", Axis::log("x"), Axis::linear("y")).layer(Layer::dots("", points)));
@@ -149,16 +149,16 @@ fn what_has_no_place_is_counted_in_a_note() {
 }
 
 #[test]
-fn a_missing_cell_is_hatched_not_coloured() {
+fn missing_cell_is_hatched() {
     let cell = |value| Cell { value, ..Cell::default() };
-    let heat = |cells| Heat {
+    let heat = |cells| Heatmap {
         rows: names("r", 1),
         columns: names("c", 2),
         cells,
         range: Some(Bounds::new(0.0, 1.0)),
-        ..Heat::default()
+        ..Heatmap::default()
     };
-    let draw = |cells| Figure::new("").panel(Panel::default().layer(Layer::Heat(heat(cells)))).svg();
+    let draw = |cells| Figure::new("").panel(Panel::default().layer(Layer::Heatmap(heat(cells)))).svg();
     let lowest = "fill=\"#00204c\"";
     let zero = draw(vec![cell(Some(0.0)), cell(Some(1.0))]);
     assert!(zero.contains(lowest) && !zero.contains("fill=\"url(#hatch-missing)\""));
@@ -171,7 +171,7 @@ fn a_missing_cell_is_hatched_not_coloured() {
 }
 
 #[test]
-fn a_gap_in_the_numbers_is_a_gap_in_the_line() {
+fn missing_numbers_break_the_line() {
     let point = |x: i32| Point::exact(f64::from(x), if x == 2 { f64::NAN } else { 1.0 });
     let draw = |points: Vec<Point>| {
         let panel = Panel::new("", Axis::linear("x"), Axis::linear("y")).layer(Layer::steps("a", points));

@@ -1,7 +1,7 @@
 //! Names come from servers and files of others: none may become a part of the page.
 
 use reasonscape_charts::{
-    Axis, Cell, Figure, Heat, Layer, Merge, Panel, Point, Summary, Tree, plotly_script,
+    Axis, Cell, Dendrogram, Figure, Heatmap, Layer, Merge, Panel, Point, Summary, plotly_script,
 };
 
 use crate::test_env::document;
@@ -15,15 +15,15 @@ fn hostile() -> Figure {
     let named = Axis::categories(HOSTILE, [HOSTILE, HOSTILE]);
     let summary = Summary { at: 0.0, low: 0.0, q1: 1.0, median: 2.0, q3: 3.0, high: 4.0, outliers: None };
     let cell = Cell { value: Some(1.0), interval: None, text: name() };
-    let heat = Heat {
+    let heat = Heatmap {
         rows: vec![name()],
         columns: vec![name(), name()],
         cells: vec![cell],
         label: name(),
-        ..Heat::default()
+        ..Heatmap::default()
     };
     let merges = vec![Merge { a: 0, b: 1, height: 1.0 }];
-    let tree = Tree { leaves: vec![name(), name()], order: vec![], merges, noise: None };
+    let tree = Dendrogram { leaves: vec![name(), name()], order: vec![], merges, noise: None };
     Figure::new(HOSTILE)
         .subtitle(HOSTILE)
         .note(HOSTILE)
@@ -40,12 +40,12 @@ fn hostile() -> Figure {
                 .layer(Layer::bars(HOSTILE, points))
                 .layer(Layer::boxes(HOSTILE, vec![summary])),
         )
-        .panel(Panel::new("", axis(), axis()).layer(Layer::Heat(heat)))
-        .panel(Panel::new("", axis(), axis()).layer(Layer::Tree(tree)))
+        .panel(Panel::new("", axis(), axis()).layer(Layer::Heatmap(heat)))
+        .panel(Panel::new("", axis(), axis()).layer(Layer::Dendrogram(tree)))
 }
 
 #[test]
-fn a_name_stays_a_name_in_svg() {
+fn svg_escapes_names() {
     let svg = hostile().svg();
     let document = document(&svg);
     assert!(document.descendants().all(|node| !matches!(node.tag_name().name(), "b" | "img" | "script")));
@@ -55,7 +55,7 @@ fn a_name_stays_a_name_in_svg() {
 }
 
 #[test]
-fn a_name_does_not_end_the_script_of_a_page() {
+fn html_escapes_names_in_script() {
     let fragment = hostile().fragment("id\"><script>");
     assert_eq!(fragment.matches("<script").count(), 1);
     assert_eq!(fragment.matches("</script").count(), 1);
@@ -70,7 +70,7 @@ fn a_name_does_not_end_the_script_of_a_page() {
 }
 
 #[test]
-fn a_page_asks_for_nothing() {
+fn html_loads_no_external_resource() {
     let page = hostile().html();
     let own = page.replace(plotly_script(), "");
     for part in ["src=\"", "href=\""] {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use reasonscape_charts::{Axis, Bounds, Cell, Figure, Heat, Layer, Panel, Point, Scale};
+use reasonscape_charts::{Axis, Bounds, Cell, Figure, Heatmap, Layer, Panel, Point, Scale};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{self, Node, Rect};
 
@@ -67,14 +67,14 @@ fn assert_legible(name: &str, figure: &Figure) {
 }
 
 #[test]
-fn words_are_apart_and_inside() {
+fn labels_do_not_overlap_and_stay_inside() {
     for (name, figure) in all() {
         assert_legible(name, &figure);
     }
 }
 
 #[test]
-fn ticks_are_apart_on_every_scale_and_width() {
+fn tick_labels_do_not_overlap() {
     let ends = [
         (0.0, 1.0),
         (0.123, 0.124),
@@ -102,7 +102,7 @@ fn ticks_are_apart_on_every_scale_and_width() {
 }
 
 #[test]
-fn long_names_are_shortened_and_said_in_full() {
+fn long_names_are_shortened_with_full_title() {
     let long = "an-organisation-with-a-name/a-model-with-a-name-that-does-not-end-Instruct-FP8";
     for count in [1, 3, 12, 60] {
         let categories: Vec<String> = (0..count).map(|index| format!("{long}-{index}")).collect();
@@ -121,7 +121,7 @@ fn long_names_are_shortened_and_said_in_full() {
 }
 
 #[test]
-fn cells_hold_their_words() {
+fn cell_labels_fit_their_cells() {
     for (rows, columns) in [(1, 1), (3, 5), (10, 10), (30, 30)] {
         let cell = |index: usize| {
             let value = index as f64 / 900.0;
@@ -131,21 +131,21 @@ fn cells_hold_their_words() {
                 text: format!("{:.1}", value * 100.0),
             }
         };
-        let heat = Heat {
+        let heat = Heatmap {
             rows: names("model-", rows),
             columns: names("t", columns),
             cells: (0..rows * columns).map(cell).collect(),
             label: "accuracy".to_owned(),
             percent: true,
-            ..Heat::default()
+            ..Heatmap::default()
         };
-        let panel = Panel::new("", Axis::linear("task"), Axis::linear("model")).layer(Layer::Heat(heat));
+        let panel = Panel::new("", Axis::linear("task"), Axis::linear("model")).layer(Layer::Heatmap(heat));
         assert_legible(&format!("{rows} by {columns}"), &Figure::new("").panel(panel));
     }
 }
 
 #[test]
-fn the_widths_that_we_count_with_are_those_of_the_letters() {
+fn character_widths_match_the_font() {
     // A tick's words end where its axis begins, so that their left end tells their width.
     let figure = Figure::new("").panel(Panel::new(
         "",

@@ -6,7 +6,7 @@ use resvg::tiny_skia::Pixmap;
 use crate::test_env::line;
 
 #[test]
-fn a_png_has_its_size_and_ink_on_white() {
+fn png_has_expected_size_and_dark_pixels() {
     let figure = line();
     let png = Pixmap::decode_png(&figure.png(1.0).unwrap()).unwrap();
     assert_eq!(png.width(), 680);
@@ -26,7 +26,7 @@ fn a_png_has_its_size_and_ink_on_white() {
 }
 
 #[test]
-fn letters_come_along() {
+fn png_contains_text() {
     let with_words = Figure::new("Wide words").png(1.0).unwrap();
     let without = Figure::new("   ").svg();
     let dark = |png: &[u8]| {
@@ -37,7 +37,7 @@ fn letters_come_along() {
 }
 
 #[test]
-fn impossible_sizes_are_refused() {
+fn rejects_impossible_png_sizes() {
     for scale in [0.0, -1.0, f32::NAN, f32::INFINITY, 1000.0] {
         let error = line().png(scale).unwrap_err();
         assert!(matches!(error, FigureError::Scale { .. }), "{error}");
@@ -45,7 +45,7 @@ fn impossible_sizes_are_refused() {
 }
 
 #[test]
-fn the_ending_decides() {
+fn format_follows_file_extension() {
     let kinds = ["a.svg", "b.PNG", "c.d.html"].map(|path| Kind::from_path(path.as_ref()).unwrap());
     assert_eq!(kinds, [Kind::Svg, Kind::Png, Kind::Html]);
     for path in ["a", "a.pdf", "svg", ""] {
@@ -58,7 +58,7 @@ fn the_ending_decides() {
 }
 
 #[test]
-fn a_bar_without_end_reaches_beyond_the_edge_and_no_further() {
+fn infinite_bar_is_clamped_beyond_the_edge() {
     let dots =
         vec![Point::between(4.0, 0.0, f64::NEG_INFINITY, 5.0), Point::between(6.0, 1.0, 5.0, f64::INFINITY)];
     let names = Axis::categories("", ["a", "b"]);

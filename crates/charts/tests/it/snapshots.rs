@@ -3,7 +3,7 @@
 use crate::test_env::{all, assert_drawable, assert_sound, document};
 
 #[test]
-fn pictures_stay_as_they_are() {
+fn svg_matches_snapshots() {
     for (name, figure) in all() {
         let svg = figure.svg();
         assert_sound(&svg);
@@ -16,7 +16,7 @@ fn pictures_stay_as_they_are() {
 }
 
 #[test]
-fn the_same_figure_gives_the_same_bytes() {
+fn output_is_deterministic() {
     for (name, figure) in all() {
         assert_eq!(figure.svg(), figure.clone().svg(), "{name}");
         assert_eq!(figure.html(), figure.clone().html(), "{name}");
@@ -24,7 +24,7 @@ fn the_same_figure_gives_the_same_bytes() {
 }
 
 #[test]
-fn a_screen_reader_has_a_title_and_the_numbers() {
+fn svg_has_title_and_description() {
     for (name, figure) in all() {
         let svg = figure.svg();
         let document = document(&svg);

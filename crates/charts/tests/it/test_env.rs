@@ -1,7 +1,7 @@
 //! One small figure of every kind.
 
 use reasonscape_charts::{
-    Axis, Bounds, Cell, Figure, Heat, Layer, Merge, Palette, Panel, Point, Summary, Tree,
+    Axis, Bounds, Cell, Dendrogram, Figure, Heatmap, Layer, Merge, Palette, Panel, Point, Summary,
 };
 use resvg::usvg;
 
@@ -101,7 +101,7 @@ pub(crate) fn heat(palette: Palette) -> Figure {
         let interval = Some(Bounds::new(value - 0.1, value + 0.1));
         Cell { value: (index != 4).then_some(value), interval, text: format!("{:.0}", value * 100.0) }
     });
-    let heat = Heat {
+    let heat = Heatmap {
         rows: names("model-", 2),
         columns: names("task ", 3),
         cells: cells.collect(),
@@ -111,14 +111,14 @@ pub(crate) fn heat(palette: Palette) -> Figure {
         percent: true,
     };
     Figure::new("Table")
-        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heat(heat)))
+        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heat)))
 }
 
 pub(crate) fn tree() -> Figure {
     let merges = vec![Merge { a: 0, b: 2, height: 0.2 }, Merge { a: 1, b: 3, height: 0.9 }];
-    let tree = Tree { leaves: names("model-", 3), order: vec![0, 2, 1], merges, noise: Some(0.3) };
+    let tree = Dendrogram { leaves: names("model-", 3), order: vec![0, 2, 1], merges, noise: Some(0.3) };
     Figure::new("Kin")
-        .panel(Panel::new("", Axis::linear("distance"), Axis::linear("")).layer(Layer::Tree(tree)))
+        .panel(Panel::new("", Axis::linear("distance"), Axis::linear("")).layer(Layer::Dendrogram(tree)))
 }
 
 pub(crate) fn multiples() -> Figure {
