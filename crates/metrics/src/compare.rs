@@ -11,7 +11,7 @@ use super::Summary;
 
 /// A's accuracy less B's on the tasks that both answered.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Paired {
+pub struct PairedComparison {
     /// Tasks that both answered.
     pub tasks: u64,
     /// Tasks that only A answered, which say nothing here.
@@ -54,7 +54,7 @@ impl Shared {
 ///
 /// # Errors
 /// A [`StatsError`] when there are more tasks than can be counted.
-pub fn compare(a: &Summary, b: &Summary) -> Result<Paired, StatsError> {
+pub fn compare(a: &Summary, b: &Summary) -> Result<PairedComparison, StatsError> {
     let (tasks_a, tasks_b) = (by_task(a), by_task(b));
     let (mut only_a, mut only_b, mut better, mut worse) = (0, 0, 0, 0);
     let mut moments = Moments::default();
@@ -83,7 +83,7 @@ pub fn compare(a: &Summary, b: &Summary) -> Result<Paired, StatsError> {
     }
     let (only_a, only_b) = (only_a + left.count() as u64, only_b + right.count() as u64);
     let tasks = moments.n();
-    let counted = Paired {
+    let counted = PairedComparison {
         tasks,
         only_a,
         only_b,
@@ -100,7 +100,7 @@ pub fn compare(a: &Summary, b: &Summary) -> Result<Paired, StatsError> {
     }
     if single {
         let found = paired_difference(tasks, better, worse, Confidence::P95)?;
-        return Ok(Paired {
+        return Ok(PairedComparison {
             difference: found.point,
             low: Some(found.low),
             high: Some(found.high),
@@ -110,7 +110,7 @@ pub fn compare(a: &Summary, b: &Summary) -> Result<Paired, StatsError> {
         });
     }
     let bounds = moments.interval(Confidence::P95);
-    Ok(Paired {
+    Ok(PairedComparison {
         difference: moments.mean(),
         low: bounds.map(|bounds| bounds.low.max(-1.0)),
         high: bounds.map(|bounds| bounds.high.min(1.0)),
@@ -134,7 +134,7 @@ fn by_task(summary: &Summary) -> Vec<([u64; 2], Shared)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Answered, Rules, measure};
+    use super::super::{MetricOptions, SampleRecord, measure};
     use super::*;
 
     fn of(rows: &[(&str, u32, bool)]) -> Summary {
@@ -142,14 +142,15 @@ mod tests {
         let mut summary = Summary::default();
         for (id, repeat, right) in rows {
             let answer = Some(if *right { "right" } else { "wrong" });
-            let row = Answered { id, repeat: *repeat, answer, targets: &targets, ..Answered::default() };
-            summary.add(&measure(&row, &Rules::default()));
+            let row =
+                SampleRecord { id, repeat: *repeat, answer, targets: &targets, ..SampleRecord::default() };
+            summary.add(&measure(&row, &MetricOptions::default()));
         }
         summary
     }
 
     #[test]
-    fn tasks_that_only_one_has_say_nothing() {
+    fn ignores_tasks_of_only_one_model() {
         let a = of(&[("1", 0, true), ("2", 0, true), ("3", 0, false), ("5", 0, true)]);
         let b = of(&[("2", 0, false), ("3", 0, false), ("4", 0, true), ("1", 0, true)]);
         let found = compare(&a, &b).unwrap();
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_of_a_task_are_one_observation() {
+    fn repeats_count_as_one_observation() {
         let rows = |right: [bool; 6]| -> Summary {
             of(&[0, 1, 2, 3, 4, 5].map(|row| (["1", "2", "3"][row / 2], (row % 2) as u32, right[row])))
         };

@@ -183,7 +183,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn notations_of_a_confidence_are_read() {
+    fn reads_confidence_notations() {
         for (reply, expected) in [
             ("Confidence: 85%", 0.85),
             ("confidence: 0.85", 0.85),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_states_no_probability_is_none() {
+    fn returns_none_without_a_probability() {
         for reply in [
             "",
             "I am very sure.",
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_with_any_part_in_the_answer_count() {
+    fn counts_tokens_that_overlap_the_answer() {
         let tokens = [("The 4", -0.5), ("2 is", -0.25), (" not 4", -1.0), ("1", -2.0)];
         assert_eq!(answer_probability(&tokens, "42"), Some((-0.75_f64).exp()));
         assert_eq!(answer_probability(&tokens, " 41 "), Some((-3.0_f64).exp()));
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_occurrence_counts_and_bad_numbers_elsewhere_do_not() {
+    fn uses_last_occurrence_and_ignores_invalid_numbers_elsewhere() {
         let tokens = [("7", 0.5), (" or ", f64::NAN), ("7", -0.5)];
         assert_eq!(answer_probability(&tokens, "7"), Some((-0.5_f64).exp()));
         for bad in [0.1, f64::NAN, f64::INFINITY] {
@@ -263,26 +263,26 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_tokens_share_are_no_trouble() {
+    fn handles_characters_split_across_tokens() {
         let tokens = [("Grü", -0.5), ("ße", -0.5), ("", 5.0), ("!", -9.0)];
         assert_eq!(answer_probability(&tokens, "Grüße"), Some((-1.0_f64).exp()));
     }
 
     proptest! {
         #[test]
-        fn no_reply_is_too_strange(reply in "(\\PC|\n|Confidence|confident|%|[0-9]|\\.|/| ){0,80}") {
+        fn never_panics_on_any_reply(reply in "(\\PC|\n|Confidence|confident|%|[0-9]|\\.|/| ){0,80}") {
             prop_assert!(stated_confidence(&reply).is_none_or(|p| (0.0..=1.0).contains(&p)));
         }
 
         #[test]
-        fn a_stated_percentage_is_read_back(hundredths in 0_u32..=10_000) {
+        fn stated_percentage_round_trips(hundredths in 0_u32..=10_000) {
             let p = f64::from(hundredths) / 100.0;
             prop_assert_eq!(stated_confidence(&format!("Answer: 1\nConfidence: {p}%")), Some(p / 100.0));
         }
     }
 
     #[test]
-    fn a_long_reply_ends() {
+    fn long_reply_terminates() {
         assert_eq!(stated_confidence(&"ccc ".repeat(1_000_000)), None);
         assert_eq!(stated_confidence(&"confidence ".repeat(100_000)), None);
     }

@@ -4,13 +4,13 @@ use reasonscape_stats::StatsError;
 use reasonscape_stats::entropy::Entropy;
 
 use super::estimate::{Estimate, Groups};
-use super::summary::{Detail, Summary};
+use super::summary::{EstimateDetail, Summary};
 
 /// Metrics of tasks that were answered more than once; a task with one answer says nothing here.
 #[derive(Debug)]
 pub(super) struct Repeats {
     /// The most answers that a task has.
-    pub(super) most: u64,
+    pub(super) max: u64,
     pub(super) sce: Estimate,
     pub(super) mode_accuracy: Estimate,
     pub(super) stability: Estimate,
@@ -51,28 +51,32 @@ pub(super) fn repeats(summary: &Summary, tasks: &Groups, answers: &Groups) -> Re
             .chunk_by(|one, other| one.1 == other.1)
             .map(|same| (same.len() as u64, same.iter().any(|row| row.2)))
             .collect();
-        let most = given.iter().map(|(count, _)| *count).max().expect("a task has answers");
-        let modes = given.iter().filter(|(count, _)| *count == most);
+        let max = given.iter().map(|(count, _)| *count).max().expect("a task has answers");
+        let modes = given.iter().filter(|(count, _)| *count == max);
         let right = modes.clone().filter(|(_, correct)| *correct).count();
         repeated.push(Repeated {
             sce: Entropy::from_counts(given.iter().map(|(count, _)| *count)).map_or(0.0, |found| found.nats),
             mode_correct: right as f64 / modes.count() as f64,
-            stability: most as f64 / task.len() as f64,
+            stability: max as f64 / task.len() as f64,
             same: task.iter().all(|row| row.3).then_some(given.len() == 1),
         });
     }
 
     let each = Groups::single(repeated.len());
-    let mean = |of: fn(&Repeated) -> f64, most: f64| {
+    let mean = |of: fn(&Repeated) -> f64, max: f64| {
         let (value, detail) = each.mean(repeated.iter().map(|task| Some(of(task))))?;
-        Ok::<Estimate, StatsError>((value, detail.within(0.0, most)))
+        Ok::<Estimate, StatsError>((value, detail.within(0.0, max)))
     };
     let (same, mut detail) = each.rate(repeated.iter().map(|task| task.same.map(Into::into)))?;
     if same.is_none() {
-        detail = Detail::without(0, detail.method, "no task is known to have been answered at temperature 0");
+        detail = EstimateDetail::without(
+            0,
+            detail.method,
+            "no task is known to have been answered at temperature 0",
+        );
     }
     Ok(Repeats {
-        most: u64::from(repeats),
+        max: u64::from(repeats),
         sce: mean(|task| task.sce, f64::INFINITY)?,
         mode_accuracy: mean(|task| task.mode_correct, 1.0)?,
         stability: mean(|task| task.stability, 1.0)?,
@@ -82,28 +86,28 @@ pub(super) fn repeats(summary: &Summary, tasks: &Groups, answers: &Groups) -> Re
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Answered, MetricsSummary, Rules, measure};
+    use super::super::{MetricOptions, MetricsSummary, SampleRecord, measure};
     use super::*;
 
     fn of(rows: &[(&str, u32, Option<&str>, f64)]) -> MetricsSummary {
         let targets = ["right".into()];
         let mut summary = Summary::default();
         for (id, repeat, answer, temperature) in rows {
-            let row = Answered {
+            let row = SampleRecord {
                 id,
                 repeat: *repeat,
                 answer: *answer,
                 targets: &targets,
                 temperature: Some(*temperature),
-                ..Answered::default()
+                ..SampleRecord::default()
             };
-            summary.add(&measure(&row, &Rules::default()));
+            summary.add(&measure(&row, &MetricOptions::default()));
         }
         summary.finish(10).unwrap()
     }
 
     #[test]
-    fn tasks_with_several_answers_are_looked_at_one_by_one() {
+    fn repeated_tasks_are_measured_per_task() {
         let found = of(&[
             ("a", 0, Some("right"), 0.0),
             ("a", 1, Some("RIGHT "), 0.0),
@@ -124,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_tasks_that_were_asked_once() {
+    fn tasks_without_repeats_give_no_consistency() {
         let found = of(&[("a", 0, Some("right"), 0.0), ("b", 0, Some("x"), 0.0)]);
         assert_eq!((found.repeats, found.stability, found.determinism_index), (1, None, None));
         assert!(!found.details.contains_key("stability"));

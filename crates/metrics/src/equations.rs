@@ -66,7 +66,7 @@ pub(super) struct Found {
 }
 
 /// A longer line is read in pieces, at whose seams nothing is checked.
-const LONGEST_PIECE: usize = 1 << 15;
+const MAX_PIECE_LEN: usize = 1 << 15;
 /// How far words around an equation are looked at, in tokens.
 const WINDOW: usize = 40;
 
@@ -107,11 +107,11 @@ fn next_sign(bytes: &[u8], mut at: usize) -> Option<usize> {
 
 /// Where a piece of a line ends that starts at `from`: at the end of the line or at white space.
 fn piece_end(text: &str, from: usize, end: usize) -> usize {
-    if end - from <= LONGEST_PIECE {
+    if end - from <= MAX_PIECE_LEN {
         return end;
     }
     let bytes = text.as_bytes();
-    let most = from + LONGEST_PIECE;
+    let most = from + MAX_PIECE_LEN;
     let space = memchr::memrchr(b' ', &bytes[from + 1..most]).map(|space| from + 1 + space);
     space.unwrap_or_else(|| text.floor_char_boundary(most))
 }
@@ -167,7 +167,7 @@ impl Line<'_> {
             let Some(left) = self.left(at) else { continue };
             let Some(right) = self.right(at) else { continue };
             let Some(verdict) = self.verdict(at, &left, right.clone(), before == Some(at)) else { continue };
-            if verdict == Verdict::Unclear || self.is_doubted(left.start, right.end) {
+            if verdict == Verdict::Unclear || self.is_hedged(left.start, right.end) {
                 continue;
             }
             chained = Some(right.end);

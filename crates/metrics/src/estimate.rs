@@ -4,10 +4,10 @@ use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_stats::mean::Moments;
 use reasonscape_stats::{Confidence, StatsError};
 
-use super::summary::Detail;
+use super::summary::EstimateDetail;
 
 /// A number with what is known about it.
-pub(super) type Estimate = (Option<f64>, Detail);
+pub(super) type Estimate = (Option<f64>, EstimateDetail);
 
 /// Which rows belong together. A group is called by its first row, so that sums over groups are taken in the order in
 /// which groups appear.
@@ -21,7 +21,7 @@ pub(super) struct Groups {
 
 impl Groups {
     /// Rows with the same key belong together; `rows` is how many keys there are.
-    pub(super) fn of(rows: usize, keys: &(impl Iterator<Item = [u64; 2]> + Clone)) -> Self {
+    pub(super) fn new(rows: usize, keys: &(impl Iterator<Item = [u64; 2]> + Clone)) -> Self {
         /// Keys are looked at in so many parts, by their first bits: sorting all at once needs a quarter of the room
         /// that the rows themselves take.
         const PARTS: u64 = 8;
@@ -111,7 +111,7 @@ impl Groups {
             n += 1;
         }
         if n == 0 {
-            return Ok((None, Detail::nothing(method)));
+            return Ok((None, EstimateDetail::nothing(method)));
         }
         let mean = total.value() / n as f64;
         let groups = if self.are_single() {
@@ -134,10 +134,10 @@ impl Groups {
         let weight = groups as f64 / n as f64;
         self.sums(residuals, |sum, value| sum + value, |sum| moments.add(weight * sum))?;
         match moments.interval(Confidence::P95) {
-            None => Ok((Some(mean), Detail::without(n, method, "one task alone has no spread"))),
+            None => Ok((Some(mean), EstimateDetail::without(n, method, "one task alone has no spread"))),
             Some(found) => {
                 let reach = (found.high - found.low) / 2.0;
-                Ok((Some(mean), Detail::between(n, mean - reach, mean + reach, method)))
+                Ok((Some(mean), EstimateDetail::between(n, mean - reach, mean + reach, method)))
             }
         }
     }
@@ -157,8 +157,8 @@ impl Groups {
         self.sums(values, Counted::plus, |counted| clustered.add(counted.trials, counted.hits))?;
         let found = clustered.interval(Confidence::P95);
         match found.point {
-            None => Ok((None, Detail::nothing(method))),
-            Some(share) => Ok((Some(share), Detail::between(rows, found.low, found.high, method))),
+            None => Ok((None, EstimateDetail::nothing(method))),
+            Some(share) => Ok((Some(share), EstimateDetail::between(rows, found.low, found.high, method))),
         }
     }
 }
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sum_keeps_small_numbers_beside_large_ones() {
+    fn sum_keeps_small_numbers_beside_large_ones() {
         let mut sum = Sum::default();
         for value in [1.0, 1e100, 1.0, -1e100] {
             sum.add(value);
@@ -216,10 +216,10 @@ mod tests {
     }
 
     #[test]
-    fn repeats_widen_what_they_repeat() {
+    fn repeats_widen_the_interval() {
         let values: Vec<Option<f64>> = [1.0, 5.0, 2.0, 9.0].repeat(4).into_iter().map(Some).collect();
         let single = Groups::single(16);
-        let fours = Groups::of(16, &(0..16).map(|row| [row % 4, 0]));
+        let fours = Groups::new(16, &(0..16).map(|row| [row % 4, 0]));
         let once = Groups::single(4);
         let width = |groups: &Groups, values: &[Option<f64>]| {
             let (_, detail) = groups.mean(values.iter().copied()).unwrap();

@@ -247,7 +247,7 @@ mod tests {
         duck egg. How much does she make every day?";
 
     #[test]
-    fn reasoning_that_keeps_to_the_question_is_supported() {
+    fn reasoning_from_the_question_is_supported() {
         let cot = "1. Janet's ducks lay 16 eggs.\n2. She uses 3 + 4 = 7 eggs herself.\nStep 3: So 16 - 7 = 9 eggs are \
             left.\nShe earns 9 * $2 = $18, i.e. $18.00 every day.";
         let found = ground(cot, &Sources::new(&[DUCKS]));
@@ -255,20 +255,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_the_sources_is_named() {
+    fn reports_items_missing_from_sources() {
         let cot = "Janet has 16 eggs. Her neighbour Bob Miller takes 5 of them. On Friday he said \"thanks a lot\".";
         assert_eq!(missing(cot, &[DUCKS]), [["Bob Miller", "5"], ["Friday", "thanks a lot"]]);
     }
 
     #[test]
-    fn only_true_equations_of_known_numbers_support_their_results() {
+    fn only_true_equations_of_known_numbers_support_results() {
         assert_eq!(missing("So 16 - 7 = 9 are left.", &["There are 16, and 7 go."]), Vec::<Vec<&str>>::new());
         assert_eq!(missing("So 16 - 7 = 8 are left.", &["There are 16, and 7 go."]), [["8"]]);
         assert_eq!(missing("So 16 - 5 = 11 are left.", &["There are 16, and 7 go."]), [vec!["5", "11"]]);
     }
 
     #[test]
-    fn notations_do_not_matter() {
+    fn number_notation_is_ignored() {
         let source =
             "Twenty-five of 1,000 people, half of them from NEW YORK, pay 20% of \"the  Whole\" price.";
         let cot =
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_starts_a_sentence_is_a_name_if_it_is_one_elsewhere() {
+    fn sentence_initial_word_is_a_name_if_used_as_one_elsewhere() {
         let source = "A farmer sells eggs.";
         assert_eq!(
             missing("Sells are low. The eggs of Carol are sold. Carol eats.", &[source]),
@@ -290,26 +290,26 @@ mod tests {
     }
 
     #[test]
-    fn sentences_with_nothing_to_look_up_do_not_count() {
+    fn sentences_without_items_are_not_counted() {
         let found = ground("Let us think.\n\n## The Plan Of Attack\nFirst we add.", &Sources::new(&["3"]));
         assert_eq!(found, Grounding::default());
         assert_eq!(ground("", &Sources::new(&[])), Grounding::default());
     }
 
     #[test]
-    fn several_sources_are_one() {
+    fn combines_several_sources() {
         assert_eq!(missing("Alice has 5.", &["Alice is here.", "Bob has 5."]), Vec::<Vec<&str>>::new());
     }
 
     #[test]
-    fn a_long_text_ends() {
+    fn long_text_terminates() {
         let cot = "The 12 apples of Alice cost 3 + 4 = 7. ".repeat(20_000);
         assert_eq!(ground(&cot, &Sources::new(&["Alice 12 3 4"])).sentences, 20_000);
     }
 
     proptest! {
         #[test]
-        fn no_text_is_too_strange(cot in "\\PC{0,120}", source in "\\PC{0,60}") {
+        fn never_panics_on_any_text(cot in "\\PC{0,120}", source in "\\PC{0,60}") {
             let found = ground(&cot, &Sources::new(&[&source]));
             prop_assert!(found.unsupported.len() <= found.sentences as usize);
             // Every text supports itself.

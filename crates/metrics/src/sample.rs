@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::{Grounding, Sources, Step, check_steps, ground, shape, words};
+use super::{Grounding, Sources, Step, check_steps, ground, text_stats, words};
 use reasonscape_core::{is_correct, is_space, normalize};
 
 /// A question with its target and what a model made of it. What was not recorded is absent.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Answered<'a> {
+pub struct SampleRecord<'a> {
     /// What the question is known by.
     pub id: &'a str,
     /// Which of several answers of this model to it.
@@ -44,14 +44,14 @@ pub struct Answered<'a> {
 
 /// What is measured, where there is a choice.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rules {
+pub struct MetricOptions {
     /// Whether plain numbers are compared as numbers.
     pub numbers: bool,
     /// The temperature of answers that do not say theirs.
     pub temperature: Option<f64>,
 }
 
-impl Default for Rules {
+impl Default for MetricOptions {
     fn default() -> Self {
         Self { numbers: true, temperature: None }
     }
@@ -59,7 +59,7 @@ impl Default for Rules {
 
 /// What was measured on one answered question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PerTask<'a> {
+pub struct PerTaskResult<'a> {
     /// What the question is known by.
     pub id: &'a str,
     /// Which of several answers.
@@ -107,26 +107,26 @@ pub struct PerTask<'a> {
 /// Measures one answered question.
 ///
 /// ```
-/// use reasonscape_metrics::{Answered, Rules, measure};
+/// use reasonscape_metrics::{SampleRecord, MetricOptions, measure};
 ///
 /// let targets = ["Paris".into(), "Paris, France".into()];
-/// let row = Answered { id: "q1", targets: &targets, answer: Some(" paris "), ..Answered::default() };
-/// assert!(measure(&row, &Rules::default()).correct);
+/// let row = SampleRecord { id: "q1", targets: &targets, answer: Some(" paris "), ..SampleRecord::default() };
+/// assert!(measure(&row, &MetricOptions::default()).correct);
 /// // A reply that was cut off is wrong whatever it says.
-/// assert!(!measure(&Answered { truncated: true, ..row }, &Rules::default()).correct);
+/// assert!(!measure(&SampleRecord { truncated: true, ..row }, &MetricOptions::default()).correct);
 /// ```
-pub fn measure<'a>(row: &Answered<'a>, rules: &Rules) -> PerTask<'a> {
+pub fn measure<'a>(row: &SampleRecord<'a>, options: &MetricOptions) -> PerTaskResult<'a> {
     let cot = row.cot.filter(|cot| !cot.trim_start_matches(is_space).is_empty());
-    let counted = cot.map(shape);
-    let answer = row.answer.map(|answer| normalize(answer, rules.numbers));
+    let counted = cot.map(text_stats);
+    let answer = row.answer.map(|answer| normalize(answer, options.numbers));
     let answer_tokens = row.answer.map(words);
     let steps = cot.map(check_steps);
-    let temperature = row.temperature.or(rules.temperature);
-    PerTask {
+    let temperature = row.temperature.or(options.temperature);
+    PerTaskResult {
         id: row.id,
         repeat: row.repeat,
         correct: !row.truncated
-            && row.answer.is_some_and(|answer| is_correct(answer, row.targets, row.options, rules.numbers)),
+            && row.answer.is_some_and(|answer| is_correct(answer, row.targets, row.options, options.numbers)),
         truncated: row.truncated,
         answer_tokens,
         cot,
@@ -151,7 +151,7 @@ pub fn measure<'a>(row: &Answered<'a>, rules: &Rules) -> PerTask<'a> {
     }
 }
 
-fn grounding<'a>(cot: &'a str, row: &Answered<'a>) -> Grounding<'a> {
+fn grounding<'a>(cot: &'a str, row: &SampleRecord<'a>) -> Grounding<'a> {
     let texts: Vec<&str> = row.context.iter().map(AsRef::as_ref).chain(row.input).collect();
     ground(cot, &Sources::new(&texts))
 }
@@ -163,13 +163,17 @@ mod tests {
     fn correct(answer: &str, target: &str, options: &[&str]) -> bool {
         let options: Vec<Cow<'_, str>> = options.iter().map(|option| Cow::Borrowed(*option)).collect();
         let targets = [Cow::Borrowed(target)];
-        let row =
-            Answered { answer: Some(answer), targets: &targets, options: &options, ..Answered::default() };
-        measure(&row, &Rules::default()).correct
+        let row = SampleRecord {
+            answer: Some(answer),
+            targets: &targets,
+            options: &options,
+            ..SampleRecord::default()
+        };
+        measure(&row, &MetricOptions::default()).correct
     }
 
     #[test]
-    fn an_option_has_two_names() {
+    fn option_matches_by_letter_and_text() {
         let options = ["Paris", "Rome", "1,000"];
         assert!(correct("B", "rome", &options));
         assert!(correct("ROME", "b", &options));
@@ -186,20 +190,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_absent() {
+    fn missing_fields_give_absent_metrics() {
         let targets = ["x".into()];
-        let row = Answered { targets: &targets, cot: Some(" \n\u{1f} "), ..Answered::default() };
-        let found = measure(&row, &Rules::default());
+        let row = SampleRecord { targets: &targets, cot: Some(" \n\u{1f} "), ..SampleRecord::default() };
+        let found = measure(&row, &MetricOptions::default());
         assert!(!found.correct);
         assert_eq!(
             (found.cot, found.cot_tokens, found.ra_ratio, found.total_tokens),
             (None, None, None, None)
         );
         assert_eq!(found.equations_checked, None);
-        let reasoned = measure(&Answered { cot: Some("two words"), ..row }, &Rules::default());
+        let reasoned = measure(&SampleRecord { cot: Some("two words"), ..row }, &MetricOptions::default());
         assert_eq!((reasoned.cot_tokens, reasoned.ra_ratio), (Some(2), None));
-        let answered =
-            measure(&Answered { answer: Some(""), cot: Some("two words"), ..row }, &Rules::default());
+        let answered = measure(
+            &SampleRecord { answer: Some(""), cot: Some("two words"), ..row },
+            &MetricOptions::default(),
+        );
         assert_eq!(answered.ra_ratio, Some(2.0));
     }
 }

@@ -11,7 +11,7 @@ use reasonscape_stats::quantile::quantile;
 use reasonscape_stats::{Confidence, StatsError};
 use serde::Serialize;
 
-use super::PerTask;
+use super::PerTaskResult;
 use super::consistency::repeats;
 use super::estimate::{Counted, Estimate, Groups};
 use row::{ANSWERED, Row, SELF_CORRECTING, TRUNCATED, finite, known};
@@ -21,7 +21,7 @@ pub const TOKENIZER: &str = "whitespace";
 
 /// How sure a number is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Detail {
+pub struct EstimateDetail {
     /// Answers behind it; for numbers about repeats, tasks.
     pub n: u64,
     /// Lower end of the 95 % interval.
@@ -35,7 +35,7 @@ pub struct Detail {
     pub reason: Option<&'static str>,
 }
 
-impl Detail {
+impl EstimateDetail {
     pub(super) fn between(n: u64, low: f64, high: f64, method: &'static str) -> Self {
         Self { n, low: Some(low), high: Some(high), method, reason: None }
     }
@@ -49,8 +49,8 @@ impl Detail {
     }
 
     /// What cannot be below zero, or above one, is not said to be.
-    pub(super) fn within(self, least: f64, most: f64) -> Self {
-        let held = |end: Option<f64>| end.map(|end| end.clamp(least, most));
+    pub(super) fn within(self, min: f64, max: f64) -> Self {
+        let held = |end: Option<f64>| end.map(|end| end.clamp(min, max));
         Self { low: held(self.low), high: held(self.high), ..self }
     }
 }
@@ -127,7 +127,7 @@ pub struct MetricsSummary {
     /// How words were counted.
     pub tokens: &'static str,
     /// For each number: answers behind it, 95 % interval, method.
-    pub details: BTreeMap<&'static str, Detail>,
+    pub details: BTreeMap<&'static str, EstimateDetail>,
 }
 
 /// Answered questions of one model as they come, a hundred bytes each.
@@ -142,7 +142,7 @@ const PART: usize = 8192;
 
 impl Summary {
     /// Takes up an answered question.
-    pub fn add(&mut self, task: &PerTask<'_>) {
+    pub fn add(&mut self, task: &PerTaskResult<'_>) {
         self.push(Row::new(task));
     }
 
@@ -175,7 +175,7 @@ impl Summary {
     }
 
     pub(super) fn tasks(&self) -> Groups {
-        Groups::of(self.len(), &self.rows().map(|row| row.task))
+        Groups::new(self.len(), &self.rows().map(|row| row.task))
     }
 
     /// Answers that say to be the same one: of each its place in the order in which answers were added, and the place
@@ -268,12 +268,12 @@ impl Summary {
         found.ece = keep("ece", calibrated.ece);
         found.ece_adaptive = keep("ece_adaptive", calibrated.ece_adaptive);
 
-        let answers = Groups::of(self.len(), &self.rows().map(|row| row.answer));
+        let answers = Groups::new(self.len(), &self.rows().map(|row| row.answer));
         let variety = self.variety(&tasks, &answers)?;
         found.sce = keep("sce", (variety.0.map(|entropy| entropy.nats), variety.1));
         found.sce_normalized = variety.0.and_then(|entropy| entropy.normalised());
         let several = repeats(self, &tasks, &answers)?;
-        found.repeats = several.most;
+        found.repeats = several.max;
         if found.repeats > 1 {
             found.sce_per_task_mean = keep("sce_per_task_mean", several.sce);
             found.mode_accuracy = keep("mode_accuracy", several.mode_accuracy);
@@ -292,13 +292,13 @@ impl Summary {
         };
         let latencies: Vec<f64> = self.rows().filter_map(|row| finite(row.latency_ms)).collect();
         if latencies.is_empty() {
-            return Ok((None, Detail::nothing(method)));
+            return Ok((None, EstimateDetail::nothing(method)));
         }
         let n = latencies.len() as u64;
         let found = quantile(&Sample::new(latencies)?, 0.95, Confidence::P95)?;
         let reason = (found.low.is_none() || found.high.is_none())
             .then_some("so few answers do not bound their 95th percentile on both sides");
-        Ok((Some(found.value), Detail { n, low: found.low, high: found.high, method, reason }))
+        Ok((Some(found.value), EstimateDetail { n, low: found.low, high: found.high, method, reason }))
     }
 
     /// The entropy of all answers.
@@ -306,7 +306,11 @@ impl Summary {
     /// It is the mean of `-ln p` over the answers, `p` being the share that has the same one, and has the interval of
     /// that mean: to first order the spread of an entropy, but not its bias, which is downwards. Where most answers
     /// occur once the bias is all there is, and there is no interval.
-    fn variety(&self, tasks: &Groups, answers: &Groups) -> Result<(Option<Entropy>, Detail), StatsError> {
+    fn variety(
+        &self,
+        tasks: &Groups,
+        answers: &Groups,
+    ) -> Result<(Option<Entropy>, EstimateDetail), StatsError> {
         let sizes = answers.sizes();
         let size = |place: usize| sizes.get(place).copied().unwrap_or(1);
         let counts = || self.rows().zip(0..).filter(|(row, _)| row.answered()).map(|(_, place)| size(place));
@@ -320,7 +324,7 @@ impl Summary {
         let once = counts().filter(|size| *size == 1).count();
         Ok(if entropy.is_some() && 2 * once > answered {
             let reason = "most answers occur once, so that more tasks would raise it";
-            (entropy, Detail::without(detail.n, detail.method, reason))
+            (entropy, EstimateDetail::without(detail.n, detail.method, reason))
         } else {
             (entropy, detail)
         })
@@ -376,10 +380,10 @@ fn mean_gap(bins: &[Bin]) -> Option<f64> {
     (n > 0).then(|| bins.iter().map(|bin| bin.n as f64 * bin.gap()).sum::<f64>() / n as f64)
 }
 
-fn linearised(detail: Detail) -> Detail {
+fn linearised(detail: EstimateDetail) -> EstimateDetail {
     let method = match detail.method {
         "student-t" => "student-t, linearised",
         _ => "student-t, linearised, clustered by task",
     };
-    Detail { method, ..detail }
+    EstimateDetail { method, ..detail }
 }

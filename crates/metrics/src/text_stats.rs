@@ -13,7 +13,7 @@ use reasonscape_core::is_space;
 
 /// What can be counted in a reasoning text without understanding it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct TextStats {
     /// Words between white space.
     pub tokens: u64,
     /// Unicode code points.
@@ -27,17 +27,17 @@ pub struct Shape {
 /// Counts what there is to count in a text.
 ///
 /// ```
-/// use reasonscape_metrics::shape;
+/// use reasonscape_metrics::text_stats;
 ///
-/// let found = shape("1. Add 3 and 4.\n2. Actually, subtract.\nDone");
+/// let found = text_stats("1. Add 3 and 4.\n2. Actually, subtract.\nDone");
 /// assert_eq!((found.tokens, found.steps, found.self_correcting), (9, 2, true));
 /// ```
-pub fn shape(text: &str) -> Shape {
-    Shape {
+pub fn text_stats(text: &str) -> TextStats {
+    TextStats {
         tokens: words(text),
         chars: text.chars().count() as u64,
         steps: steps(text),
-        self_correcting: takes_back(text),
+        self_correcting: has_self_correction(text),
     }
 }
 
@@ -144,7 +144,7 @@ fn is_digit(c: char) -> bool {
 }
 
 /// Whether the text takes something back, in lower case as Python makes it.
-fn takes_back(text: &str) -> bool {
+fn has_self_correction(text: &str) -> bool {
     // Of the letters beyond ASCII only the Kelvin sign becomes one of the alphabet's in lower case.
     has_phrase(text.as_bytes())
         || (text.contains('\u{212a}') && has_phrase(text.replace('\u{212a}', "k").as_bytes()))
@@ -157,13 +157,13 @@ fn has_phrase(text: &[u8]) -> bool {
             .build(["actually", "sorry", "correction", "let me fix", "i made a mistake"])
             .expect("five short phrases")
     });
-    const LONGEST: usize = "i made a mistake".len();
+    const MAX_PHRASE_LEN: usize = "i made a mistake".len();
     const PIECE: usize = 64;
     // An automaton goes from byte to byte; most pieces need not be shown to it.
     (0..text.len()).step_by(PIECE).any(|from| {
-        let end = text.len().min(from + PIECE + LONGEST);
+        let end = text.len().min(from + PIECE + MAX_PHRASE_LEN);
         has_part_of_phrase(&text[from..text.len().min(from + PIECE + 2)])
-            && PHRASES.is_match(&text[from.saturating_sub(LONGEST)..end])
+            && PHRASES.is_match(&text[from.saturating_sub(MAX_PHRASE_LEN)..end])
     })
 }
 
@@ -186,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn steps_are_lines_that_begin_like_items() {
+    fn counts_lines_that_begin_like_list_items() {
         for (text, expected) in [
             ("", 0),
             ("1. one\n2. two", 2),
@@ -203,22 +203,22 @@ mod tests {
     }
 
     #[test]
-    fn phrases_are_found_in_any_case() {
-        assert!(takes_back("ACTUALLY no"));
-        assert!(takes_back("I Made A Mista\u{212a}e"));
-        assert!(!takes_back("factual, so rry"));
+    fn finds_phrases_case_insensitively() {
+        assert!(has_self_correction("ACTUALLY no"));
+        assert!(has_self_correction("I Made A Mista\u{212a}e"));
+        assert!(!has_self_correction("factual, so rry"));
     }
 
     #[test]
-    fn phrases_are_found_wherever_they_stand() {
+    fn finds_phrases_at_any_position() {
         let phrases = ["actually", "Sorry", "CORRECTION", "let me fix", "I made a mistake"];
         for (phrase, before) in
             phrases.into_iter().flat_map(|phrase| (0..200).map(move |before| (phrase, before)))
         {
             for after in [0, 1, 3, 100] {
                 let text = format!("{}{phrase}{}", "-".repeat(before), "tak orr ".repeat(after));
-                assert!(takes_back(&text), "{text}");
-                assert!(!takes_back(&text.replace(['a', 'o', 'O', 'e'], "u")), "{text}");
+                assert!(has_self_correction(&text), "{text}");
+                assert!(!has_self_correction(&text.replace(['a', 'o', 'O', 'e'], "u")), "{text}");
             }
         }
     }
@@ -226,7 +226,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn words_are_those_that_a_plain_split_finds(
+        fn word_count_equals_plain_split(
             text in proptest::collection::vec(
                 prop_oneof![Just(" "), Just("a"), Just("\n"), Just("\u{1f}"), Just("\u{2003}"), Just("\u{2014}"),
                     Just("\u{a0}"), Just("\u{e9}"), Just("\u{3000}"), Just("\u{85}"), Just("\u{205f}"), Just("word")],

@@ -6,7 +6,7 @@ use super::{Line, WINDOW};
 
 impl Line<'_> {
     /// Whether the words around an equation deny, ask, suppose or correct it, or the whole is quoted.
-    pub(super) fn is_doubted(&self, start: usize, end: usize) -> bool {
+    pub(super) fn is_hedged(&self, start: usize, end: usize) -> bool {
         let mut clause = true;
         for at in (start.saturating_sub(WINDOW)..start).rev() {
             match self.tokens[at].kind {
@@ -15,7 +15,7 @@ impl Line<'_> {
                 Kind::Word => {
                     let word = Word::new(self.slice(at));
                     clause &= !word.is("then");
-                    if word.denies() || word.redefines() || (clause && word.supposes()) {
+                    if word.is_negation() || word.is_redefinition() || (clause && word.is_hypothetical()) {
                         return true;
                     }
                 }
@@ -50,7 +50,10 @@ impl Line<'_> {
                         continue;
                     }
                     let word = Word::new(self.slice(at));
-                    if word.denies() || word.corrects() || (sentences == 0 && word.redefines()) {
+                    if word.is_negation()
+                        || word.is_correction()
+                        || (sentences == 0 && word.is_redefinition())
+                    {
                         return true;
                     }
                 }

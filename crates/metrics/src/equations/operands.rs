@@ -7,7 +7,7 @@ use super::words::Word;
 use super::{Line, WINDOW};
 
 /// A side of more tokens is not read.
-const LONGEST_SIDE: usize = 200;
+const MAX_SIDE_TOKENS: usize = 200;
 
 /// What stands left of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) struct Left {
 }
 
 /// What words behind an operand do to an expression.
-enum Behind {
+enum Continuation {
     GoesOn(usize),
     Ends,
     Unreadable,
@@ -39,7 +39,7 @@ impl Line<'_> {
         let mut start = relation;
         let mut depth = 0;
         let mut words = 0;
-        while start > 0 && relation - start < LONGEST_SIDE {
+        while start > 0 && relation - start < MAX_SIDE_TOKENS {
             let kind = self.tokens[start - 1].kind;
             match kind {
                 Kind::Close => depth += 1,
@@ -96,7 +96,7 @@ impl Line<'_> {
             }
             start -= 1;
         }
-        if depth > 0 || start == relation || relation - start >= LONGEST_SIDE {
+        if depth > 0 || start == relation || relation - start >= MAX_SIDE_TOKENS {
             return None;
         }
         self.edge(start)
@@ -153,21 +153,21 @@ impl Line<'_> {
             kind if kind.opens() => {}
             _ => return None,
         }
-        if edge == Edge::Word && !self.stands_alone_after(start) {
+        if edge == Edge::Word && !self.is_standalone_after(start) {
             return None;
         }
         Some(Left { start, edge, bullet })
     }
 
     /// Whether the words before an expression leave it alone, rather than making it an operand or a name.
-    fn stands_alone_after(&self, start: usize) -> bool {
+    fn is_standalone_after(&self, start: usize) -> bool {
         let Some(word) = self.word(start - 1) else { return false };
         let text = self.slice(start - 1);
         if text.chars().count() == 1 && text != "I" {
             return false;
         }
         let second = start.checked_sub(2).and_then(|at| self.word(at));
-        if word.labels() {
+        if word.is_label() {
             return false;
         }
         let second_is =
@@ -177,7 +177,8 @@ impl Line<'_> {
         if word.is("of") {
             let total = second_is(&["total", "sum", "cost", "number", "amount", "price", "profit", "value"]);
             return total
-                || (second.is_some_and(|second| !second.computes()) && !self.has_operand_before(start - 1));
+                || (second.is_some_and(|second| !second.is_operation())
+                    && !self.has_operand_before(start - 1));
         }
         if word.is("to") && second_is(&["comes", "came", "amounts", "amounted", "equal", "out"]) {
             return true;
@@ -188,7 +189,9 @@ impl Line<'_> {
         if word.is("adding") || word.is("multiplying") || word.is("dividing") || word.is("subtracting") {
             return true;
         }
-        if word.computes() || second.as_ref().is_some_and(|second| second.computes() && !second.is("and")) {
+        if word.is_operation()
+            || second.as_ref().is_some_and(|second| second.is_operation() && !second.is("and"))
+        {
             return false;
         }
         // "2 hours 30 minutes": a quantity that goes on.
@@ -206,7 +209,7 @@ impl Line<'_> {
         for place in (at.saturating_sub(WINDOW)..at).rev() {
             match self.tokens[place].kind {
                 Kind::Percent => {}
-                Kind::Word if !self.word(place).is_some_and(Word::works) => {}
+                Kind::Word if !self.word(place).is_some_and(Word::is_arithmetic_verb) => {}
                 Kind::Number => {
                     let mut before = place;
                     while before > 0 && matches!(self.tokens[before - 1].kind, Kind::Currency | Kind::Minus) {
@@ -224,13 +227,13 @@ impl Line<'_> {
     /// The tokens of the expression after the sign at `relation`, when what comes after lets it stand alone.
     pub(super) fn right(&self, relation: usize) -> Option<Range<usize>> {
         let mut start = relation + 1;
-        while self.word(start).is_some_and(Word::rounds) || self.kind(start) == Some(Kind::About) {
+        while self.word(start).is_some_and(Word::is_rounding) || self.kind(start) == Some(Kind::About) {
             start += 1;
         }
         let mut end = start;
         let mut depth = 0_usize;
         while let Some(token) = self.tokens.get(end) {
-            if end - start >= LONGEST_SIDE {
+            if end - start >= MAX_SIDE_TOKENS {
                 return None;
             }
             let operand_before = end > start && self.tokens[end - 1].kind.ends_operand();
@@ -269,9 +272,9 @@ impl Line<'_> {
                 }
                 Kind::Word if depth > 0 => end += 1,
                 Kind::Word => match self.behind(start, end) {
-                    Behind::GoesOn(after) => end = after,
-                    Behind::Ends => break,
-                    Behind::Unreadable => return None,
+                    Continuation::GoesOn(after) => end = after,
+                    Continuation::Ends => break,
+                    Continuation::Unreadable => return None,
                 },
                 _ if depth > 0 => return None,
                 _ => break,
@@ -280,16 +283,16 @@ impl Line<'_> {
         if depth > 0 || end == start || self.tokens[end - 1].kind.is_operator() {
             return None;
         }
-        self.lets_stand(end).then_some(start..end)
+        self.is_clean_right_edge(end).then_some(start..end)
     }
 
     /// What the words at `at` do to the expression that starts at `start`.
-    fn behind(&self, start: usize, at: usize) -> Behind {
+    fn behind(&self, start: usize, at: usize) -> Continuation {
         if at == start {
-            return Behind::Unreadable;
+            return Continuation::Unreadable;
         }
         if self.is_part_of(at) {
-            return Behind::GoesOn(at + 1);
+            return Continuation::GoesOn(at + 1);
         }
         let mut end = at;
         while self.word(end).is_some_and(|word| !word.is_function_word() || word.is("per")) && end - at < 5 {
@@ -301,11 +304,11 @@ impl Line<'_> {
             .is_some_and(|kind| matches!(kind, Kind::Number | Kind::Currency) || kind.opens());
         let goes_on =
             self.kind(end).is_some_and(|next| next.is_relation() || (next.is_operator() && operand));
-        if end > at && goes_on { Behind::GoesOn(end) } else { Behind::Ends }
+        if end > at && goes_on { Continuation::GoesOn(end) } else { Continuation::Ends }
     }
 
     /// Whether what comes behind a result leaves it alone.
-    fn lets_stand(&self, end: usize) -> bool {
+    fn is_clean_right_edge(&self, end: usize) -> bool {
         let Some(token) = self.tokens.get(end) else { return true };
         match token.kind {
             // A method of the number.
@@ -329,16 +332,16 @@ impl Line<'_> {
                     // "3 and a half", "3 and 1/2"
                     let fraction =
                         self.kind(end + 2) == Some(Kind::Divide) && self.kind(end + 3) == Some(Kind::Number);
-                    let spelled = self.word(end + 1).is_some_and(|next| next.computes() || next.is("a"));
+                    let spelled = self.word(end + 1).is_some_and(|next| next.is_operation() || next.is("a"));
                     let alone =
                         !self.kind(end + 4).is_some_and(|kind| kind.is_operator() || kind.is_relation());
                     return !(fraction && alone || spelled);
                 }
-                if (word.computes()
+                if (word.is_operation()
                     && !["to", "with", "of", "per", "from", "by", "more", "less", "over"]
                         .iter()
                         .any(|fine| word.is(fine)))
-                    || word.remains()
+                    || word.is_remainder()
                 {
                     return false;
                 }
@@ -346,7 +349,7 @@ impl Line<'_> {
                 let mut at = end;
                 while self.kind(at) == Some(Kind::Word) && at < end + 3 {
                     let word = Word::new(self.slice(at));
-                    if word.scales() || word.is("than") || word.is("power") || word.remains() {
+                    if word.is_scale() || word.is("than") || word.is("power") || word.is_remainder() {
                         return false;
                     }
                     if at > end && word.is_function_word() {

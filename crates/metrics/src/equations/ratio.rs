@@ -5,7 +5,7 @@
 /// Arithmetic as far as a reader of equations needs it.
 pub(super) trait Arithmetic: Copy {
     /// The value of a number as it is written.
-    fn of(number: &Written) -> Option<Self>;
+    fn from_written(number: &Written) -> Option<Self>;
     fn plus(self, other: Self) -> Option<Self>;
     fn times(self, other: Self) -> Option<Self>;
     fn over(self, other: Self) -> Option<Self>;
@@ -158,7 +158,7 @@ fn divisor(mut a: u128, mut b: u128) -> u128 {
 }
 
 impl Arithmetic for Ratio {
-    fn of(number: &Written) -> Option<Self> {
+    fn from_written(number: &Written) -> Option<Self> {
         let scale = number.decimals + if number.percent { 2 } else { 0 };
         if scale == 0 {
             return Some(Self { numerator: number.digits, denominator: 1 });
@@ -225,8 +225,8 @@ impl Span {
 }
 
 impl Arithmetic for Span {
-    fn of(number: &Written) -> Option<Self> {
-        let value = Ratio::of(number)?.approximately();
+    fn from_written(number: &Written) -> Option<Self> {
+        let value = Ratio::from_written(number)?.approximately();
         let scale = f64::from(number.decimals) + if number.percent { 2.0 } else { 0.0 };
         let reach = if number.looks_rounded() { 0.5 * 10.0_f64.powf(-scale) } else { 0.0 };
         Some(Self { low: value - reach, high: value + reach })
@@ -271,7 +271,7 @@ impl Arithmetic for Span {
 pub(super) struct Truncated(i128);
 
 impl Arithmetic for Truncated {
-    fn of(number: &Written) -> Option<Self> {
+    fn from_written(number: &Written) -> Option<Self> {
         (number.decimals == 0 && !number.percent).then_some(Self(number.digits))
     }
 
@@ -305,11 +305,11 @@ mod tests {
     use super::*;
 
     fn ratio(text: &str) -> Ratio {
-        Ratio::of(&Written::parse(text).unwrap()).unwrap()
+        Ratio::from_written(&Written::parse(text).unwrap()).unwrap()
     }
 
     #[test]
-    fn notations_of_one_number_are_one_value() {
+    fn number_notations_parse_to_the_same_value() {
         assert_eq!(ratio("1,500.50"), ratio("1500.5"));
         assert_eq!(ratio("1.5e3"), ratio("1500"));
         assert_eq!(ratio("15e-1"), ratio("1.5"));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_no_value() {
+    fn overflow_gives_no_value() {
         assert_eq!(Written::parse(&"9".repeat(40)), None);
         assert_eq!(Written::parse("1e999"), None);
         assert_eq!(Written::parse("1e-999"), None);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn eighths_do_not_look_rounded_and_thirds_do() {
+    fn detects_rounded_decimals() {
         for (text, expected) in
             [("2.5", false), ("0.125", false), ("7", false), ("0.33", true), ("3.14", true)]
         {

@@ -93,7 +93,7 @@ pub(super) struct Tokenizer {
 }
 
 /// Deeper braces are not followed.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 impl Tokenizer {
     /// Takes `text[from..to]` apart; `starts` and `ends` say whether that is where its line starts and ends. Where a
@@ -335,7 +335,7 @@ impl Scan<'_, '_> {
         } else if self.peek(1) == b'.' {
             let dots = self.bytes[self.at..self.to].iter().take_while(|&&byte| byte == b'.').count();
             // Decimals that go on are cut off, which is fine; sums that go on are not there.
-            if self.goes_on_in_decimals() && self.peek(dots) != b'=' {
+            if self.has_more_decimals() && self.peek(dots) != b'=' {
                 self.skip(dots);
             } else {
                 self.take(dots, Kind::Unknown);
@@ -347,7 +347,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    fn goes_on_in_decimals(&self) -> bool {
+    fn has_more_decimals(&self) -> bool {
         let number = self.out.tokens.last().filter(|token| token.kind == Kind::Number && !self.spaced);
         number.is_some_and(|token| self.bytes[token.start as usize..token.end as usize].contains(&b'.'))
     }
@@ -449,7 +449,7 @@ impl Scan<'_, '_> {
 
     fn brace(&mut self, kind: Brace) {
         let kind = if self.last() == Some(Kind::Power) && kind == Brace::Other { Brace::Group } else { kind };
-        if self.out.braces.len() >= DEEPEST {
+        if self.out.braces.len() >= MAX_DEPTH {
             self.take(1, Kind::Unknown);
             return;
         }
@@ -557,7 +557,7 @@ impl Scan<'_, '_> {
             {
                 self.take(length, Kind::Stop);
             }
-            '…' if self.goes_on_in_decimals() => self.skip(length),
+            '…' if self.has_more_decimals() => self.skip(length),
             '。' => self.take(length, Kind::End),
             '？' => self.take(length, Kind::Question),
             _ if c.is_alphabetic() => self.word(),

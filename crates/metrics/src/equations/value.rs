@@ -7,7 +7,7 @@ use super::words::{Unit, Word};
 /// What a side is made of.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Default, Clone)]
-pub(super) struct Facts {
+pub(super) struct OperandTraits {
     /// Operators between operands; a sign is none.
     pub(super) operators: u32,
     /// Whether anything but sums and differences is among them.
@@ -46,7 +46,7 @@ pub(super) struct Reader<'a> {
     reading: u32,
     /// Such places passed so far.
     pub(super) forks: u32,
-    pub(super) facts: Facts,
+    pub(super) traits: OperandTraits,
     sums: u32,
     parts: u32,
     /// The last word behind the last number.
@@ -54,14 +54,14 @@ pub(super) struct Reader<'a> {
 }
 
 /// Deeper parentheses are not followed.
-const DEEPEST: u32 = 32;
+const MAX_DEPTH: u32 = 32;
 /// More words than these are no unit.
-const LONGEST_UNIT: usize = 3;
+const MAX_UNIT_WORDS: usize = 3;
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, tokens: &'a [Token], reading: u32) -> Self {
-        let facts = Facts { binary_like: true, ..Facts::default() };
-        Self { text, tokens, at: 0, depth: 0, reading, forks: 0, facts, sums: 0, parts: 0, term_unit: None }
+        let traits = OperandTraits { binary_like: true, ..OperandTraits::default() };
+        Self { text, tokens, at: 0, depth: 0, reading, forks: 0, traits, sums: 0, parts: 0, term_unit: None }
     }
 
     /// The value of all the tokens; `None` when they are not plain arithmetic.
@@ -70,9 +70,9 @@ impl<'a> Reader<'a> {
         if self.at < self.tokens.len() {
             return None;
         }
-        self.facts.part_of_sum = self.parts > 0 && self.sums > 0;
-        if self.facts.numbers != 1 || self.facts.operators > 0 {
-            self.facts.single = None;
+        self.traits.part_of_sum = self.parts > 0 && self.sums > 0;
+        if self.traits.numbers != 1 || self.traits.operators > 0 {
+            self.traits.single = None;
         }
         Some(value)
     }
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         let mut unit = self.term_unit;
         while let Some(sign @ (Kind::Plus | Kind::Minus)) = self.kind() {
             self.at += 1;
-            self.facts.operators += 1;
+            self.traits.operators += 1;
             self.sums += 1;
             self.term_unit = None;
             let (mut next, percentage) = self.product::<A>()?;
@@ -132,9 +132,9 @@ impl<'a> Reader<'a> {
                 Some(sign @ (Kind::Times | Kind::LetterTimes | Kind::Divide)) => {
                     self.at += 1;
                     if sign == Kind::LetterTimes {
-                        self.facts.letter_times = true;
+                        self.traits.letter_times = true;
                         let tight = self.tokens.get(self.at).is_some_and(|token| !token.spaced);
-                        self.facts.letter_power |=
+                        self.traits.letter_power |=
                             tight && self.at < self.tokens.len() && matches!(self.slice(self.at), "2" | "3");
                     }
                     sign
@@ -148,8 +148,8 @@ impl<'a> Reader<'a> {
                 }
                 _ => return Some((value, bare)),
             };
-            self.facts.operators += 1;
-            self.facts.multiplies = true;
+            self.traits.operators += 1;
+            self.traits.multiplies = true;
             bare = false;
             let (next, _) = self.power::<A>()?;
             value = if operator == Kind::Divide { value.over(next)? } else { value.times(next)? };
@@ -188,8 +188,8 @@ impl<'a> Reader<'a> {
             if matches!(self.kind(), Some(Kind::Power | Kind::Raised(_))) {
                 return None;
             }
-            self.facts.operators += 1;
-            self.facts.multiplies = true;
+            self.traits.operators += 1;
+            self.traits.multiplies = true;
             // `-2^2` is 4 to many, though it should be -4.
             if negative && !grouped && self.fork() {
                 value = value.negated()?;
@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
         }
         if negative {
             value = value.negated()?;
-            if let Some((_, sign)) = &mut self.facts.single {
+            if let Some((_, sign)) = &mut self.traits.single {
                 *sign = !*sign;
             }
         }
@@ -210,20 +210,20 @@ impl<'a> Reader<'a> {
     fn primary<A: Arithmetic>(&mut self) -> Option<(A, bool)> {
         if self.kind() == Some(Kind::Currency) {
             self.at += 1;
-            self.facts.units.push((Unit::CURRENCY, false));
+            self.traits.units.push((Unit::CURRENCY, false));
         }
         match self.kind()? {
             Kind::Number => self.number(),
             open if open.opens() => {
                 self.depth += 1;
-                if self.depth > DEEPEST {
+                if self.depth > MAX_DEPTH {
                     return None;
                 }
-                let before = self.facts.operators;
+                let before = self.traits.operators;
                 self.at += 1;
                 let (value, _) = self.sum::<A>()?;
                 if self.kind() != Some(Kind::Close)
-                    || (open == Kind::OpenSquare && self.facts.operators == before)
+                    || (open == Kind::OpenSquare && self.traits.operators == before)
                 {
                     return None;
                 }
@@ -246,8 +246,8 @@ impl<'a> Reader<'a> {
     fn number<A: Arithmetic>(&mut self) -> Option<(A, bool)> {
         let mut written = Written::parse(self.slice(self.at))?;
         let text = self.slice(self.at);
-        self.facts.binary_like &= text.bytes().all(|byte| matches!(byte, b'0' | b'1'));
-        self.facts.numbers += 1;
+        self.traits.binary_like &= text.bytes().all(|byte| matches!(byte, b'0' | b'1'));
+        self.traits.numbers += 1;
         self.date_or_range();
         self.at += 1;
         let mut percent = false;
@@ -256,12 +256,12 @@ impl<'a> Reader<'a> {
             percent = true;
         }
         written.percent = percent;
-        self.facts.rounded |= written.looks_rounded();
-        self.facts.first.get_or_insert(written);
-        self.facts.single = Some((written, false));
-        let mut value = A::of(&written)?;
+        self.traits.rounded |= written.looks_rounded();
+        self.traits.first.get_or_insert(written);
+        self.traits.single = Some((written, false));
+        let mut value = A::from_written(&written)?;
         if !percent && let Some((top, bottom)) = self.mixed() {
-            value = value.plus(A::of(&top)?.over(A::of(&bottom)?)?)?;
+            value = value.plus(A::from_written(&top)?.over(A::from_written(&bottom)?)?)?;
         }
         self.closing_sign();
         self.unit()?;
@@ -272,7 +272,7 @@ impl<'a> Reader<'a> {
     fn closing_sign(&mut self) {
         if self.kind() == Some(Kind::Currency) && !self.tokens[self.at].spaced {
             self.at += 1;
-            self.facts.units.push((Unit::CURRENCY, false));
+            self.traits.units.push((Unit::CURRENCY, false));
         }
     }
 
@@ -282,8 +282,9 @@ impl<'a> Reader<'a> {
             (reader.peek(at - reader.at)? == Kind::Number).then(|| Written::parse(reader.slice(at)))?
         };
         let (top, bottom, length) = if self.kind() == Some(Kind::OpenFraction) {
-            let shape = [Kind::OpenFraction, Kind::Open, Kind::Number, Kind::Close, Kind::Divide, Kind::Open];
-            let fits = shape.iter().enumerate().all(|(ahead, kind)| self.peek(ahead) == Some(*kind));
+            let text_stats =
+                [Kind::OpenFraction, Kind::Open, Kind::Number, Kind::Close, Kind::Divide, Kind::Open];
+            let fits = text_stats.iter().enumerate().all(|(ahead, kind)| self.peek(ahead) == Some(*kind));
             if !fits || self.peek(7) != Some(Kind::Close) {
                 return None;
             }
@@ -308,8 +309,8 @@ impl<'a> Reader<'a> {
             return None;
         }
         self.at += length;
-        self.facts.operators += 1;
-        self.facts.numbers += 2;
+        self.traits.operators += 1;
+        self.traits.numbers += 2;
         Some((top, bottom))
     }
 
@@ -322,11 +323,11 @@ impl<'a> Reader<'a> {
         match self.peek(1) {
             Some(Kind::Divide) => {
                 let short = |at: usize| self.slice(at).len() <= 2;
-                self.facts.date_like |= short(self.at) && short(self.at + 2);
+                self.traits.date_like |= short(self.at) && short(self.at + 2);
                 let third = self.peek(3) == Some(Kind::Divide) && self.peek(4) == Some(Kind::Number);
-                self.facts.date_like |= third && self.slice(self.at + 4).len() == 4;
+                self.traits.date_like |= third && self.slice(self.at + 4).len() == 4;
             }
-            Some(Kind::Minus) => self.facts.range_like |= self.tokens.len() == 3 || self.facts.numbers == 1,
+            Some(Kind::Minus) => self.traits.range_like |= self.tokens.len() == 3 || self.traits.numbers == 1,
             _ => {}
         }
     }
@@ -349,14 +350,14 @@ impl<'a> Reader<'a> {
                         continue;
                     }
                     let tight = words == 0 && !self.tokens[self.at].spaced;
-                    if words == LONGEST_UNIT
+                    if words == MAX_UNIT_WORDS
                         || text.len() == 1
                         || (tight && !word.is_abbreviation())
                         || word.is_function_word()
                     {
                         return None;
                     }
-                    self.facts.units.extend(word.unit().map(|unit| (unit, per)));
+                    self.traits.units.extend(word.unit().map(|unit| (unit, per)));
                     self.term_unit = Some(text);
                     words += 1;
                     self.at += 1;
@@ -370,7 +371,7 @@ impl<'a> Reader<'a> {
                 _ => break,
             }
         }
-        self.facts.worded |= words > 0;
+        self.traits.worded |= words > 0;
         Some(())
     }
 }

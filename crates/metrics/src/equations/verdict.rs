@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::operands::{Edge, Left};
 use super::ratio::{Arithmetic, Ratio, Span, Truncated, Written};
 use super::tokens::{Kind, Token};
-use super::value::{Facts, Reader};
+use super::value::{OperandTraits, Reader};
 use super::words::{Family, Unit, Word};
 use super::{Line, WINDOW};
 
@@ -39,16 +39,16 @@ impl<A: Copy> Values<A> {
 struct Side<'a> {
     tokens: &'a [Token],
     values: Values<Ratio>,
-    facts: Facts,
+    traits: OperandTraits,
 }
 
 impl Side<'_> {
     fn has(&self, family: Family) -> bool {
-        self.facts.units.iter().any(|(unit, _)| unit.family == family)
+        self.traits.units.iter().any(|(unit, _)| unit.family == family)
     }
 
     fn is_percentage(&self) -> bool {
-        self.facts.single.is_some_and(|(written, _)| written.percent)
+        self.traits.single.is_some_and(|(written, _)| written.percent)
     }
 }
 
@@ -62,50 +62,50 @@ impl Line<'_> {
         chained: bool,
     ) -> Option<Verdict> {
         let tokens = [&self.tokens[left.start..relation], &self.tokens[right.clone()]];
-        let works = |token: &Token| {
+        let is_arithmetic_verb = |token: &Token| {
             token.kind.is_operator()
                 || token.kind.opens()
                 || matches!(token.kind, Kind::Raised(_) | Kind::Percent)
         };
-        if !chained && !tokens.iter().any(|side| side.iter().any(works)) {
+        if !chained && !tokens.iter().any(|side| side.iter().any(is_arithmetic_verb)) {
             return None;
         }
         let side = |tokens| {
-            let (values, facts) = self.readings::<Ratio>(tokens)?;
-            Some(Side { tokens, values, facts })
+            let (values, traits) = self.readings::<Ratio>(tokens)?;
+            Some(Side { tokens, values, traits })
         };
         let (mut one, mut other) = (side(tokens[0])?, side(tokens[1])?);
-        self.add_units_behind(right.end, &mut other.facts);
-        if one.facts.operators + other.facts.operators == 0 {
+        self.add_units_behind(right.end, &mut other.traits);
+        if one.traits.operators + other.traits.operators == 0 {
             // Two plain numbers are compared only where a calculation led to the first, and not when they are of
             // different kinds: 4% + 1% = 5% = $1,000, of something that is not here.
             let differ = one.is_percentage() != other.is_percentage()
                 || one.has(Family::Money) != other.has(Family::Money);
-            let worded = one.facts.worded || other.facts.worded;
+            let worded = one.traits.worded || other.traits.worded;
             if !chained || worded || (differ && one.values.first != other.values.first) {
                 return None;
             }
-        } else if one.facts.operators == 0 {
+        } else if one.traits.operators == 0 {
             let alone = match left.edge {
                 Edge::Start | Edge::Stop | Edge::Relation => true,
-                Edge::Word => self.word(left.start - 1).is_some_and(Word::presents),
+                Edge::Word => self.word(left.start - 1).is_some_and(Word::introduces_answer),
             };
             // "20% discount = …", "5 hours = …", "(3) = …"
             let grouped = one.tokens.iter().any(|token| token.kind.opens());
-            if !alone || one.facts.worded || one.facts.single?.0.percent || grouped {
+            if !alone || one.traits.worded || one.traits.single?.0.percent || grouped {
                 return None;
             }
         }
         let about = self.tokens[relation].kind == Kind::About
             || relation + 1 < right.start
-            || self.is_said_to_be_rounded(right.end);
+            || self.is_marked_rounded(right.end);
         if left.bullet {
             one.values.others.extend(self.readings::<Ratio>(&tokens[0][1..])?.0.iter());
         }
         let mut worst = Verdict::Fails;
         for value in one.values.iter() {
             for result in other.values.iter() {
-                match compare(value, result, &one.facts, &other.facts, about)? {
+                match compare(value, result, &one.traits, &other.traits, about)? {
                     Verdict::Holds => return Some(Verdict::Holds),
                     Verdict::Unclear => worst = Verdict::Unclear,
                     Verdict::Fails => {}
@@ -121,10 +121,10 @@ impl Line<'_> {
     }
 
     /// All values that a side may be read as, and what the first reading is made of.
-    fn readings<A: Arithmetic>(&self, tokens: &[Token]) -> Option<(Values<A>, Facts)> {
+    fn readings<A: Arithmetic>(&self, tokens: &[Token]) -> Option<(Values<A>, OperandTraits)> {
         let mut reader = Reader::new(self.text, tokens, 0);
         let first = reader.value::<A>()?;
-        let (forks, facts) = (reader.forks, reader.facts);
+        let (forks, traits) = (reader.forks, reader.traits);
         if forks > 3 {
             return None;
         }
@@ -133,17 +133,17 @@ impl Line<'_> {
             values.others.extend(Reader::new(self.text, tokens, reading).value::<A>());
         }
         // A percentage as a result is often just called by its number: 10 / 50 * 100 = 20%.
-        if let Some((written, negative)) = facts.single
+        if let Some((written, negative)) = traits.single
             && written.percent
         {
-            let bare = A::of(&Written { percent: false, ..written })?;
+            let bare = A::from_written(&Written { percent: false, ..written })?;
             values.others.push(if negative { bare.negated()? } else { bare });
         }
-        Some((values, facts))
+        Some((values, traits))
     }
 
     /// Notes the words behind a result that may be its unit.
-    fn add_units_behind(&self, end: usize, facts: &mut Facts) {
+    fn add_units_behind(&self, end: usize, traits: &mut OperandTraits) {
         let mut per = false;
         for at in end..end + 4 {
             match self.kind(at) {
@@ -155,8 +155,8 @@ impl Line<'_> {
                     } else if word.is_function_word() {
                         return;
                     } else {
-                        facts.worded = true;
-                        facts.units.extend(word.unit().map(|unit| (unit, per)));
+                        traits.worded = true;
+                        traits.units.extend(word.unit().map(|unit| (unit, per)));
                     }
                 }
                 _ => return,
@@ -164,14 +164,14 @@ impl Line<'_> {
         }
     }
 
-    fn is_said_to_be_rounded(&self, end: usize) -> bool {
+    fn is_marked_rounded(&self, end: usize) -> bool {
         let mut words = 0;
         for at in end..self.tokens.len().min(end + WINDOW) {
             match self.tokens[at].kind {
                 Kind::End | Kind::Question | Kind::Exclamation => return false,
                 Kind::Word => {
                     words += 1;
-                    if Word::new(self.slice(at)).rounds_after() {
+                    if Word::new(self.slice(at)).is_rounding_after() {
                         return true;
                     }
                     if words > 8 {
@@ -186,7 +186,7 @@ impl Line<'_> {
 
     /// Whether an equation that fails may be meant in a way that makes it right.
     fn may_be_right(&self, relation: usize, one: &Side<'_>, other: &Side<'_>) -> bool {
-        let any_fact = |is: fn(&Facts) -> bool| is(&one.facts) || is(&other.facts);
+        let any_fact = |is: fn(&OperandTraits) -> bool| is(&one.traits) || is(&other.traits);
         let any_pair = |is: fn(Ratio, Ratio) -> bool| {
             one.values.any(|value| other.values.any(|result| is(value, result)))
         };
@@ -199,20 +199,20 @@ impl Line<'_> {
                 .any(|at| self.kind(at) == Some(Kind::Word) && matches!(self.slice(at), "x" | "X"))
         };
         // 3 + 4 = 7 + 2 = 9
-        let first = other.facts.first.and_then(|first| Ratio::of(&first));
-        let runs_on = other.facts.operators > 0 && one.values.any(|value| Some(value) == first);
+        let first = other.traits.first.and_then(|first| Ratio::from_written(&first));
+        let runs_on = other.traits.operators > 0 && one.values.any(|value| Some(value) == first);
         runs_on
-            || any_fact(|facts| facts.part_of_sum || facts.letter_power)
-            || (any_fact(|facts| facts.letter_times) && lone_x())
-            || (any_fact(|facts| facts.date_like) && (one.has(Family::Time) || other.has(Family::Time)))
-            || (one.facts.binary_like && other.facts.binary_like)
-            || (one.facts.range_like && one.values.iter().all(is_negative))
+            || any_fact(|traits| traits.part_of_sum || traits.letter_power)
+            || (any_fact(|traits| traits.letter_times) && lone_x())
+            || (any_fact(|traits| traits.date_like) && (one.has(Family::Time) || other.has(Family::Time)))
+            || (one.traits.binary_like && other.traits.binary_like)
+            || (one.traits.range_like && one.values.iter().all(is_negative))
             || (any_token(Kind::Percent) && any_pair(|value, result| is_multiple(value, result, &[100])))
-            || (any_fact(|facts| !facts.units.is_empty())
+            || (any_fact(|traits| !traits.units.is_empty())
                 && any_pair(|value, result| is_multiple(value, result, &CONVERSIONS)))
-            || !units_agree(&one.facts.units, &other.facts.units)
+            || !units_agree(&one.traits.units, &other.traits.units)
             || (any_token(Kind::Divide) && self.is_truncated(one, other))
-            || (any_fact(|facts| facts.rounded) && self.is_off_by_rounding(one, other))
+            || (any_fact(|traits| traits.rounded) && self.is_off_by_rounding(one, other))
     }
 
     /// Whether the lines around this one go on with the same expression.
@@ -241,7 +241,7 @@ impl Line<'_> {
     /// Whether it holds with the whole division of programs.
     fn is_truncated(&self, one: &Side<'_>, other: &Side<'_>) -> bool {
         let [value, result] = [one, other].map(|side| self.readings::<Truncated>(side.tokens));
-        other.facts.operators == 0
+        other.traits.operators == 0
             && value
                 .zip(result)
                 .is_some_and(|((value, _), (result, _))| value.any(|one| result.any(|other| one == other)))
@@ -250,7 +250,7 @@ impl Line<'_> {
     /// Whether numbers that look rounded account for the difference. In sums they have to be right.
     fn is_off_by_rounding(&self, one: &Side<'_>, other: &Side<'_>) -> bool {
         let [value, result] = [one, other].map(|side| self.readings::<Span>(side.tokens));
-        (one.facts.multiplies || other.facts.multiplies)
+        (one.traits.multiplies || other.traits.multiplies)
             && value
                 .zip(result)
                 .is_none_or(|((value, _), (result, _))| value.any(|one| result.any(|other| one.meets(other))))
@@ -278,8 +278,8 @@ fn is_negative(value: Ratio) -> bool {
 fn compare(
     left: Ratio,
     right: Ratio,
-    left_facts: &Facts,
-    right_facts: &Facts,
+    left_facts: &OperandTraits,
+    right_facts: &OperandTraits,
     about: bool,
 ) -> Option<Verdict> {
     if left == right {
@@ -293,7 +293,7 @@ fn compare(
     let off = exact.minus(shown)?.magnitude()?;
     let below = |limit: Ratio| off.compare(limit).map(|order| order == Ordering::Less);
     // In units of the percentage when it is read as one.
-    let as_share = written.percent && Ratio::of(&written)?.magnitude()? == shown.magnitude()?;
+    let as_share = written.percent && Ratio::from_written(&written)?.magnitude()? == shown.magnitude()?;
     let decimals = written.decimals + if as_share { 2 } else { 0 };
     let unit = Ratio::new(1, 10_i128.checked_pow(decimals)?)?;
     if about {

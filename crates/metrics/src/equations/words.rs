@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 /// Words that do arithmetic: what stands beside them is an operand of something that is not written in signs.
-const COMPUTES: &str = "mod sum add log sin cos tan max min gcd lcm abs exp int rem per xor and off by of to ln lg div pow \
+const OPERATION_WORDS: &str = "mod sum add log sin cos tan max min gcd lcm abs exp int rem per xor and off by of to ln lg div pow \
      am pm plus less more than over from half sqrt ceil root base cube adds into down with mean minus \
      times twice third fifth tenth floor round power added point negative ratio fewer sixth range modulo \
      double triple thrice halves thirds fourth fifths tenths choose square adding cubed median o'clock \
@@ -11,36 +11,36 @@ const COMPUTES: &str = "mod sum add log sin cos tan max min gcd lcm abs exp int 
      raised subtract multiply multiplied quotient factorial absolute subtracted remainder quadruple \
      difference increased decreased subtracting multiplying dividing between concatenated";
 /// Numbers in words, and words that multiply the number before them.
-const SCALES: &str = "k mm bn mil one two six ten zero four five nine three seven eight eleven twelve twenty thirty forty \
+const SCALE_WORDS: &str = "k mm bn mil one two six ten zero four five nine three seven eight eleven twelve twenty thirty forty \
      fifty sixty seventy eighty ninety pair pairs couple dozen dozens score gross hundred hundreds \
      thousand thousands million millions billion billions trillion lakh crore hundredth hundredths \
      thousandths";
 /// Words that end a quantity: no unit is called like that.
-const FUNCTION: &str = "a i an as at be do he if in is it me my no on or so up us we all any are but can did for get had has \
+const FUNCTION_WORDS: &str = "a i an as at be do he if in is it me my no on or so up us we all any are but can did for get had has \
      her his how its let may nor not now our out she the was who why yet you also been both does else \
      even gave give have here just make must only onto that them then they this thus upon were what when \
      will your about after again because before being could equal equals every given gives hence makes \
      might shall should since still their there these those until where which while would therefore \
      whereas meaning that's it's";
 /// Words that take back what a sentence says, as everything that ends in "n't" does.
-const DENIES: &str = "n't not never cannot wrong wrongly incorrect incorrectly false falsely untrue invalid mistake \
+const NEGATIONS: &str = "n't not never cannot wrong wrongly incorrect incorrectly false falsely untrue invalid mistake \
      mistaken mistakenly error erroneous erroneously impossible contradiction contradicts misconception \
      absurd nonsense neither instead without unlike";
 /// Words that show another notation or another arithmetic.
-const REDEFINES: &str = "mod base modulo modular modulus binary octal hex hexadecimal clock xor bitwise pattern puzzle cipher \
+const REDEFINITIONS: &str = "mod base modulo modular modulus binary octal hex hexadecimal clock xor bitwise pattern puzzle cipher \
      defined operator operation symbol rule digit digits concatenate concatenation string strings \
      matchsticks roman carry wraps wrap";
 /// Words that make a clause a mere thought.
-const SUPPOSES: &str = "if suppose supposing assume assumes assuming imagine whether unless say says said might may no try \
+const HYPOTHETICALS: &str = "if suppose supposing assume assumes assuming imagine whether unless say says said might may no try \
      trying tried guess guessing claim claims claimed claiming does wrote writes thought thinks pretend \
      hypothetically student's";
 /// Words that correct what was just said.
-const CORRECTS: &str = "no wait oops sorry actually correction hmm hm scratch rather nope whoops recheck recalculate \
+const CORRECTIONS: &str = "no wait oops sorry actually correction hmm hm scratch rather nope whoops recheck recalculate \
      recompute redo typo should were would";
 /// Words before a result that say that it is rounded.
-const ROUNDS: &str = "about around approx nearly almost roughly approximately circa";
+const ROUNDING_WORDS: &str = "about around approx nearly almost roughly approximately circa";
 /// Words behind a result that say that it is rounded.
-const ROUNDS_AFTER: &str = "round rounds rounded rounding nearest ish truncated estimate estimated";
+const ROUNDING_WORDS_AFTER: &str = "round rounds rounded rounding nearest ish truncated estimate estimated";
 /// Words that a number follows as a name: day 3, step 2.
 const LABELS: &str = "age ages april aprils august augusts box boxs bus car cars case cases chapter chapters column \
      columns day december decembers eq equation equations example examples february figure figures friday \
@@ -51,9 +51,9 @@ const LABELS: &str = "age ages april aprils august augusts box boxs bus car cars
      room rooms round rounds row rows s section sections september septembers ss stage stages step steps \
      sunday table tables team teams term terms train trains version versions week weeks year years";
 /// Words after which a lone number may start an equation: "that is 12 = 3 * 4".
-const PRESENTS: &str = "is are so equals thus hence therefore then be because since";
+const ANSWER_INTRODUCTIONS: &str = "is are so equals thus hence therefore then be because since";
 /// Words for what remains after a division.
-const REMAINS: &str = "remainder remainders remaining remains rem r leftover leftovers";
+const REMAINDER_WORDS: &str = "remainder remainders remaining remains rem r leftover leftovers";
 
 /// Units that can be converted into each other, a family a line; names of one unit are joined by `/`.
 const UNITS: [(Family, &str); 7] = [
@@ -126,18 +126,18 @@ enum Role {
 }
 
 const LISTS: [(&str, Role); 12] = [
-    (COMPUTES, Role::Computes),
-    (SCALES, Role::Scales),
-    (FUNCTION, Role::Function),
-    (DENIES, Role::Denies),
-    (REDEFINES, Role::Redefines),
-    (SUPPOSES, Role::Supposes),
-    (CORRECTS, Role::Corrects),
-    (ROUNDS, Role::Rounds),
-    (ROUNDS_AFTER, Role::RoundsAfter),
+    (OPERATION_WORDS, Role::Computes),
+    (SCALE_WORDS, Role::Scales),
+    (FUNCTION_WORDS, Role::Function),
+    (NEGATIONS, Role::Denies),
+    (REDEFINITIONS, Role::Redefines),
+    (HYPOTHETICALS, Role::Supposes),
+    (CORRECTIONS, Role::Corrects),
+    (ROUNDING_WORDS, Role::Rounds),
+    (ROUNDING_WORDS_AFTER, Role::RoundsAfter),
     (LABELS, Role::Labels),
-    (PRESENTS, Role::Presents),
-    (REMAINS, Role::Remains),
+    (ANSWER_INTRODUCTIONS, Role::Presents),
+    (REMAINDER_WORDS, Role::Remains),
 ];
 
 /// All words of the lists, by their letters.
@@ -213,60 +213,60 @@ impl Word {
         self.letters == letters(word)
     }
 
-    pub(super) fn computes(self) -> bool {
+    pub(super) fn is_operation(self) -> bool {
         self.has(Role::Computes) || self.has(Role::Scales)
     }
 
-    pub(super) fn scales(self) -> bool {
+    pub(super) fn is_scale(self) -> bool {
         self.has(Role::Scales)
     }
 
     pub(super) fn is_function_word(self) -> bool {
-        self.has(Role::Function) || self.computes() || self.denies() || self.corrects()
+        self.has(Role::Function) || self.is_operation() || self.is_negation() || self.is_correction()
     }
 
-    pub(super) fn denies(self) -> bool {
+    pub(super) fn is_negation(self) -> bool {
         const NOT: u128 = (b'n' as u128) << 16 | (b'\'' as u128) << 8 | b't' as u128;
         self.has(Role::Denies) || self.letters & 0xFF_FFFF == NOT
     }
 
-    pub(super) fn redefines(self) -> bool {
+    pub(super) fn is_redefinition(self) -> bool {
         self.has(Role::Redefines)
     }
 
-    pub(super) fn supposes(self) -> bool {
+    pub(super) fn is_hypothetical(self) -> bool {
         self.has(Role::Supposes)
     }
 
-    pub(super) fn corrects(self) -> bool {
+    pub(super) fn is_correction(self) -> bool {
         self.has(Role::Corrects)
     }
 
-    pub(super) fn rounds(self) -> bool {
+    pub(super) fn is_rounding(self) -> bool {
         self.has(Role::Rounds)
     }
 
-    pub(super) fn rounds_after(self) -> bool {
+    pub(super) fn is_rounding_after(self) -> bool {
         self.has(Role::Rounds) || self.has(Role::RoundsAfter)
     }
 
-    pub(super) fn labels(self) -> bool {
+    pub(super) fn is_label(self) -> bool {
         self.has(Role::Labels)
     }
 
-    pub(super) fn presents(self) -> bool {
+    pub(super) fn introduces_answer(self) -> bool {
         self.has(Role::Presents)
     }
 
-    pub(super) fn remains(self) -> bool {
+    pub(super) fn is_remainder(self) -> bool {
         self.has(Role::Remains)
     }
 
     /// Verbs whose object is elsewhere: "multiply it by 3 + 4".
-    pub(super) fn works(self) -> bool {
+    pub(super) fn is_arithmetic_verb(self) -> bool {
         const STEMS: [&str; 8] = ["multipl", "divid", "add", "subtract", "rais", "power", "sum", "product"];
         let length = 16 - self.letters.leading_zeros() / 8;
-        self.scales()
+        self.is_scale()
             || STEMS.iter().any(|stem| {
                 let size = stem.len() as u32;
                 length >= size && self.letters >> (8 * (length - size)) == letters(stem)

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_end_where_people_end_them() {
+    fn splits_sentences_at_their_ends() {
         let text = "Mr. J. Smith has 3.5 apples. He said \"no.\" Why?\n1. First, e.g. this\n\n* A list";
         let found: Vec<&str> = sentences(text).map(|range| &text[range]).collect();
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-use crate::PerTask;
+use crate::PerTaskResult;
 use crate::estimate::Counted;
 
 /// What is kept of an answered question.
@@ -35,7 +35,7 @@ pub(crate) const SELF_CORRECTING: u8 = 1 << 4;
 const AT_ZERO: u8 = 1 << 5;
 
 impl Row {
-    pub(crate) fn new(task: &PerTask<'_>) -> Self {
+    pub(crate) fn new(task: &PerTaskResult<'_>) -> Self {
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         let grounding = task.grounding.as_ref();
         Self {

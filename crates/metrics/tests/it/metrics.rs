@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use reasonscape_core::normalize;
-use reasonscape_metrics::{shape, words};
+use reasonscape_metrics::{text_stats, words};
 
 #[test]
-fn every_character_is_trimmed_and_lowered_as_by_python() {
+fn normalize_and_words_match_python_for_every_character() {
     // Characters that Python's Unicode does not know are left out; ours may be newer.
     let script = r"
 import sys, unicodedata
@@ -40,7 +40,7 @@ for code in range(sys.maxunicode + 1):
 }
 
 #[test]
-fn the_pattern_of_steps_is_that_of_python() {
+fn step_pattern_matches_python() {
     let script = r"
 import re, sys, unicodedata
 pattern = re.compile(r'^\s*(\d+\.|-|\*)\s+')
@@ -56,13 +56,13 @@ for code in range(sys.maxunicode + 1):
         let (code, expected) = line.split_once(' ').unwrap();
         let c = char::from_u32(code.parse().unwrap()).unwrap();
         let texts = [format!("{c}. x"), format!("1{c}. x"), format!("-{c}x"), format!("{c}- x")];
-        let found: u64 = texts.iter().map(|text| shape(text).steps).sum();
+        let found: u64 = texts.iter().map(|text| text_stats(text).steps).sum();
         assert_eq!(found.to_string(), expected, "{c:?}");
     }
 }
 
 #[test]
-fn numbers_that_are_equal_by_fractions_are_written_alike_and_no_others() {
+fn normalize_equates_exactly_equal_numbers() {
     let script = r"
 import fractions, random
 rng = random.Random(7)

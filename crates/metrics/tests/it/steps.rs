@@ -30,7 +30,7 @@ fn corpus() -> Vec<(Label, &'static str)> {
         .collect()
 }
 
-fn said(text: &str) -> Label {
+fn classify(text: &str) -> Label {
     let steps = check_steps(text);
     match () {
         () if steps.iter().any(|step| !step.holds) => Label::Wrong,
@@ -40,26 +40,26 @@ fn said(text: &str) -> Label {
 }
 
 #[test]
-fn no_right_line_of_the_corpus_is_called_wrong() {
+fn never_flags_a_true_line_of_the_corpus() {
     for (label, text) in corpus() {
-        assert!(label == Label::Wrong || said(text) != Label::Wrong, "called wrong: {text}");
+        assert!(label == Label::Wrong || classify(text) != Label::Wrong, "called wrong: {text}");
     }
 }
 
 #[test]
-fn what_is_called_right_is_right() {
+fn confirmed_lines_are_labelled_true() {
     for (label, text) in corpus() {
-        assert!(label == Label::Right || said(text) != Label::Right, "called right: {text}");
+        assert!(label == Label::Right || classify(text) != Label::Right, "called right: {text}");
     }
 }
 
 /// The table of `docs/zeta-steps.md` is made of these counts.
 #[test]
-fn precision_and_recall_are_those_of_the_documentation() {
+fn precision_and_recall_match_documentation() {
     let corpus = corpus();
     assert!(corpus.len() >= 200, "{} lines", corpus.len());
     let count = |label: Label, found: Label| {
-        corpus.iter().filter(|(its, text)| *its == label && said(text) == found).count()
+        corpus.iter().filter(|(its, text)| *its == label && classify(text) == found).count()
     };
     let mut table = String::from(
         "| a person says | lines | called right | called wrong | left alone |\n|---|---:|---:|---:|---:|\n",
@@ -71,7 +71,7 @@ fn precision_and_recall_are_those_of_the_documentation() {
             [Label::Right, Label::Wrong, Label::NotCheckable].map(|found| count(label, found));
         writeln!(table, "| {name} | {} | {right} | {wrong} | {alone} |", right + wrong + alone).unwrap();
     }
-    let flagged = corpus.iter().filter(|(_, text)| said(text) == Label::Wrong).count();
+    let flagged = corpus.iter().filter(|(_, text)| classify(text) == Label::Wrong).count();
     let wrong = corpus.iter().filter(|(label, _)| *label == Label::Wrong).count();
     let found = count(Label::Wrong, Label::Wrong);
     writeln!(
@@ -84,7 +84,8 @@ fn precision_and_recall_are_those_of_the_documentation() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/zeta-steps.md");
     let page = std::fs::read_to_string(path).unwrap();
     assert!(page.contains(&table), "`docs/zeta-steps.md` lacks\n{table}");
-    for line in corpus.iter().filter(|(label, text)| *label == Label::Wrong && said(text) != Label::Wrong) {
+    for line in corpus.iter().filter(|(label, text)| *label == Label::Wrong && classify(text) != Label::Wrong)
+    {
         assert!(
             page.contains(&format!("`{}`", line.1)),
             "`docs/zeta-steps.md` does not say that this is missed: {}",
@@ -129,7 +130,7 @@ for line in sys.stdin:
 ";
 
 #[test]
-fn python_fractions_agree_on_thousands_of_equations() {
+fn agrees_with_python_fractions() {
     let mut rng = PyRandom::new(7);
     let expressions: Vec<String> = (0..4000)
         .map(|_| {
@@ -164,12 +165,12 @@ fn python_fractions_agree_on_thousands_of_equations() {
 
 proptest! {
     #[test]
-    fn no_text_is_too_strange(text in "\\PC{0,200}") {
+    fn never_panics_on_any_text(text in "\\PC{0,200}") {
         check_steps(&text);
     }
 
     #[test]
-    fn no_arithmetic_is_too_strange(
+    fn never_panics_on_any_arithmetic(
         text in "([0-9]{1,4}|[-+*/^=≈(){}\\[\\]%$.,:;?! \n\\\\x]|\\\\frac|<<|>>|apples|of|not|\u{2212}|×|²){0,60}"
     ) {
         for step in check_steps(&text) {
@@ -178,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn prose_around_an_equation_changes_nothing(a in 0_i64..1000, b in 0_i64..1000, off in 0_i64..3) {
+    fn surrounding_prose_does_not_change_the_result(a in 0_i64..1000, b in 0_i64..1000, off in 0_i64..3) {
         let equation = format!("{a} + {b} = {}", a + b + off);
         for text in [
             equation.clone(),
@@ -198,7 +199,7 @@ proptest! {
 }
 
 #[test]
-fn long_and_deep_texts_end() {
+fn long_and_deeply_nested_texts_terminate() {
     let long = "so 3 + 4 = 7 and then ".repeat(50_000);
     let steps = check_steps(&long);
     assert!(steps.len() > 49_000 && steps.iter().all(|step| step.holds && step.line == 1), "{}", steps.len());
@@ -211,7 +212,7 @@ fn long_and_deep_texts_end() {
 }
 
 #[test]
-fn lines_are_counted_from_one() {
+fn line_numbers_start_at_one() {
     let steps = check_steps("\n\n1 + 1 = 2\nnothing\r\n2 + 2 = 5, and 3 + 3 = 6");
     let found: Vec<(usize, &str, bool)> =
         steps.iter().map(|step| (step.line, step.text, step.holds)).collect();
