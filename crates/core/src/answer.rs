@@ -22,13 +22,13 @@ use decimal::Decimal;
 use crate::{AnswerType, Test};
 
 /// How much may be written around a target, in bytes. What is longer is a runaway line, and not worth reading.
-const LONGEST_REMARK: usize = 4096;
+const MAX_REMARK_LEN: usize = 4096;
 
 /// Whether `answer` is the target of `test`, read as `kind`.
 ///
 /// The target as it stands is always right; everything else depends on the kind.
 pub(crate) fn matches(kind: AnswerType, answer: &str, test: &Test) -> bool {
-    let mut targets = std::iter::once(&test.target).chain(&test.also);
+    let mut targets = std::iter::once(&test.target).chain(&test.alternative_targets);
     targets.any(|target| matches_one(kind, answer, target.trim(), &test.options))
 }
 
@@ -65,7 +65,7 @@ fn matches_one(kind: AnswerType, answer: &str, target: &str, options: &[String])
     if answer.trim() == target {
         return true;
     }
-    if answer.len() > LONGEST_REMARK + 8 * target.len() {
+    if answer.len() > MAX_REMARK_LEN + 8 * target.len() {
         return false;
     }
     match kind {
@@ -108,7 +108,7 @@ fn cell_matches(answer: &str, target: &str) -> bool {
     let claim = answer.strip_suffix(&target);
     claim.is_some_and(|before| {
         before.is_empty()
-            || [" is ", ": ", " = "].iter().any(|link| before.ends_with(link)) && !text::hedges(before)
+            || [" is ", ": ", " = "].iter().any(|link| before.ends_with(link)) && !text::is_hedged(before)
     })
 }
 
@@ -117,11 +117,11 @@ mod tests {
     use super::*;
 
     fn right(kind: AnswerType, answer: &str, target: &str) -> bool {
-        matches(kind, answer, &Test::write_in(String::new(), target))
+        matches(kind, answer, &Test::free_form(String::new(), target))
     }
 
     #[test]
-    fn symbols_ignore_space_and_nothing_else() {
+    fn symbols_ignore_only_whitespace() {
         for answer in [")]}>", ") ] } >", "`)]}>`", r")]\}>", "The closing string is: )]}>", "\")]}>\""] {
             assert!(right(AnswerType::Symbols, answer, ")]}>"), "{answer}");
         }
@@ -133,12 +133,12 @@ mod tests {
     }
 
     #[test]
-    fn a_runaway_line_is_wrong() {
+    fn overlong_answer_is_incorrect() {
         assert!(!right(AnswerType::Integer, &format!("7 {}", "because ".repeat(1000)), "7"));
     }
 
     #[test]
-    fn cells_are_numbers_or_text() {
+    fn cells_match_as_numbers_or_text() {
         for (answer, target) in [
             ("1,200", "1200"),
             ("1200.50", "1200.5"),

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_pieces_of_reasoning_are_kept_in_order() {
+    fn keeps_reasoning_pieces_in_order() {
         let reply = Reply { content: "<think>two</think>a<THOUGHT>three</Thought>b", reasoning: Some("one") };
         let found = extract(&reply);
         assert_eq!(found.reasoning.as_deref(), Some("one\n\ntwo\n\nthree"));
@@ -201,12 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn blank_reasoning_counts_as_none() {
+    fn blank_reasoning_is_none() {
         assert_eq!(extract(&Reply { content: "<think>\n\n</think>7", reasoning: Some(" ") }).reasoning, None);
     }
 
     #[test]
-    fn one_piece_is_borrowed() {
+    fn single_piece_is_borrowed() {
         let found = extract(&Reply::from("<think>a</think>b"));
         assert!(matches!((found.reasoning, found.text), (Some(Cow::Borrowed("a")), Cow::Borrowed("b"))));
     }

@@ -87,7 +87,7 @@ pub fn seeded(params: &Json, global_seed: i64) -> PyRandom {
 /// ```
 /// use reasonscape_core::{CacheKey, Json};
 ///
-/// let key = CacheKey::of(&Json::parse(r#"{"length": 16, "depth": 3}"#)?);
+/// let key = CacheKey::from_payload(&Json::parse(r#"{"length": 16, "depth": 3}"#)?);
 /// assert_eq!(key.to_string(), "814011ef82bb8d115e434842ce081f9a513b8fcc96c3e35d6f6e2db37cdbdb0e");
 /// assert_eq!(key.to_string().parse(), Ok(key));
 /// # Ok::<(), reasonscape_core::JsonError>(())
@@ -97,12 +97,12 @@ pub struct CacheKey(pub [u8; 32]);
 
 impl CacheKey {
     /// The key of a complete request payload.
-    pub fn of(payload: &Json) -> Self {
-        Self::of_canonical(&canonical_json(payload))
+    pub fn from_payload(payload: &Json) -> Self {
+        Self::from_canonical_json(&canonical_json(payload))
     }
 
     /// The key of a payload that already is canonical JSON, for those who need that text too.
-    pub fn of_canonical(request: &str) -> Self {
+    pub fn from_canonical_json(request: &str) -> Self {
         Self(Sha256::digest(request).into())
     }
 }
@@ -148,7 +148,7 @@ pub struct EntryId {
 
 impl EntryId {
     /// The identity of a request that is sent once and shares its response.
-    pub fn of(key: CacheKey) -> Self {
+    pub fn new(key: CacheKey) -> Self {
         Self { key, namespace: Arc::from(""), repeat: 0 }
     }
 }
@@ -270,8 +270,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_64_hexadecimal_digits_and_nothing_else() {
-        let key = CacheKey::of_canonical("{}");
+    fn key_is_64_hexadecimal_digits() {
+        let key = CacheKey::from_canonical_json("{}");
         assert_eq!(key.to_string().to_uppercase().parse(), Ok(key));
         let hex = key.to_string();
         for wrong in ["", "ab", &hex[1..], &format!("{hex}00"), &hex.replace(&hex[..1], "g"), &"é".repeat(32)]
@@ -281,9 +281,9 @@ mod tests {
     }
 
     #[test]
-    fn the_key_is_the_one_that_core_computes() {
+    fn cache_key_type_matches_cache_key_function() {
         let payload =
             Json::parse(r#"{"model": "m", "messages": [{"content": "é\n😀"}], "top_p": 1.0}"#).unwrap();
-        assert_eq!(CacheKey::of(&payload).to_string(), cache_key(&payload));
+        assert_eq!(CacheKey::from_payload(&payload).to_string(), cache_key(&payload));
     }
 }

@@ -420,7 +420,7 @@ mod tests {
         }
 
         fn generate(&self, _params: &Params, _rng: &mut PyRandom) -> Test {
-            Test::write_in(String::new(), "")
+            Test::free_form(String::new(), "")
         }
     }
 
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_is_the_same_however_it_is_written() {
+    fn equivalent_parameters_give_the_same_point() {
         let written = ["{}", r#"{"noise": 0.25, "length": 8}"#, r#"{"style": "fancy", "count": 5}"#];
         let points = written.map(|text| canonical_json(&read(text).unwrap().to_json()));
         assert_eq!(points[0], r#"{"depth": 2, "length": 8, "noise": 0.25, "style": "fancy"}"#);
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_parameter_its_range_and_the_nearest_value() {
+    fn rejection_names_parameter_range_and_nearest_value() {
         let says = |text: &str| read(text).unwrap_err().to_string();
         assert_eq!(
             says(r#"{"length": 1}"#),

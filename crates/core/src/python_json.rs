@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_python_writes_is_read() {
+    fn reads_python_json() {
         assert_eq!(read_value("[NaN, -Infinity, Infinity, 1]"), Ok(json!([null, null, null, 1])));
         assert_eq!(read_value(r#"{"NaN": "NaN \" Infinity", "a": NaN}"#).unwrap()["NaN"], "NaN \" Infinity");
         assert_eq!(
@@ -146,14 +146,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_stays_wrong() {
+    fn rejects_invalid_json() {
         for wrong in ["", "{", "[NaN", "[Nan]", r#""\u12"#, "\"\\", "[1,]", "[\"\\ud800\"", "\u{1}"] {
             assert!(read_value(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
-    fn half_an_emoji_is_replaced_and_a_whole_one_is_kept() {
+    fn replaces_lone_surrogates_and_keeps_pairs() {
         assert_eq!(repair(br#"{"a": "x\ud83d"}"#), r#"{"a": "x\ufffd"}"#);
         assert_eq!(
             repair(br#"["\ude00", "\ud83d\ude00", "\ud83d\u0041"]"#),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn bare_words_become_null_outside_of_strings_only() {
+    fn replaces_bare_words_outside_strings() {
         assert_eq!(
             repair(br#"{"NaN": [NaN, -Infinity, Infinity, -1], "s": "NaN \" NaN"}"#),
             r#"{"NaN": [null, null, null, -1], "s": "NaN \" NaN"}"#
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_bytes_and_escapes_do_no_harm() {
+    fn handles_broken_bytes_and_escapes() {
         assert_eq!(repair(b"\"\xff\""), "\"\u{fffd}\"");
         for text in ["\"\\", "\"\\u", "\"\\u12", "\"\\ud83d", "\"\\ud83d\\u", "\"\\é", "\"\\u00é0\""] {
             let fixed = repair(text.as_bytes());

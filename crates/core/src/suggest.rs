@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_names_are_suggested_and_far_ones_are_not() {
+    fn suggests_only_near_names() {
         let known = ["length", "depth", "x"];
         assert_eq!(closest("lenght", &known), Some("length"));
         assert_eq!(closest("dept", &known), Some("depth"));

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_numbers_are_written_in_one_way() {
+    fn normalizes_number_notations() {
         for (text, expected) in [
             ("1,000", "1000"),
             ("1000.0", "1000"),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_no_change_is_borrowed() {
+    fn borrows_unchanged_text() {
         for text in ["yes", " yes\u{a0}", "42", ""] {
             assert!(matches!(normalize(text, true), Cow::Borrowed(_)), "{text:?}");
         }

@@ -7,7 +7,7 @@ use super::search::{
 
 /// A mark and what it marks; `answer` is empty where the reply breaks off.
 #[derive(Debug)]
-pub(super) struct Mark<'a> {
+pub(super) struct AnswerMarker<'a> {
     pub(super) method: Method,
     pub(super) answer: &'a str,
     start: usize,
@@ -17,7 +17,7 @@ pub(super) struct Mark<'a> {
 /// The last mark of a text, by where it starts.
 ///
 /// So a box inside an answer tag beats the tag. A phrase inside a box is part of what the box holds.
-pub(super) fn last(text: &str) -> Option<Mark<'_>> {
+pub(super) fn last(text: &str) -> Option<AnswerMarker<'_>> {
     let boxed = last_box(text);
     let phrase = last_phrase(text).filter(|phrase| {
         boxed.as_ref().is_none_or(|boxed| !(boxed.start..boxed.end).contains(&phrase.start))
@@ -30,7 +30,7 @@ const BOXES: [&str; 4] = [r"\boxed{", r"\boxed {", r"\fbox{", r"\framebox{"];
 /// The last box that is not empty. An empty one is talk about where the answer goes.
 ///
 /// A box that never closes breaks off the reply when it stands on the last line, and is a slip elsewhere.
-fn last_box(text: &str) -> Option<Mark<'_>> {
+fn last_box(text: &str) -> Option<AnswerMarker<'_>> {
     struct Open {
         start: usize,
         inner: usize,
@@ -38,7 +38,7 @@ fn last_box(text: &str) -> Option<Mark<'_>> {
     }
     let bytes = text.as_bytes();
     let mut open: Vec<Open> = Vec::new();
-    let mut found: Option<Mark<'_>> = None;
+    let mut found: Option<AnswerMarker<'_>> = None;
     let mut at = 0;
     while let Some(offset) = text[at..].find(['\\', '{', '}']) {
         let start = at + offset;
@@ -50,7 +50,7 @@ fn last_box(text: &str) -> Option<Mark<'_>> {
                 let close = closing_brace(text, inner, at - 1);
                 let answer = text[inner..close].trim();
                 if !answer.is_empty() && found.as_ref().is_none_or(|found| found.start < start) {
-                    found = Some(Mark { method: Method::Boxed, answer, start, end: close + 1 });
+                    found = Some(AnswerMarker { method: Method::Boxed, answer, start, end: close + 1 });
                 }
             }
             _ => {
@@ -68,7 +68,7 @@ fn last_box(text: &str) -> Option<Mark<'_>> {
         open.iter().rev().find(|open| open.boxed).filter(|open| !text[open.start..].contains('\n'));
     match broken_off {
         Some(open) if found.as_ref().is_none_or(|found| found.start < open.start) => {
-            Some(Mark { method: Method::Boxed, answer: "", start: open.start, end: text.len() })
+            Some(AnswerMarker { method: Method::Boxed, answer: "", start: open.start, end: text.len() })
         }
         _ => found,
     }
@@ -90,7 +90,7 @@ fn closing_brace(text: &str, inner: usize, close: usize) -> usize {
 ///
 /// Where the closing tag is missing, for it may have been the stop sequence, one line up to the end of the text is
 /// taken; several lines are not. `<answer>42<answer>` counts as closed.
-fn last_tag(text: &str) -> Option<Mark<'_>> {
+fn last_tag(text: &str) -> Option<AnswerMarker<'_>> {
     const OPEN: &str = "<answer>";
     const CLOSE: &str = "</answer>";
     let mut end = text.len();
@@ -99,7 +99,7 @@ fn last_tag(text: &str) -> Option<Mark<'_>> {
         let inner = &text[start + OPEN.len()..end];
         let close = find_ignore_case(inner, CLOSE);
         let answer = inner[..close.unwrap_or(inner.len())].trim();
-        let mark = Mark { method: Method::Tag, answer, start, end };
+        let mark = AnswerMarker { method: Method::Tag, answer, start, end };
         if broken_off.is_some() && (close.is_some() || answer.contains('\n')) {
             return broken_off;
         }
@@ -115,11 +115,11 @@ fn last_tag(text: &str) -> Option<Mark<'_>> {
 }
 
 /// The last phrase of the kind "Answer: …" or "the answer is …".
-fn last_phrase(text: &str) -> Option<Mark<'_>> {
+fn last_phrase(text: &str) -> Option<AnswerMarker<'_>> {
     let mut end = text.len();
     while let Some(start) = rfind_ignore_case(&text[..end], "answer") {
         if let Some(answer) = phrase_at(text, start) {
-            return Some(Mark { method: Method::Phrase, answer, start, end: text.len() });
+            return Some(AnswerMarker { method: Method::Phrase, answer, start, end: text.len() });
         }
         end = start;
     }
@@ -147,7 +147,7 @@ fn phrase_at(text: &str, start: usize) -> Option<&str> {
         let block = following_block(&rest[first_line(rest).len()..]);
         return (link.expects_more || !block.is_empty()).then_some(block);
     }
-    if is_talk(start_of_rest) {
+    if is_remark(start_of_rest) {
         return None;
     }
     let line = first_line(rest);
@@ -198,12 +198,12 @@ fn after_is(text: &str) -> Option<Link<'_>> {
 }
 
 /// Words after "the answer is" that do not give one: the form that was asked for, echoed, or small talk.
-fn is_talk(rest: &str) -> bool {
+fn is_remark(rest: &str) -> bool {
     const FORMS: [&str; 14] = [
         "integer", "number", "list", "date", "word", "words", "name", "letter", "string", "value", "weekday",
         "json", "array", "line",
     ];
-    const TALK: [&str; 8] = ["helpful", "useful", "clear", "unclear", "as", "given", "found", "below"];
+    const REMARKS: [&str; 8] = ["helpful", "useful", "clear", "unclear", "as", "given", "found", "below"];
     if rest.trim_matches(['.', '?', '!', ',']).is_empty() {
         return true;
     }
@@ -214,7 +214,7 @@ fn is_talk(rest: &str) -> bool {
             // "a list: 1, 2" gives the list that it announces.
             !rest.contains(':') && words.any(|word| FORMS.iter().any(|form| form.eq_ignore_ascii_case(word)))
         }
-        first => TALK.contains(&first),
+        first => REMARKS.contains(&first),
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_nest_and_may_hold_braces() {
+    fn boxes_nest_and_may_contain_braces() {
         for (text, answer) in [
             (r"\boxed{42}", "42"),
             (r"\boxed{\text{dark red}}", r"\text{dark red}"),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_may_lack_their_end() {
+    fn accepts_unclosed_tags() {
         for (text, answer) in [
             ("<answer>42</answer>", "42"),
             ("<ANSWER>\n42\n</Answer> Done.", "42"),
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn phrases_mark_the_rest_of_the_line_or_what_comes_next() {
+    fn phrases_mark_the_rest_of_the_line_or_the_next_block() {
         for (text, answer) in [
             ("Answer: 42", "42"),
             ("**Answer:** 42", "42"),
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn talk_about_answers_is_no_mark() {
+    fn remarks_about_answers_are_not_markers() {
         for text in [
             "The answer is one integer.\n6 * 7 = 42",
             "I wonder whether the answer is 42",

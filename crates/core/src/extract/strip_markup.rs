@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_surrounds_an_answer_goes_and_the_answer_stays() {
+    fn strips_markup_around_the_answer() {
         for (candidate, answer) in [
             ("**42**.", "42"),
             ("**42.**", "42"),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn stop_tokens_are_no_part_of_the_text() {
+    fn strips_stop_tokens() {
         assert_eq!(without_end_tokens(" 42<|im_end|>\n</s>"), "42");
     }
 }

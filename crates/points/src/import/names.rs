@@ -83,7 +83,7 @@ pub(super) fn document_index(id: DocumentId<'_>) -> u64 {
         },
         DocumentId::Text(text) => text,
     };
-    let digest = CacheKey::of_canonical(text).0;
+    let digest = CacheKey::from_canonical_json(text).0;
     u64::from_be_bytes(digest[..8].try_into().expect("a digest has 32 bytes")) >> 11
 }
 

@@ -128,7 +128,7 @@ impl Source {
             ("doc_id", said.doc_id),
             ("messages", Json::Array(messages.collect())),
         ]));
-        let cache_key = CacheKey::of_canonical(&request);
+        let cache_key = CacheKey::from_canonical_json(&request);
         let choices: Vec<Value> = said
             .replies
             .iter()
@@ -157,7 +157,7 @@ impl Source {
             received_ms: said.received_ms,
             body: body.to_string().into_bytes(),
         };
-        let id = EntryId { repeat: said.repeat, ..EntryId::of(cache_key) };
+        let id = EntryId { repeat: said.repeat, ..EntryId::new(cache_key) };
         Ok(Outcome::Trial(Box::new(Answered {
             trial: Trial {
                 index: said.index,

@@ -6,7 +6,7 @@ mod figure;
 
 use std::collections::BTreeSet;
 
-use reasonscape_core::{Json, Params, Tests, tasks};
+use reasonscape_core::{Json, Params, TestStream, tasks};
 use reasonscape_points::{Column, Filter, PointsDb, PointsError};
 use reasonscape_stats::Mode;
 use reasonscape_stats::spectrum::{MIN_SERIES_LEN, PermutationTest, Population};
@@ -162,7 +162,7 @@ async fn population(
         };
         let given = Json::parse(params).map_err(|error| refused(error.to_string()))?;
         let params = Params::new(task, &given).map_err(|error| refused(error.to_string()))?;
-        for test in Tests::new(task, &params, source.seed).take(sampling.count) {
+        for test in TestStream::new(task, &params, source.seed).take(sampling.count) {
             let one = sampling.series.of(&test.prompt);
             if one.len() < MIN_SERIES_LEN {
                 too_short += 1;

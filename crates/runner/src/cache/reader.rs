@@ -213,7 +213,7 @@ impl<'a> Record<'a> {
         let id = self.id()?;
         let unpacked = self.unpacked()?;
         let request = unpacked.request()?.to_owned();
-        if CacheKey::of_canonical(&request) != id.key {
+        if CacheKey::from_canonical_json(&request) != id.key {
             return Err("its key is not that of its request".to_owned());
         }
         Ok(Entry {

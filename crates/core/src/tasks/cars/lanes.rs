@@ -4,7 +4,7 @@ use crate::PyRandom;
 
 /// Lanes of vehicles from front to back; a vehicle is its number.
 #[derive(Clone)]
-pub(super) struct Street {
+pub(super) struct Lanes {
     lanes: Vec<Vec<usize>>,
     vehicles: usize,
 }
@@ -68,7 +68,7 @@ pub(super) enum Condition {
     LaneHolds { lane: usize, count: usize },
 }
 
-impl Street {
+impl Lanes {
     /// Vehicles in lanes at random; a lane may be empty.
     pub(super) fn new(vehicles: usize, lanes: usize, rng: &mut PyRandom) -> Self {
         let mut street = Self { lanes: vec![Vec::new(); lanes], vehicles };

@@ -9,7 +9,7 @@ use crate::PyRandom;
 const FILLERS: usize = 53;
 
 /// What documents and queries are made of.
-pub(super) struct World {
+pub(super) struct Scenario {
     pub(super) depth: usize,
     pub(super) width: usize,
     pub(super) operators: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct Question {
     pub(super) query: Vec<Step>,
 }
 
-impl World {
+impl Scenario {
     /// A document and a query that selects numbers and words from it, one at least.
     ///
     /// Every document begins with an object one of whose members the query enters by name, so that there is always
@@ -34,10 +34,10 @@ impl World {
         let fillers = &fillers[..FILLERS];
         let mut ranks = ranks(self.width, rng);
         let query = self.query(names, &ranks, rng);
-        let look_alikes = self.look_alikes(&query, rng);
+        let decoys = self.decoys(&query, rng);
         rng.shuffle(&mut ranks);
         let extent = Extent { width: self.width, levels: self.depth + 1, on_the_way: true };
-        let document = Builder { query: &query, fillers, look_alikes, ranks, rng }.value(0, extent);
+        let document = Builder { query: &query, fillers, decoys, ranks, rng }.value(0, extent);
         Question { document, query }
     }
 
@@ -97,14 +97,14 @@ impl World {
     }
 
     /// How many look-alikes stand beside the way at each level: where one thing is selected, and more lies below.
-    fn look_alikes(&self, query: &[Step], rng: &mut PyRandom) -> Vec<usize> {
+    fn decoys(&self, query: &[Step], rng: &mut PyRandom) -> Vec<usize> {
         let single = |level: &usize| matches!(query[*level], Step::Child(_) | Step::Index(_));
         let levels: Vec<usize> = (0..query.len() - 1).filter(single).collect();
-        let mut look_alikes = vec![0; query.len()];
+        let mut decoys = vec![0; query.len()];
         for _ in 0..self.noise {
-            look_alikes[*rng.choice(&levels)] += 1;
+            decoys[*rng.choice(&levels)] += 1;
         }
-        look_alikes
+        decoys
     }
 }
 
@@ -148,7 +148,7 @@ impl Extent {
     }
 
     /// As deep as what it looks like, but narrow: the document grows with the number of look-alikes alone.
-    fn look_alike(self) -> Self {
+    fn decoy(self) -> Self {
         Self { width: self.width.min(2), on_the_way: false, ..self.below() }
     }
 }
@@ -158,7 +158,7 @@ struct Builder<'a> {
     /// Names that the query does not mention.
     fillers: &'a [&'static str],
     /// How many look-alikes are still to be placed at each level.
-    look_alikes: Vec<usize>,
+    decoys: Vec<usize>,
     /// What the filter compares, for the elements on the way.
     ranks: Vec<i64>,
     rng: &'a mut PyRandom,
@@ -181,7 +181,7 @@ impl Builder<'_> {
             Step::Index(index) => {
                 let mut elements = self.others(level, extent);
                 if extent.on_the_way {
-                    self.disguise(&mut elements, level, extent);
+                    self.add_decoys(&mut elements, level, extent);
                 }
                 let wanted = self.value(level + 1, extent.below());
                 let place = index.within(elements.len() + 1).unwrap_or(0);
@@ -202,8 +202,8 @@ impl Builder<'_> {
     fn others(&mut self, level: usize, extent: Extent) -> Vec<Value> {
         let mut others: Vec<Value> = (1..extent.width).map(|_| self.scalar()).collect();
         if extent.on_the_way {
-            for _ in 0..std::mem::take(&mut self.look_alikes[level]) {
-                others.push(self.value(level + 1, extent.look_alike()));
+            for _ in 0..std::mem::take(&mut self.decoys[level]) {
+                others.push(self.value(level + 1, extent.decoy()));
             }
             self.rng.shuffle(&mut others);
         }
@@ -212,12 +212,12 @@ impl Builder<'_> {
 
     /// Makes the elements of a list resemble the one that the query selects, or its position need not be counted:
     /// one in full, the others at first sight.
-    fn disguise(&mut self, elements: &mut [Value], level: usize, extent: Extent) {
+    fn add_decoys(&mut self, elements: &mut [Value], level: usize, extent: Extent) {
         let full = if elements.is_empty() { 0 } else { self.rng.index(elements.len()) };
         for (place, element) in elements.iter_mut().enumerate() {
             if !element.is_container() {
                 let levels = if place == full { extent.levels - 1 } else { 1 };
-                *element = self.value(level + 1, Extent { levels, ..extent.look_alike() });
+                *element = self.value(level + 1, Extent { levels, ..extent.decoy() });
             }
         }
     }

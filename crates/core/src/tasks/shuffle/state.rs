@@ -47,13 +47,13 @@ enum Style {
 }
 
 /// The names of places and things.
-pub(super) struct Scene {
+pub(super) struct State {
     style: Style,
     places: Vec<String>,
     things: Vec<&'static str>,
 }
 
-impl Scene {
+impl State {
     /// A scene in one of the three styles, with names drawn from the lists.
     pub(super) fn new(style: &str, entities: usize, rng: &mut PyRandom) -> Self {
         let named = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();

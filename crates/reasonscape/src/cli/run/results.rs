@@ -116,7 +116,7 @@ fn row(study: &Study, eval: &Eval, model: &str, answered: &Answered<'_>) -> Valu
     put("input", json!(item.map_or(&test.prompt, |item| &item.input)));
     put(
         "target",
-        if test.also.is_empty() {
+        if test.alternative_targets.is_empty() {
             json!(test.target)
         } else {
             json!(item.map(|item| item.targets().collect::<Vec<_>>()))

@@ -138,7 +138,7 @@ impl Study {
         }] });
         let response =
             Response { status: 200, latency_ms: 1, received_ms: 1, body: body.to_string().into_bytes() };
-        Entry { id: EntryId::of(CacheKey::of_canonical(&request)), request, response }
+        Entry { id: EntryId::new(CacheKey::from_canonical_json(&request)), request, response }
     }
 
     fn add(&self, id: &str, name: &str, groups: &[&str], tenths: u64) {
