@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{Column, EvalInfo, Filter, PointTrials, PointsDb, Provenance, Trial, UnitWriter};
 use reasonscape_runner::EvalId;
 use reasonscape_runner::cache::CacheKey;
@@ -108,9 +108,9 @@ fn make(folder: &Path, models: usize, tasks: usize, trials: usize) -> Result<(),
                             index: index as u64,
                             repeat: 0,
                             status: match luck % 100 {
-                                0..10 => Status::Truncated,
-                                share if share as usize > 20 + model => Status::Correct,
-                                _ => Status::Incorrect,
+                                0..10 => Outcome::Truncated,
+                                share if share as usize > 20 + model => Outcome::Correct,
+                                _ => Outcome::Incorrect,
                             },
                             guess: if task % 3 == 0 { 0.25 } else { 0.0 },
                             prompt_tokens: Some(120 + luck % 40),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rayon::prelude::*;
-use reasonscape_core::{Json, Params, Suite, Tests, tasks};
+use reasonscape_core::{Json, Params, Suite, TestStream, tasks};
 
 /// A name, a task, and coordinates that ask for as much as a generator of the peer does; peers/tasks.py has its side.
 const COMPARABLE: [(&str, &str, &str); 8] = [
@@ -46,7 +46,7 @@ fn measure(criterion: &mut Criterion, group: &str, coordinates: &[(&str, &str, &
         group.bench_function(*name, |bencher| {
             bencher.iter(|| {
                 let seed = seeds.next().expect("seeds do not run out");
-                Tests::new(task, &params, seed).take(BATCH).map(|test| test.prompt.len()).sum::<usize>()
+                TestStream::new(task, &params, seed).take(BATCH).map(|test| test.prompt.len()).sum::<usize>()
             });
         });
     }
@@ -63,7 +63,7 @@ fn r12(criterion: &mut Criterion) {
             points
                 .par_iter()
                 .map(|point| {
-                    Tests::new(point.task, point.params, 0)
+                    TestStream::new(point.task, point.params, 0)
                         .take(64)
                         .map(|test| test.prompt.len())
                         .sum::<usize>()

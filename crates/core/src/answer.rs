@@ -10,31 +10,62 @@ mod decimal;
 mod integer;
 mod json;
 mod list;
+mod normalize;
 mod spelled;
 mod text;
 
-pub(crate) use choice::chosen;
-pub(crate) use decimal::Decimal;
+pub use normalize::{is_space, normalize};
 
-use crate::zeta::normalize;
+use choice::chosen;
+use decimal::Decimal;
+
 use crate::{AnswerType, Test};
 
 /// How much may be written around a target, in bytes. What is longer is a runaway line, and not worth reading.
-const LONGEST_REMARK: usize = 4096;
+const MAX_REMARK_LEN: usize = 4096;
 
 /// Whether `answer` is the target of `test`, read as `kind`.
 ///
 /// The target as it stands is always right; everything else depends on the kind.
 pub(crate) fn matches(kind: AnswerType, answer: &str, test: &Test) -> bool {
-    let mut targets = std::iter::once(&test.target).chain(&test.also);
+    let mut targets = std::iter::once(&test.target).chain(&test.alternative_targets);
     targets.any(|target| matches_one(kind, answer, target.trim(), &test.options))
+}
+
+/// Whether an answer is one of the targets: equal to it when both are normalized, or the choice of the same option.
+///
+/// With `numbers`, plain numbers are compared as numbers.
+///
+/// ```
+/// use reasonscape_core::is_correct;
+///
+/// assert!(is_correct("1e3", ["1,000"], &[] as &[&str], true));
+/// assert!(is_correct("B", ["rome"], &["Paris", "Rome"], true));
+/// ```
+pub fn is_correct<T: AsRef<str>>(
+    answer: &str,
+    targets: impl IntoIterator<Item = T>,
+    options: &[impl AsRef<str>],
+    numbers: bool,
+) -> bool {
+    let plain = normalize(answer, numbers);
+    // What an option says goes before what its letter would mean.
+    let option_of = |said: &str, plain: &str| {
+        let by_text = options.iter().position(|option| normalize(option.as_ref(), numbers) == plain);
+        by_text.or_else(|| chosen(said, options))
+    };
+    let option = (!options.is_empty()).then(|| option_of(answer, &plain)).flatten();
+    targets.into_iter().any(|target| {
+        let target = normalize(target.as_ref(), numbers);
+        plain == target || option.is_some() && option == option_of(&target, &target)
+    })
 }
 
 fn matches_one(kind: AnswerType, answer: &str, target: &str, options: &[String]) -> bool {
     if answer.trim() == target {
         return true;
     }
-    if answer.len() > LONGEST_REMARK + 8 * target.len() {
+    if answer.len() > MAX_REMARK_LEN + 8 * target.len() {
         return false;
     }
     match kind {
@@ -77,7 +108,7 @@ fn cell_matches(answer: &str, target: &str) -> bool {
     let claim = answer.strip_suffix(&target);
     claim.is_some_and(|before| {
         before.is_empty()
-            || [" is ", ": ", " = "].iter().any(|link| before.ends_with(link)) && !text::hedges(before)
+            || [" is ", ": ", " = "].iter().any(|link| before.ends_with(link)) && !text::is_hedged(before)
     })
 }
 
@@ -86,11 +117,11 @@ mod tests {
     use super::*;
 
     fn right(kind: AnswerType, answer: &str, target: &str) -> bool {
-        matches(kind, answer, &Test::write_in(String::new(), target))
+        matches(kind, answer, &Test::free_form(String::new(), target))
     }
 
     #[test]
-    fn symbols_ignore_space_and_nothing_else() {
+    fn symbols_ignore_only_whitespace() {
         for answer in [")]}>", ") ] } >", "`)]}>`", r")]\}>", "The closing string is: )]}>", "\")]}>\""] {
             assert!(right(AnswerType::Symbols, answer, ")]}>"), "{answer}");
         }
@@ -102,12 +133,12 @@ mod tests {
     }
 
     #[test]
-    fn a_runaway_line_is_wrong() {
+    fn overlong_answer_is_incorrect() {
         assert!(!right(AnswerType::Integer, &format!("7 {}", "because ".repeat(1000)), "7"));
     }
 
     #[test]
-    fn cells_are_numbers_or_text() {
+    fn cells_match_as_numbers_or_text() {
         for (answer, target) in [
             ("1,200", "1200"),
             ("1200.50", "1200.5"),

@@ -10,14 +10,14 @@ mod item;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-pub use self::columns::Columns;
+pub use self::columns::ColumnMap;
 pub use self::item::Item;
 
 use crate::{AnswerType, Json, Manifold, Parameter, Params, PyRandom, Suite, Task, Test, cache_key};
 
 /// What is wrong with a line of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineProblem {
+pub struct LineError {
     /// The line, from 1; the row, in a table.
     pub line: usize,
     /// What was found and what was expected.
@@ -27,7 +27,7 @@ pub struct LineProblem {
 /// Questions with their answers, checked.
 ///
 /// ```
-/// use reasonscape_core::{Dataset, Tests};
+/// use reasonscape_core::{Dataset, TestStream};
 ///
 /// let lines = r#"{"id": "a", "input": "What is 6 * 7?", "target": "42", "category": "products"}
 /// {"id": "b", "input": "Which is a fruit?", "target": "pear", "options": ["pear", "spade"], "category": "things"}"#;
@@ -36,7 +36,7 @@ pub struct LineProblem {
 ///
 /// let suite = dataset.suite();
 /// let point = &suite.points()[1];
-/// let test = Tests::new(point.task, point.params, suite.seed).next().expect("its only test");
+/// let test = TestStream::new(point.task, point.params, suite.seed).next().expect("its only test");
 /// assert_eq!((point.task.name(), test.guess()), ("things", 0.5));
 /// assert!(point.task.check("A", &test));
 ///
@@ -47,12 +47,12 @@ pub struct LineProblem {
 pub struct Dataset {
     name: String,
     /// The tasks, in the order in which the lines first name them.
-    tasks: Vec<&'static Listed>,
+    tasks: Vec<&'static DatasetTask>,
 }
 
 /// A category of a dataset: a task whose tests are written down.
 #[derive(Debug)]
-pub struct Listed {
+pub struct DatasetTask {
     name: &'static str,
     version: u32,
     items: Vec<Item>,
@@ -63,14 +63,14 @@ impl Dataset {
     ///
     /// # Errors
     /// Every line that is wrong, and why.
-    pub fn parse(name: &str, lines: &str) -> Result<Self, Vec<LineProblem>> {
+    pub fn parse(name: &str, lines: &str) -> Result<Self, Vec<LineError>> {
         let lines = lines.strip_prefix('\u{feff}').unwrap_or(lines);
         let lines = (1..).zip(lines.split('\n')).filter(|(_, text)| !text.trim().is_empty());
         let items = lines.map(|(line, text)| {
             let item = match serde_json::from_str(text.trim()) {
-                Ok(serde_json::Value::Object(row)) => Item::read(&row, &Columns::default(), None),
+                Ok(serde_json::Value::Object(row)) => Item::read(&row, &ColumnMap::default(), None),
                 Ok(_) => Err("expected an object, `{…}`".to_owned()),
-                Err(error) => Err(json_problem(&error)),
+                Err(error) => Err(describe_json_error(&error)),
             };
             (line, item)
         });
@@ -89,7 +89,7 @@ impl Dataset {
             });
             groups[place].1.push(item);
         }
-        let tasks = groups.into_iter().map(|(name, items)| Listed::new(name, items)).collect();
+        let tasks = groups.into_iter().map(|(name, items)| DatasetTask::new(name, items)).collect();
         Self { name: name.to_owned(), tasks }
     }
 
@@ -109,7 +109,7 @@ impl Dataset {
     }
 
     /// The categories.
-    pub fn tasks(&self) -> &[&'static Listed] {
+    pub fn tasks(&self) -> &[&'static DatasetTask] {
         &self.tasks
     }
 
@@ -129,7 +129,7 @@ impl Dataset {
 
     /// The dataset as a suite: a manifold with one point for each category.
     pub fn suite(&self) -> Suite {
-        let manifold = |task: &&'static Listed| Manifold {
+        let manifold = |task: &&'static DatasetTask| Manifold {
             id: task.name.to_owned(),
             task: *task,
             count: task.items.len(),
@@ -154,27 +154,25 @@ impl Dataset {
 /// Every line that is wrong, and why.
 pub fn check_items(
     lines: impl IntoIterator<Item = (usize, Result<Item, String>)>,
-) -> Result<Vec<Item>, Vec<LineProblem>> {
+) -> Result<Vec<Item>, Vec<LineError>> {
     let mut problems = Vec::new();
     let mut items: Vec<(usize, Item)> = Vec::new();
     for (line, item) in lines {
         match item {
             Ok(item) => items.push((line, item)),
-            Err(problem) => problems.push(LineProblem { line, problem }),
+            Err(problem) => problems.push(LineError { line, problem }),
         }
     }
     if items.is_empty() && problems.is_empty() {
         let example = r#"{"id": "1", "input": "What is 6 * 7?", "target": "42"}"#;
-        problems.push(LineProblem {
-            line: 1,
-            problem: format!("nothing in it; expected lines such as {example}"),
-        });
+        problems
+            .push(LineError { line: 1, problem: format!("nothing in it; expected lines such as {example}") });
     }
     let has_ids = items.iter().any(|(_, item)| !item.id.is_empty());
     let mut ids: HashMap<String, usize> = HashMap::new();
     let mut categories: HashMap<String, String> = HashMap::new();
     for (line, item) in &mut items {
-        let mut wrong = |problem| problems.push(LineProblem { line: *line, problem });
+        let mut wrong = |problem| problems.push(LineError { line: *line, problem });
         match (item.id.is_empty(), has_ids) {
             (true, true) => {
                 wrong("no `id`, though other lines have one; give every item one, or none".to_owned());
@@ -203,7 +201,7 @@ pub fn check_items(
     Err(problems)
 }
 
-impl Listed {
+impl DatasetTask {
     /// Tasks are for ever, because everything that speaks of one borrows it: a program reads a handful of datasets.
     fn new(name: String, items: Vec<Item>) -> &'static Self {
         let content = items.iter().map(|item| Json::String(item.to_json().to_string())).collect();
@@ -219,7 +217,7 @@ impl Listed {
     }
 }
 
-impl Task for Listed {
+impl Task for DatasetTask {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -245,8 +243,8 @@ impl Task for Listed {
     }
 
     fn check(&self, answer: &str, test: &Test) -> bool {
-        let targets = std::iter::once(&test.target).chain(&test.also);
-        crate::zeta::is_right(answer, targets, &test.options, true)
+        let targets = std::iter::once(&test.target).chain(&test.alternative_targets);
+        crate::is_correct(answer, targets, &test.options, true)
     }
 
     fn generate(&self, _params: &Params, rng: &mut PyRandom) -> Test {
@@ -273,7 +271,7 @@ pub fn task_name(name: &str) -> String {
 }
 
 /// What is wrong with a line of JSON, without the line number that a single line always has.
-pub fn json_problem(error: &serde_json::Error) -> String {
+pub fn describe_json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let said = text.split(" at line ").next().unwrap_or(&text);
     format!("not JSON: {said} at character {}", error.column())

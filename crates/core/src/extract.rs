@@ -4,13 +4,13 @@
 //! the kind of answer (a thousands separator, a bullet that could be a minus) is left to [`Task::check`](crate::Task::check).
 //! Every step reads the text a bounded number of times, so that a reply of megabytes costs milliseconds.
 
-mod clean;
-mod marks;
+mod answer_markers;
 mod reasoning;
 mod search;
+mod strip_markup;
 
-pub(crate) use clean::TYPE_COMMANDS;
 pub(crate) use search::{is_item, without_bullet, without_marker};
+pub(crate) use strip_markup::TYPE_COMMANDS;
 
 use std::borrow::Cow;
 
@@ -147,9 +147,12 @@ pub fn extract<'a>(reply: &Reply<'a>) -> Extraction<'a> {
     let thoughts = reply.reasoning.into_iter().chain(parts.reasoning);
     let reasoning = Some(joined(thoughts)).filter(|reasoning| !reasoning.is_empty());
     let text = joined(parts.text.into_iter());
-    let (method, candidate) =
-        if parts.unclosed { (Method::Unfinished, "") } else { candidate(clean::without_end_tokens(&text)) };
-    let answer = Some(clean::tidy(candidate)).filter(|answer| !answer.is_empty()).map(str::to_owned);
+    let (method, candidate) = if parts.unclosed {
+        (Method::Unfinished, "")
+    } else {
+        candidate(strip_markup::without_end_tokens(&text))
+    };
+    let answer = Some(strip_markup::tidy(candidate)).filter(|answer| !answer.is_empty()).map(str::to_owned);
     let method = match (&answer, method) {
         (None, Method::Fence | Method::LastLine) => Method::Empty,
         (None, _) if method != Method::Empty => Method::Unfinished,
@@ -176,7 +179,7 @@ fn joined<'a>(pieces: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
 fn candidate(text: &str) -> (Method, &str) {
     if text.is_empty() {
         (Method::Empty, "")
-    } else if let Some(mark) = marks::last(text) {
+    } else if let Some(mark) = answer_markers::last(text) {
         (mark.method, mark.answer)
     } else if let Some(block) = search::closing_fence(text) {
         (Method::Fence, block)
@@ -190,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_pieces_of_reasoning_are_kept_in_order() {
+    fn keeps_reasoning_pieces_in_order() {
         let reply = Reply { content: "<think>two</think>a<THOUGHT>three</Thought>b", reasoning: Some("one") };
         let found = extract(&reply);
         assert_eq!(found.reasoning.as_deref(), Some("one\n\ntwo\n\nthree"));
@@ -198,12 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn blank_reasoning_counts_as_none() {
+    fn blank_reasoning_is_none() {
         assert_eq!(extract(&Reply { content: "<think>\n\n</think>7", reasoning: Some(" ") }).reasoning, None);
     }
 
     #[test]
-    fn one_piece_is_borrowed() {
+    fn single_piece_is_borrowed() {
         let found = extract(&Reply::from("<think>a</think>b"));
         assert!(matches!((found.reasoning, found.text), (Some(Cow::Borrowed("a")), Cow::Borrowed("b"))));
     }

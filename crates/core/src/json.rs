@@ -396,7 +396,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn whole_numbers_keep_their_digits_and_minus_zero_is_zero() {
+    fn integers_keep_digits_and_minus_zero_is_zero() {
         assert_eq!(Json::parse("-0").unwrap(), Json::Int(0));
         assert_eq!(Json::parse("9223372036854775808").unwrap(), Json::BigInt("9223372036854775808".into()));
         assert_eq!(Json::parse("-9223372036854775808").unwrap(), Json::Int(i64::MIN));
@@ -404,12 +404,12 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_duplicate_keys_wins() {
+    fn last_duplicate_key_wins() {
         assert_eq!(Json::parse(r#"{"a": 1, "a": 2}"#).unwrap(), Json::from([("a", Json::Int(2))]));
     }
 
     #[test]
-    fn surrogate_pairs_join_and_lone_ones_are_refused() {
+    fn joins_surrogate_pairs_and_rejects_lone_ones() {
         assert_eq!(Json::parse(r#""\ud83d\ude00""#).unwrap(), Json::from("😀"));
         for lone in [r#""\ud800""#, r#""\ude00""#, r#""\ud800\u0041""#, r#""\ud800x""#] {
             assert!(Json::parse(lone).unwrap_err().problem.contains("surrogate pair"), "{lone}");
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_line_column_and_what_was_expected() {
+    fn errors_report_position_and_expectation() {
         let message = |text| Json::parse(text).unwrap_err().to_string();
         assert_eq!(message("{\n  \"a\": 1,\n}"), "line 3, column 1: a comma before `}`; remove it");
         assert_eq!(message("{'a': 1}"), "line 1, column 2: expected a key in double quotes, found `'`");
@@ -432,12 +432,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(text in r#"[\[\]{}",:\\/u0-9a-fA-F.eE+\- \nNtrulsI]{0,40}"#) {
+        fn never_panics_on_any_text(text in r#"[\[\]{}",:\\/u0-9a-fA-F.eE+\- \nNtrulsI]{0,40}"#) {
             let _ = Json::parse(&text);
         }
 
         #[test]
-        fn no_unicode_panics(text in any::<String>()) {
+        fn never_panics_on_any_unicode(text in any::<String>()) {
             let _ = Json::parse(&text);
         }
     }

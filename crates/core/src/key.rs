@@ -1,6 +1,8 @@
-//! Canonical JSON, the key of a document, and the randomness that belongs to coordinates.
+//! Canonical JSON, keys of documents and of cache entries, and the random generator of a point.
 
-use std::fmt::Write;
+use std::fmt::{self, Write as _};
+use std::str::FromStr;
+use std::sync::Arc;
 
 use reasonscape_stats::random::PyRandom;
 use sha2::{Digest, Sha256};
@@ -78,6 +80,105 @@ pub fn base_seed(params: &Json) -> u32 {
 /// ```
 pub fn seeded(params: &Json, global_seed: i64) -> PyRandom {
     PyRandom::new(i128::from(global_seed) + i128::from(base_seed(params)))
+}
+
+/// The SHA-256 of a request's canonical JSON: [`cache_key`] as bytes.
+///
+/// ```
+/// use reasonscape_core::{CacheKey, Json};
+///
+/// let key = CacheKey::from_payload(&Json::parse(r#"{"length": 16, "depth": 3}"#)?);
+/// assert_eq!(key.to_string(), "814011ef82bb8d115e434842ce081f9a513b8fcc96c3e35d6f6e2db37cdbdb0e");
+/// assert_eq!(key.to_string().parse(), Ok(key));
+/// # Ok::<(), reasonscape_core::JsonError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CacheKey(pub [u8; 32]);
+
+impl CacheKey {
+    /// The key of a complete request payload.
+    pub fn from_payload(payload: &Json) -> Self {
+        Self::from_canonical_json(&canonical_json(payload))
+    }
+
+    /// The key of a payload that already is canonical JSON, for those who need that text too.
+    pub fn from_canonical_json(request: &str) -> Self {
+        Self(Sha256::digest(request).into())
+    }
+}
+
+impl fmt::Display for CacheKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&to_hex(&self.0))
+    }
+}
+
+impl fmt::Debug for CacheKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A text that is not a cache key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a cache key; expected 64 hexadecimal digits")]
+pub struct KeyError(String);
+
+impl FromStr for CacheKey {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        from_hex(text)
+            .and_then(|bytes| bytes.try_into().ok())
+            .map(Self)
+            .ok_or_else(|| KeyError(text.chars().take(80).collect()))
+    }
+}
+
+/// The identity of an entry of the response cache; storing it twice changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EntryId {
+    /// The key of the complete request as sent.
+    pub key: CacheKey,
+    /// Empty, unless an eval keeps its responses apart (`cache_namespace`).
+    pub namespace: Arc<str>,
+    /// Which of several responses to the same request; 0 unless repeats are configured.
+    pub repeat: u32,
+}
+
+impl EntryId {
+    /// The identity of a request that is sent once and shares its response.
+    pub fn new(key: CacheKey) -> Self {
+        Self { key, namespace: Arc::from(""), repeat: 0 }
+    }
+}
+
+/// The key, then namespace and repeat where they are not the default.
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.key)?;
+        if !self.namespace.is_empty() {
+            write!(f, " in namespace {}", self.namespace)?;
+        }
+        if self.repeat > 0 {
+            write!(f, " repeat {}", self.repeat)?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub fn to_hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|half| char::from(DIGITS[usize::from(half)]));
+    bytes.iter().flat_map(digits).collect()
+}
+
+/// The bytes that hexadecimal digits stand for; `None` for anything else, and for an odd number of digits.
+pub fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect();
+    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
+    Some(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
 fn write_value(text: &mut String, value: &Json) {
@@ -162,4 +263,27 @@ fn write_string(text: &mut String, string: &str) {
     }
     text.push_str(rest);
     text.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_is_64_hexadecimal_digits() {
+        let key = CacheKey::from_canonical_json("{}");
+        assert_eq!(key.to_string().to_uppercase().parse(), Ok(key));
+        let hex = key.to_string();
+        for wrong in ["", "ab", &hex[1..], &format!("{hex}00"), &hex.replace(&hex[..1], "g"), &"é".repeat(32)]
+        {
+            assert!(wrong.parse::<CacheKey>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn cache_key_type_matches_cache_key_function() {
+        let payload =
+            Json::parse(r#"{"model": "m", "messages": [{"content": "é\n😀"}], "top_p": 1.0}"#).unwrap();
+        assert_eq!(CacheKey::from_payload(&payload).to_string(), cache_key(&payload));
+    }
 }

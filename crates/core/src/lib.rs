@@ -21,25 +21,31 @@ mod dataset;
 mod extract;
 mod json;
 mod key;
-mod number_words;
+pub mod number_words;
 mod params;
+pub mod python_json;
 mod schema;
+mod scoring;
+mod suggest;
 mod suite;
 mod task;
 pub mod tasks;
-mod trial;
-pub mod zeta;
 
 /// Names this state of the sources: tests and judgements that were made under another name may be others.
-pub const SOURCES: &str = env!("REASONSCAPE_CORE_SOURCES");
+pub const SCORING_REVISION: &str = env!("REASONSCAPE_CORE_SOURCES");
 
-pub use dataset::{Columns, Dataset, Item, LineProblem, Listed, check_items, json_problem, task_name};
+pub use answer::{is_correct, is_space, normalize};
+pub use dataset::{
+    ColumnMap, Dataset, DatasetTask, Item, LineError, check_items, describe_json_error, task_name,
+};
 pub use extract::{Extraction, Method, Reply, extract};
 pub use json::{Json, JsonError};
-pub use key::{base_seed, cache_key, canonical_json, seeded};
-pub use params::{Dimension, ParamError, ParamValue, Parameter, Params, Range, closest};
+pub use key::{CacheKey, EntryId, KeyError, base_seed, cache_key, canonical_json, from_hex, seeded, to_hex};
+pub use params::{Dimension, ParamError, ParamValue, Parameter, Params, Range};
+pub use reasonscape_stats::Outcome;
 pub use reasonscape_stats::random::PyRandom;
 pub use schema::json_schema;
+pub use scoring::score;
+pub use suggest::closest;
 pub use suite::{Manifold, Point, Suite, SuiteError, View};
-pub use task::{AnswerType, Task, Test, Tests};
-pub use trial::{Status, judge};
+pub use task::{AnswerType, Task, Test, TestStream};

@@ -1,7 +1,7 @@
-//! The words that English numbers are made of, for those who write them and those who read them.
+//! The words that English numbers are made of.
 
 /// Zero to nineteen.
-pub(crate) const SMALL: [&str; 20] = [
+pub const SMALL: [&str; 20] = [
     "zero",
     "one",
     "two",
@@ -25,5 +25,4 @@ pub(crate) const SMALL: [&str; 20] = [
 ];
 
 /// Twenty to ninety.
-pub(crate) const TENS: [&str; 8] =
-    ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+pub const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];

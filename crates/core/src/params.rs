@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Json, Task, canonical_json};
+use crate::{Json, Task, canonical_json, closest};
 
 /// What a parameter makes harder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -374,34 +374,6 @@ impl Params {
     }
 }
 
-/// The candidate within two edits of `text`, for "did you mean".
-pub fn closest<'c>(text: &str, candidates: &[&'c str]) -> Option<&'c str> {
-    candidates
-        .iter()
-        .map(|candidate| (edit_distance(text, candidate), *candidate))
-        .filter(|(distance, candidate)| *distance <= 2.min(candidate.len().saturating_sub(1)))
-        .min()
-        .map(|(_, candidate)| candidate)
-}
-
-/// Levenshtein's distance, counting a swap of neighbours as one edit.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(rows[i - 2][j - 2] + 1);
-            }
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -448,7 +420,7 @@ mod tests {
         }
 
         fn generate(&self, _params: &Params, _rng: &mut PyRandom) -> Test {
-            Test::write_in(String::new(), "")
+            Test::free_form(String::new(), "")
         }
     }
 
@@ -457,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_is_the_same_however_it_is_written() {
+    fn equivalent_parameters_give_the_same_point() {
         let written = ["{}", r#"{"noise": 0.25, "length": 8}"#, r#"{"style": "fancy", "count": 5}"#];
         let points = written.map(|text| canonical_json(&read(text).unwrap().to_json()));
         assert_eq!(points[0], r#"{"depth": 2, "length": 8, "noise": 0.25, "style": "fancy"}"#);
@@ -466,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_parameter_its_range_and_the_nearest_value() {
+    fn rejection_names_parameter_range_and_nearest_value() {
         let says = |text: &str| read(text).unwrap_err().to_string();
         assert_eq!(
             says(r#"{"length": 1}"#),
@@ -500,14 +472,5 @@ mod tests {
             says(r#"{"length": 3, "depth": 5}"#),
             "`depth` of `picky` is 5, which cannot go with `length` = 3, which it must stay below; the nearest is 2"
         );
-    }
-
-    #[test]
-    fn near_names_are_suggested_and_far_ones_are_not() {
-        let known = ["length", "depth", "x"];
-        assert_eq!(closest("lenght", &known), Some("length"));
-        assert_eq!(closest("dept", &known), Some("depth"));
-        assert_eq!(closest("colour", &known), None);
-        assert_eq!(closest("y", &known), None);
     }
 }

@@ -14,20 +14,20 @@ pub struct Test {
     /// The right answer, in the form that the prompt asks for.
     pub target: String,
     /// Other answers that are right too; a generated test has none.
-    pub also: Vec<String>,
+    pub alternative_targets: Vec<String>,
     /// What can be chosen from, in the order shown; empty for a write-in.
     pub options: Vec<String>,
 }
 
 impl Test {
     /// A write-in: nothing to choose from.
-    pub fn write_in(prompt: String, target: impl Into<String>) -> Self {
-        Self { prompt, target: target.into(), also: Vec::new(), options: Vec::new() }
+    pub fn free_form(prompt: String, target: impl Into<String>) -> Self {
+        Self { prompt, target: target.into(), alternative_targets: Vec::new(), options: Vec::new() }
     }
 
     /// A choice among `options`, of which `options[right]` is the target.
     pub fn choice(prompt: String, options: Vec<String>, right: usize) -> Self {
-        Self { prompt, target: options[right].clone(), also: Vec::new(), options }
+        Self { prompt, target: options[right].clone(), alternative_targets: Vec::new(), options }
     }
 
     /// The probability that a blind guess is right: one over the number of options, 0 for a write-in.
@@ -55,7 +55,7 @@ pub enum AnswerType {
     Boolean,
     /// One of the options shown, by its text or its letter.
     Choice,
-    /// Anything, equal to the target after [`normalize`](crate::zeta::normalize).
+    /// Anything, equal to the target after [`normalize`](crate::normalize).
     Text,
 }
 
@@ -123,28 +123,28 @@ pub trait Task: Sync {
 /// generated have no end; those of a dataset end with it.
 ///
 /// Where the coordinates span a small world, chance repeats itself. A prompt that the point has shown already is
-/// drawn again, up to [`Tests::REDRAWS`] times; only a world that is nearly used up then shows it twice.
+/// drawn again, up to [`TestStream::REDRAWS`] times; only a world that is nearly used up then shows it twice.
 ///
 /// ```
-/// use reasonscape_core::{Json, tasks, Tests, Params};
+/// use reasonscape_core::{Json, tasks, TestStream, Params};
 ///
 /// let task = tasks::by_name("arithmetic").expect("a built-in task");
 /// let params = Params::new(task, &Json::parse(r#"{"length": 4}"#)?)?;
-/// let few: Vec<_> = Tests::new(task, &params, 0).take(2).collect();
-/// let many: Vec<_> = Tests::new(task, &params, 0).take(8).collect();
+/// let few: Vec<_> = TestStream::new(task, &params, 0).take(2).collect();
+/// let many: Vec<_> = TestStream::new(task, &params, 0).take(8).collect();
 /// assert_eq!(few, many[..2]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Tests<'a> {
+pub struct TestStream<'a> {
     task: &'a dyn Task,
     params: &'a Params,
     rng: PyRandom,
-    seen: HashSet<u64, BuildHasherDefault<Unhashed>>,
+    seen: HashSet<u64, BuildHasherDefault<IdentityHasher>>,
     /// The next of a list.
     next: usize,
 }
 
-impl<'a> Tests<'a> {
+impl<'a> TestStream<'a> {
     /// How often a repeated prompt is drawn again.
     pub const REDRAWS: usize = 20;
 
@@ -155,7 +155,7 @@ impl<'a> Tests<'a> {
     }
 }
 
-impl Iterator for Tests<'_> {
+impl Iterator for TestStream<'_> {
     type Item = Test;
 
     fn next(&mut self) -> Option<Test> {
@@ -167,7 +167,7 @@ impl Iterator for Tests<'_> {
         let mut redraws = 0..Self::REDRAWS;
         loop {
             let test = self.task.generate(self.params, &mut self.rng);
-            if self.seen.insert(fingerprint(&test.prompt)) || redraws.next().is_none() {
+            if self.seen.insert(prompt_fingerprint(&test.prompt)) || redraws.next().is_none() {
                 return Some(test);
             }
         }
@@ -179,7 +179,7 @@ impl Iterator for Tests<'_> {
 /// Two prompts that share their bits by accident would cost a redraw, so which tests a point has depends on this
 /// function and it must stay as it is. It is written out here because the standard library's may change. The mixing
 /// is that of wyhash: the two halves of a product of 128 bits, folded.
-fn fingerprint(prompt: &str) -> u64 {
+fn prompt_fingerprint(prompt: &str) -> u64 {
     const KEYS: [u64; 3] = [0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db, 0x8ebc_6af0_9c88_c6e3];
     let fold = |a: u64, b: u64| {
         let product = u128::from(a) * u128::from(b);
@@ -198,15 +198,15 @@ fn fingerprint(prompt: &str) -> u64 {
 
 /// The hasher of what is a hash already.
 #[derive(Default)]
-struct Unhashed(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for Unhashed {
+impl Hasher for IdentityHasher {
     fn write(&mut self, _bytes: &[u8]) {
         unreachable!("only whole fingerprints are looked up");
     }
 
-    fn write_u64(&mut self, fingerprint: u64) {
-        self.0 = fingerprint;
+    fn write_u64(&mut self, prompt_fingerprint: u64) {
+        self.0 = prompt_fingerprint;
     }
 
     fn finish(&self) -> u64 {
@@ -220,7 +220,7 @@ mod tests {
 
     /// Which tests a point has hangs on this function, so it may not change by accident.
     #[test]
-    fn fingerprints_stay_as_they_are() {
+    fn fingerprints_are_frozen() {
         let texts = [
             "",
             "a",
@@ -235,6 +235,6 @@ mod tests {
             0x9f8c_e293_883b_3f76,
             0x88f5_04e2_f3b1_0b3f,
         ];
-        assert_eq!(texts.map(fingerprint), frozen);
+        assert_eq!(texts.map(prompt_fingerprint), frozen);
     }
 }

@@ -1,6 +1,6 @@
 //! Counting trials.
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_stats::{Counters, StatsError};
 use serde::Serialize;
 
@@ -94,11 +94,11 @@ impl Counts {
     pub(crate) fn add(&mut self, trial: &Trial) {
         self.n += 1;
         match trial.status {
-            Status::Truncated => self.n_t += 1,
-            Status::Correct => self.n_e += 1,
-            Status::Incorrect => {}
+            Outcome::Truncated => self.n_t += 1,
+            Outcome::Correct => self.n_e += 1,
+            Outcome::Incorrect => {}
         }
-        if trial.status != Status::Truncated {
+        if trial.status != Outcome::Truncated {
             self.g += trial.guess;
         }
         self.prompt_tokens.add(trial.prompt_tokens);

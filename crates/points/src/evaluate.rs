@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use reasonscape_core::{Json, Point, Reply, Status, cache_key, canonical_json, judge};
+use reasonscape_core::{Json, Outcome, Point, Reply, cache_key, canonical_json, score};
 use reasonscape_runner::cache::{Cache, EntryId, Mark, Reader};
 use reasonscape_runner::{Eval, Finish, Selection, Study, asked, is_selected, selected_points};
 use serde::Serialize;
@@ -164,7 +164,7 @@ fn inputs(
     Ok(cache_key(&list(vec![
         Json::Int(i64::from(VERSION)),
         Json::Int(i64::from(crate::FORMAT)),
-        text(reasonscape_core::SOURCES),
+        text(reasonscape_core::SCORING_REVISION),
         text(env!("CARGO_PKG_VERSION")),
         text(&eval.known_as()),
         text(&eval.name),
@@ -365,7 +365,7 @@ impl Judge<'_> {
                 bytes += completion.content.len() + completion.reasoning.as_ref().map_or(0, String::len);
                 let reply =
                     Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
-                let (status, found) = judge(point.task, &test.test, &reply, completion.is_truncated());
+                let (status, found) = score(point.task, &test.test, &reply, completion.is_truncated());
                 let weighed = found.reasoning.as_deref().unwrap_or(&completion.content);
                 judged.point.trials.push(Trial {
                     index: test.index as u64,
@@ -382,7 +382,7 @@ impl Judge<'_> {
                     compressed_size: scales.gzip_size(weighed.as_bytes()),
                     finish: finish(&completion.finish),
                     method: found.method.name().to_owned(),
-                    answer: found.answer.filter(|_| status != Status::Truncated),
+                    answer: found.answer.filter(|_| status != Outcome::Truncated),
                     target: test.test.target.clone(),
                     cache_key: test.key,
                 });

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use reasonscape_runner::cache::{Cache, CacheError, Entry, EntryId, Reader};
 use reasonscape_runner::{Provider, TokenLogprob};
-use reasonscape_stats::Mode;
+use reasonscape_stats::{Mode, Outcome};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -135,11 +135,7 @@ impl Record {
 
     /// The status in a word.
     fn status(&self) -> &'static str {
-        match self.whole("status") {
-            0 => "incorrect",
-            1 => "correct",
-            _ => "truncated",
-        }
+        Outcome::from_code(i64::from(self.whole("status"))).unwrap_or(Outcome::Truncated).name()
     }
 
     fn to_json(&self) -> Value {

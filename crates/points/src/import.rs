@@ -5,7 +5,6 @@
 //! whatever shows them finds them by the key of the trial.
 
 mod inspect;
-mod lenient;
 mod lm_eval;
 mod names;
 mod pour;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use reasonscape_core::{Columns, Item, LineProblem, PyRandom, check_items};
+use reasonscape_core::{ColumnMap, Item, LineError, PyRandom, check_items};
 use reasonscape_points::{PointsError, read_rows};
 use regex::Regex;
 
@@ -13,7 +13,7 @@ const SHOWN: usize = 20;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reading {
     /// What its fields are called.
-    pub(crate) columns: Columns,
+    pub(crate) columns: ColumnMap,
     /// Finds the answer in the target, its first group if it has one.
     pub(crate) target: Option<Regex>,
 }
@@ -24,7 +24,7 @@ pub(crate) enum Unread {
     /// The file as a whole.
     File(PointsError),
     /// Some of its lines.
-    Lines(Vec<LineProblem>),
+    Lines(Vec<LineError>),
 }
 
 impl Reading {
@@ -73,7 +73,7 @@ fn found_by(pattern: &Regex, text: &str) -> Result<String, String> {
 }
 
 /// How many lines are wrong: `a line is`, `3 lines are`.
-pub(crate) fn how_many(problems: &[LineProblem]) -> String {
+pub(crate) fn how_many(problems: &[LineError]) -> String {
     match problems.len() {
         1 => "a line is".to_owned(),
         count => format!("{count} lines are"),
@@ -81,9 +81,9 @@ pub(crate) fn how_many(problems: &[LineProblem]) -> String {
 }
 
 /// The first problems in the order of their lines; neighbours with the same one are told together.
-pub(crate) fn told(problems: &[LineProblem]) -> Vec<String> {
-    let same = |a: &LineProblem, b: &LineProblem| a.problem == b.problem;
-    let lines = |group: &[LineProblem]| match group {
+pub(crate) fn told(problems: &[LineError]) -> Vec<String> {
+    let same = |a: &LineError, b: &LineError| a.problem == b.problem;
+    let lines = |group: &[LineError]| match group {
         [only] => format!("line {}", only.line),
         [first, .., last] => format!("lines {} to {}, {} of them", first.line, last.line, group.len()),
         [] => unreachable!("a group has a line"),

@@ -16,7 +16,7 @@ mod shown;
 
 use std::thread::ScopedJoinHandle;
 
-use reasonscape_figures::Figure;
+use reasonscape_charts::Figure;
 use reasonscape_points::{PointsDb, PointsError};
 use reasonscape_stats::Mode;
 use reasonscape_stats::pairwise::Method;

@@ -16,7 +16,7 @@
 //! let writer = cache.writer()?;
 //!
 //! let request = canonical_json(&Json::parse(r#"{"model": "m", "messages": []}"#)?);
-//! let id = EntryId::of(CacheKey::of_canonical(&request));
+//! let id = EntryId::new(CacheKey::from_canonical_json(&request));
 //! assert_eq!(writer.claim(vec![id.clone()]).await?, [Claim::Granted]);
 //! assert_eq!(writer.claim(vec![id.clone()]).await?, [Claim::Taken]);
 //!
@@ -43,12 +43,14 @@ mod writer;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use entry::{CacheKey, Entry, EntryId, KeyError, Response};
+pub use entry::{Entry, Response};
+// removed when all users name the new crate
 pub use error::CacheError;
 pub use line::LineError;
 pub use mark::{Changes, Mark};
 pub use pen::Claim;
 pub use reader::Reader;
+pub use reasonscape_core::{CacheKey, EntryId, KeyError};
 pub use upkeep::{Damage, Imported, Importer, Selection, Stats, Tally, Verification};
 pub use writer::Writer;
 

@@ -9,7 +9,7 @@ pub use self::forecast::{Forecast, forecast};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use reasonscape_core::{Json, Params, Point, Task, Test, Tests, canonical_json};
+use reasonscape_core::{Json, Params, Point, Task, Test, TestStream, canonical_json};
 
 use crate::cache::{CacheKey, EntryId};
 use crate::{Eval, Examples, Question, Study, StudyError};
@@ -142,12 +142,13 @@ pub(crate) fn walk<'s>(
                 continue;
             }
             let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
-            let tests = Tests::new(point.task, point.params, study.seed).enumerate().take(end).skip(start);
+            let tests =
+                TestStream::new(point.task, point.params, study.seed).enumerate().take(end).skip(start);
             for (index, test) in tests {
                 let question = Question { task: point.task, test: &test, examples: &examples };
                 let payload = eval.payload(&eval.template.render(&question)?);
                 let request = canonical_json(&Json::from(payload));
-                let key = CacheKey::of_canonical(&request);
+                let key = CacheKey::from_canonical_json(&request);
                 if !shard.holds(&key) {
                     continue;
                 }
@@ -197,7 +198,7 @@ mod tests {
     #[test]
     fn shards_share_out_every_key_once() {
         for i in 0..200_u8 {
-            let key = CacheKey::of_canonical(&i.to_string());
+            let key = CacheKey::from_canonical_json(&i.to_string());
             let holders = (1..=7).filter(|number| Shard { number: *number, of: 7 }.holds(&key)).count();
             assert_eq!(holders, 1);
         }

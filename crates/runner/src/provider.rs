@@ -6,7 +6,6 @@ mod anthropic;
 mod lenient;
 mod openai;
 mod problem;
-mod repair;
 mod report;
 
 use std::borrow::Cow;
@@ -161,7 +160,7 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReplyProblem> {
         Ok(Object(None)) => return Err(ReplyProblem::malformed("is JSON, but no object")),
         Err(error) => error,
     };
-    match serde_json::from_str::<Object<T>>(&repair::repaired(body)) {
+    match serde_json::from_str::<Object<T>>(&reasonscape_core::python_json::repair(body)) {
         Ok(Object(Some(reply))) => Ok(reply),
         _ => Err(ReplyProblem::malformed(describe(body, &error))),
     }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
-use reasonscape_core::{AnswerType, Json, Params, Task, Test, Tests, tasks};
+use reasonscape_core::{AnswerType, Json, Params, Task, Test, TestStream, tasks};
 use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::DeValue;
@@ -100,13 +100,13 @@ pub struct Question<'a> {
 /// It is compiled once, renders the same bytes for the same question, and escapes nothing.
 ///
 /// ```
-/// use reasonscape_core::{Json, Params, Tests, tasks};
+/// use reasonscape_core::{Json, Params, TestStream, tasks};
 /// use reasonscape_runner::{Examples, Question, Template};
 ///
 /// let template = Template::built_in("zero-shot-cot-nosys").expect("a built-in template");
 /// let task = tasks::by_name("arithmetic").expect("a built-in task");
 /// let params = Params::new(task, &Json::parse("{}")?)?;
-/// let test = Tests::new(task, &params, 0).next().expect("tests without end");
+/// let test = TestStream::new(task, &params, 0).next().expect("tests without end");
 /// let messages = template.render(&Question { task, test: &test, examples: &Examples::none() })?;
 /// assert!(messages[0].content.starts_with(&test.prompt));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -234,7 +234,7 @@ impl Template {
         for task in tasks::ALL.iter().copied() {
             let params = Params::new(task, &Json::Object([].into())).expect("every task has defaults");
             let examples = Examples::new(task, &params, 0, self.shots);
-            for test in Tests::new(task, &params, 0).take(1) {
+            for test in TestStream::new(task, &params, 0).take(1) {
                 let messages = self.render(&Question { task, test: &test, examples: &examples })?;
                 let empty = messages
                     .iter()

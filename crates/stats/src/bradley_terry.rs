@@ -6,25 +6,25 @@
 //! [`expected_wins`]: crate::pairwise::expected_wins
 
 mod bootstrap;
-mod climb;
-mod games;
 mod newton;
+mod solver;
+mod win_counts;
 
 pub use bootstrap::{RatingIntervals, TaskBootstrap, rating_intervals};
-use climb::Climb;
-use games::Games;
+use solver::Solver;
+use win_counts::WinCounts;
 
 use crate::pairwise::WinRates;
 use crate::{StatsError, in_range};
 
 /// Sweeps over all models before the fit is given up.
-pub const MOST_ITERATIONS: usize = 10_000;
+pub const MAX_ITERATIONS: usize = 10_000;
 
 /// A fit has converged when a sweep changes no rating by more than this share of itself.
 pub const TOLERANCE: f64 = 1e-11;
 
 /// A share of wins below this is the rounding of a win rate of 0, not evidence that the weaker ever wins.
-pub const LEAST_SHARE: f64 = 1e-12;
+pub const MIN_WIN_PROPORTION: f64 = 1e-12;
 
 /// The tie, in games, that is added to each pair when there is no finite maximum without it.
 pub const ADDED_TIE: f64 = 1e-3;
@@ -32,26 +32,26 @@ pub const ADDED_TIE: f64 = 1e-3;
 /// Whether the ratings are the maximum of the likelihood, and why not.
 ///
 /// ```
-/// use reasonscape_stats::bradley_terry::{Outcome, fit};
+/// use reasonscape_stats::bradley_terry::{Convergence, fit};
 ///
 /// let fitted = fit(&[[0.0, 3.0], [0.0, 0.0]])?;
-/// assert_eq!(fitted.outcome, Outcome::Unbounded { unbeaten: vec![0] });
+/// assert_eq!(fitted.convergence, Convergence::Unbounded { unbeaten: vec![0] });
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Convergence {
     /// They are, to [`TOLERANCE`].
     Converged,
     /// The likelihood has no finite maximum, because these models never lose to any of the others (or have not
     /// met them): the gap between the two groups could be anything.
     ///
-    /// The ratings are then those with [`ADDED_TIE`] added to each pair, as far as [`MOST_ITERATIONS`] lead. They
+    /// The ratings are then those with [`ADDED_TIE`] added to each pair, as far as [`MAX_ITERATIONS`] lead. They
     /// order the models; how far apart the groups stand is the doing of that tie.
     Unbounded {
         /// The models that never lose to the others, in ascending order.
         unbeaten: Vec<usize>,
     },
-    /// They were still moving after [`MOST_ITERATIONS`].
+    /// They were still moving after [`MAX_ITERATIONS`].
     IterationLimit,
 }
 
@@ -74,13 +74,13 @@ pub struct BradleyTerry {
     /// Sweeps over all models that it took.
     pub iterations: usize,
     /// Whether this is the maximum, and why not.
-    pub outcome: Outcome,
+    pub convergence: Convergence,
 }
 
 impl BradleyTerry {
     /// Whether the ratings are the maximum of the likelihood.
     pub fn converged(&self) -> bool {
-        self.outcome == Outcome::Converged
+        self.convergence == Convergence::Converged
     }
 
     /// The probability that `a` beats `b`, `r_a / (r_a + r_b)`.
@@ -130,17 +130,21 @@ impl BradleyTerry {
 /// # Errors
 /// A [`StatsError`] when there is no model, a row has not one entry a model, or an entry is not from 0 to 1e15.
 pub fn fit<T: AsRef<[f64]>>(wins: &[T]) -> Result<BradleyTerry, StatsError> {
-    let mut games = Games::empty(wins.len())?;
+    let mut win_counts = WinCounts::empty(wins.len())?;
     for (a, row) in wins.iter().enumerate() {
         let row = row.as_ref();
-        if row.len() != games.models {
-            return Err(StatsError::WrongLength { name: "wins", found: row.len(), expected: games.models });
+        if row.len() != win_counts.models {
+            return Err(StatsError::WrongLength {
+                name: "wins",
+                found: row.len(),
+                expected: win_counts.models,
+            });
         }
         for (b, &count) in row.iter().enumerate().filter(|&(b, _)| b != a) {
-            games.record(a, b, in_range("wins", count, 0.0..=1e15, "from 0 to 1e15")?);
+            win_counts.record(a, b, in_range("wins", count, 0.0..=1e15, "from 0 to 1e15")?);
         }
     }
-    Ok(climb_to_maximum(games))
+    Ok(solve(win_counts))
 }
 
 /// The ratings that fit the win rates best, each pair with a rate counting as one game.
@@ -160,31 +164,31 @@ pub fn fit<T: AsRef<[f64]>>(wins: &[T]) -> Result<BradleyTerry, StatsError> {
 /// # Errors
 /// [`StatsError::Empty`] when there is no model, which [`win_rates`](crate::pairwise::win_rates) never gives.
 pub fn fit_win_rates(rates: &WinRates) -> Result<BradleyTerry, StatsError> {
-    let mut games = Games::empty(rates.models())?;
-    for a in 0..games.models {
+    let mut win_counts = WinCounts::empty(rates.models())?;
+    for a in 0..win_counts.models {
         for (b, rate) in rates.row(a).iter().enumerate() {
-            games.record(a, b, rate.unwrap_or(0.0));
+            win_counts.record(a, b, rate.unwrap_or(0.0));
         }
     }
-    Ok(climb_to_maximum(games))
+    Ok(solve(win_counts))
 }
 
 /// Iterates from equal ratings, on the games as they are or with the ties that a maximum needs.
-fn climb_to_maximum(mut games: Games) -> BradleyTerry {
-    let unbeaten = games.unbeaten();
+fn solve(mut win_counts: WinCounts) -> BradleyTerry {
+    let unbeaten = win_counts.unbeaten();
     if unbeaten.is_some() {
-        games.add_ties(ADDED_TIE);
+        win_counts.add_ties(ADDED_TIE);
     }
-    let mut climb = Climb::new(games.models);
-    let converged = climb.run(&games);
-    let outcome = match unbeaten {
-        Some(unbeaten) => Outcome::Unbounded { unbeaten },
-        None if converged => Outcome::Converged,
-        None => Outcome::IterationLimit,
+    let mut solver = Solver::new(win_counts.models);
+    let converged = solver.run(&win_counts);
+    let convergence = match unbeaten {
+        Some(unbeaten) => Convergence::Unbounded { unbeaten },
+        None if converged => Convergence::Converged,
+        None => Convergence::IterationLimit,
     };
-    let Climb { ratings, iterations, .. } = climb;
+    let Solver { ratings, iterations, .. } = solver;
     let elo = ratings.iter().map(|&rating| elo(rating)).collect();
-    BradleyTerry { ratings, elo, iterations, outcome }
+    BradleyTerry { ratings, elo, iterations, convergence }
 }
 
 /// A rating on the scale of chess.
@@ -200,7 +204,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Minorise-maximise as Hunter has it, with nothing to make it fast.
-    fn minorise_maximise(wins: &[Vec<f64>], sweeps: usize) -> Vec<f64> {
+    fn minorize_maximize(wins: &[Vec<f64>], sweeps: usize) -> Vec<f64> {
         let mut ratings = vec![1.0_f64; wins.len()];
         for _ in 0..sweeps {
             let rate = |a: usize| {
@@ -229,17 +233,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reaches_the_fixed_point_of_minorise_maximise(wins in rates(7)) {
+        fn reaches_fixed_point_of_minorize_maximize(wins in rates(7)) {
             let fitted = fit(&wins).unwrap();
             prop_assert!(fitted.converged());
-            for (found, expected) in fitted.ratings.iter().zip(minorise_maximise(&wins, 3000)) {
+            for (found, expected) in fitted.ratings.iter().zip(minorize_maximize(&wins, 3000)) {
                 prop_assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
             }
             prop_assert!(fitted.ratings.iter().map(|rating| rating.ln()).sum::<f64>().abs() < 1e-12);
         }
 
         #[test]
-        fn the_order_of_the_models_does_not_matter(wins in rates(6)) {
+        fn fit_is_independent_of_model_order(wins in rates(6)) {
             let turned: Vec<Vec<f64>> = wins.iter().rev().map(|row| row.iter().rev().copied().collect()).collect();
             let (one, other) = (fit(&wins).unwrap(), fit(&turned).unwrap());
             for (one, other) in one.elo.iter().zip(other.elo.iter().rev()) {
@@ -248,7 +252,7 @@ mod tests {
         }
 
         #[test]
-        fn no_matrix_makes_it_panic_or_give_a_nan(
+        fn fit_never_panics_or_returns_nan(
             cells in prop::collection::vec(prop_oneof![Just(0.0), 0.0..1.0_f64, 0.0..1e15_f64, Just(1e-300)], 25),
         ) {
             let wins: Vec<&[f64]> = cells.chunks(5).collect();
@@ -258,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn ratings_that_made_the_wins_come_back() {
+    fn recovers_known_ratings() {
         let truth: Vec<f64> = (0..100).map(|i| 1.05_f64.powi(i)).collect();
         let wins: Vec<Vec<f64>> = truth.iter().map(|a| truth.iter().map(|b| a / (a + b)).collect()).collect();
         let fitted = fit(&wins).unwrap();
@@ -269,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ladder_is_climbed_in_few_sweeps_to_where_everybody_wins_as_expected() {
+    fn ladder_converges_in_few_sweeps_to_expected_wins() {
         // Rungs that beat the next nearly always, and those below it always, as models do that many trials tell apart.
         let rate = |a: usize, b: usize| match b.abs_diff(a) {
             0 => 0.0,
@@ -290,37 +294,40 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_never_loses_is_named() {
+    fn reports_unbeaten_models() {
         let fitted = fit(&[[0.0, 0.6, 0.0], [0.4, 0.0, 0.0], [1.0, 1.0, 0.0]]).unwrap();
-        assert_eq!(fitted.outcome, Outcome::Unbounded { unbeaten: vec![2] });
+        assert_eq!(fitted.convergence, Convergence::Unbounded { unbeaten: vec![2] });
         assert!(fitted.ratings[2] > 100.0 * fitted.ratings[0] && fitted.ratings[0] > fitted.ratings[1]);
         let never_wins = fit(&[[0.0, 0.6, 1.0], [0.4, 0.0, 1.0], [0.0, 0.0, 0.0]]).unwrap();
-        assert_eq!(never_wins.outcome, Outcome::Unbounded { unbeaten: vec![0, 1] });
+        assert_eq!(never_wins.convergence, Convergence::Unbounded { unbeaten: vec![0, 1] });
         // Two groups that have not met are unbeaten by each other.
         let apart =
             fit(&[[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]);
-        assert_eq!(apart.unwrap().outcome, Outcome::Unbounded { unbeaten: vec![0, 1] });
+        assert_eq!(apart.unwrap().convergence, Convergence::Unbounded { unbeaten: vec![0, 1] });
     }
 
     #[test]
-    fn a_win_rate_that_is_only_rounding_is_no_win() {
+    fn ignores_win_rates_below_rounding() {
         let certain = |low, high| vec![Some(Interval { low, high, point: None })];
         let models = [certain(0.1, 0.11), certain(0.5, 0.51), certain(0.95, 0.96)];
         let rates = win_rates(&models, Confidence::P95, Method::Exact).unwrap();
-        assert_eq!(fit_win_rates(&rates).unwrap().outcome, Outcome::Unbounded { unbeaten: vec![1, 2] });
+        assert_eq!(
+            fit_win_rates(&rates).unwrap().convergence,
+            Convergence::Unbounded { unbeaten: vec![1, 2] }
+        );
         let nearly = fit(&[[0.0, 1.0], [2e-16, 0.0]]).unwrap();
-        assert_eq!(nearly.outcome, Outcome::Unbounded { unbeaten: vec![0] });
+        assert_eq!(nearly.convergence, Convergence::Unbounded { unbeaten: vec![0] });
     }
 
     #[test]
-    fn a_model_alone_is_average() {
+    fn single_model_has_average_rating() {
         let fitted = fit(&[[0.0]]).unwrap();
         assert!(fitted.converged());
         assert_eq!((fitted.ratings, fitted.elo), (vec![1.0], vec![1500.0]));
     }
 
     #[test]
-    fn ratings_too_far_apart_to_compute_are_said_to_be() {
+    fn reports_iteration_limit_for_extreme_ratings() {
         // Each beats the next all but once in ten billion games, and meets nobody else.
         let count = 60;
         let mut wins = vec![vec![0.0; count]; count];
@@ -328,12 +335,12 @@ mod tests {
             (wins[a - 1][a], wins[a][a - 1]) = (1.0, 1e-10);
         }
         let fitted = fit(&wins).unwrap();
-        assert_eq!(fitted.outcome, Outcome::IterationLimit);
+        assert_eq!(fitted.convergence, Convergence::IterationLimit);
         assert!(fitted.elo.iter().all(|elo| elo.is_finite()));
     }
 
     #[test]
-    fn bad_matrices_are_named() {
+    fn rejects_invalid_matrices_by_name() {
         let message = |wins: &[Vec<f64>]| fit(wins).unwrap_err().to_string();
         assert_eq!(message(&[]), "`wins` is empty, but needs at least one entry");
         assert_eq!(message(&[vec![0.0, 1.0], vec![1.0]]), "`wins` has 1 entries, but 2 are needed");

@@ -6,11 +6,11 @@
 //! Probabilities are added up as whole multiples of 2^-63, to which each is rounded once. Whole numbers add up to the
 //! same sum in any order, so the results do not depend on how rows were spread over threads, not in the last bit.
 
-use crate::interval::wilson_of_valid;
+use crate::interval::wilson_unchecked;
 use crate::{Confidence, Interval, StatsError, in_range};
 
 /// How many bins there may be.
-const MOST_BINS: usize = 100_000;
+const MAX_BINS: usize = 100_000;
 
 /// What one bin of a reliability diagram holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -138,7 +138,7 @@ pub fn reliability(
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calibration {
-    bins: Vec<Tally>,
+    bins: Vec<Counts>,
     squares: Total,
 }
 
@@ -148,7 +148,7 @@ impl Calibration {
     /// # Errors
     /// [`StatsError::OutOfRange`] when there are none, or more than 100,000.
     pub fn new(bins: usize) -> Result<Self, StatsError> {
-        Ok(Self { bins: vec![Tally::default(); checked(bins)?], squares: Total::default() })
+        Ok(Self { bins: vec![Counts::default(); checked(bins)?], squares: Total::default() })
     }
 
     /// Counts an answer that was given with probability `p` of being right.
@@ -229,13 +229,13 @@ impl Total {
 
 /// What falls into one bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Tally {
+struct Counts {
     n: u64,
     right: u64,
     probabilities: Total,
 }
 
-impl Tally {
+impl Counts {
     fn add(&mut self, p: f64, right: bool) {
         self.n += 1;
         self.right += u64::from(right);
@@ -251,7 +251,7 @@ impl Tally {
     fn bin(&self, low: f64, high: f64, level: Confidence) -> Option<Bin> {
         let confidence = self.probabilities.mean(self.n)?;
         let (right, n) = (self.right as f64, self.n as f64);
-        let interval = wilson_of_valid(right, n, level);
+        let interval = wilson_unchecked(right, n, level);
         Some(Bin { low, high, n: self.n, confidence, accuracy: right / n, interval })
     }
 }
@@ -281,7 +281,7 @@ pub fn equal_mass(
     }
     sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let mut result = Vec::new();
-    let mut open: Option<(u128, Tally, f64, f64)> = None;
+    let mut open: Option<(u128, Counts, f64, f64)> = None;
     let mut start = 0;
     for group in sorted.chunk_by(|a, b| a.0 == b.0) {
         // Twice the middle rank, so that it is whole.
@@ -294,7 +294,7 @@ pub fn equal_mass(
             result.extend(tally.bin(low, high, level));
             open = None;
         }
-        let (_, tally, _, high) = open.get_or_insert((bin, Tally::default(), group[0].0, group[0].0));
+        let (_, tally, _, high) = open.get_or_insert((bin, Counts::default(), group[0].0, group[0].0));
         *high = group[0].0;
         for &(p, right) in group {
             tally.add(p, right);
@@ -310,7 +310,7 @@ fn weighted_gap(bins: &[Bin]) -> Option<f64> {
 }
 
 fn checked(bins: usize) -> Result<usize, StatsError> {
-    in_range("bins", bins as f64, 1.0..=MOST_BINS as f64, "from 1 to 100000")?;
+    in_range("bins", bins as f64, 1.0..=MAX_BINS as f64, "from 1 to 100000")?;
     Ok(bins)
 }
 
@@ -331,7 +331,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn order_and_threads_change_no_bit(mut answers in answers(), cut in 0.0..=1.0_f64) {
+        fn result_is_bitwise_independent_of_order_and_threads(mut answers in answers(), cut in 0.0..=1.0_f64) {
             let whole = collected(&answers, 10).unwrap();
             let adaptive = expected_error(&answers, Binning::EqualMass(10)).unwrap();
             answers.reverse();
@@ -343,7 +343,7 @@ mod tests {
         }
 
         #[test]
-        fn every_answer_is_in_one_bin_and_equal_ones_in_the_same(answers in answers(), k in 1_usize..20) {
+        fn equal_probabilities_share_one_bin(answers in answers(), k in 1_usize..20) {
             for binning in [Binning::EqualWidth(k), Binning::EqualMass(k)] {
                 let bins = reliability(&answers, binning, Confidence::P95).unwrap();
                 prop_assert_eq!(bins.iter().map(|bin| bin.n).sum::<u64>(), answers.len() as u64);
@@ -357,7 +357,7 @@ mod tests {
         }
 
         #[test]
-        fn without_ties_masses_differ_by_one_at_most(n in 1_usize..200, k in 1_usize..20) {
+        fn equal_mass_bins_differ_by_at_most_one(n in 1_usize..200, k in 1_usize..20) {
             let answers: Vec<(f64, bool)> = (0..n).map(|i| (i as f64 / n as f64, true)).collect();
             let bins = reliability(&answers, Binning::EqualMass(k), Confidence::P95).unwrap();
             let masses = bins.iter().map(|bin| bin.n);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_belong_to_the_outer_bins() {
+    fn zero_and_one_fall_into_outer_bins() {
         let bins =
             reliability(&[(0.0, false), (1.0, true)], Binning::EqualWidth(10), Confidence::P95).unwrap();
         assert_eq!((bins[0].low, bins[0].high), (0.0, 0.1));
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_probability_is_refused() {
+    fn rejects_values_that_are_not_probabilities() {
         for p in [-0.1, 1.000_001, 85.0, f64::NAN, f64::INFINITY] {
             let answers = [(0.5, true), (p, true)];
             assert!(brier(&answers).unwrap_err().to_string().starts_with("`p` is"), "{p}");
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_must_be_some_and_the_same() {
+    fn rejects_zero_bins_and_mismatched_merges() {
         assert_eq!(Calibration::new(0).unwrap_err().to_string(), "`bins` is 0, but must be from 1 to 100000");
         let other = Calibration::new(5).unwrap();
         let error = Calibration::new(10).unwrap().merge(&other).unwrap_err();

@@ -27,7 +27,7 @@ pub fn survival(statistic: f64, degrees: u64) -> Result<f64, StatsError> {
 /// `Q(a, x)`, for `a > 0` and `x >= 0`.
 fn upper_gamma(a: f64, x: f64) -> f64 {
     /// Terms; both expansions need a few times `sqrt(a)`.
-    const MOST: u32 = 100_000;
+    const MAX_TERMS: u32 = 100_000;
 
     if x == 0.0 {
         return 1.0;
@@ -35,7 +35,7 @@ fn upper_gamma(a: f64, x: f64) -> f64 {
     let factor = (a * x.ln() - x - libm::lgamma(a)).exp();
     if x < a + 1.0 {
         let (mut term, mut sum) = (1.0 / a, 1.0 / a);
-        for step in 1..MOST {
+        for step in 1..MAX_TERMS {
             term *= x / (a + f64::from(step));
             sum += term;
             if term < sum * 1e-17 {
@@ -48,7 +48,7 @@ fn upper_gamma(a: f64, x: f64) -> f64 {
     let mut divisor = x + 1.0 - a;
     let (mut upper, mut lower) = (f64::MAX.sqrt(), 1.0 / divisor);
     let mut fraction = lower;
-    for step in 1..MOST {
+    for step in 1..MAX_TERMS {
         let step = f64::from(step);
         let numerator = -step * (step - a);
         divisor += 2.0;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_and_two_degrees_have_closed_forms() {
+    fn matches_closed_forms_for_one_and_two_degrees() {
         for statistic in [0.0, 1e-9, 0.1, 1.0, 2.9, 3.1, 10.0, 80.0, 700.0] {
             let normal = libm::erfc((statistic / 2.0_f64).sqrt());
             assert!((survival(statistic, 1).unwrap() / normal - 1.0).abs() < 1e-12, "{statistic}");
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_arguments_are_named() {
+    fn rejects_invalid_arguments_by_name() {
         assert_eq!(survival(-1.0, 1).unwrap_err().to_string(), "`statistic` is -1, but must be 0 or more");
         assert_eq!(survival(1.0, 0).unwrap_err().to_string(), "`degrees` is 0, but must be 1 or more");
     }

@@ -289,7 +289,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn heights_ascend_and_every_leaf_is_drawn_once(profiles in profiles(), linkage in prop::sample::select(
+        fn merge_heights_ascend_and_leaf_order_is_a_permutation(profiles in profiles(), linkage in prop::sample::select(
             vec![Linkage::Average, Linkage::Complete, Linkage::Single, Linkage::Ward]
         )) {
             let tree = cluster(&profiles, linkage).unwrap();
@@ -305,7 +305,7 @@ mod tests {
         }
 
         #[test]
-        fn the_order_of_the_models_only_renames_them(mut profiles in profiles()) {
+        fn clustering_is_equivariant_under_model_order(mut profiles in profiles()) {
             let rename = |groups: Vec<Vec<usize>>, leaves: usize| -> Vec<Vec<usize>> {
                 groups.into_iter().map(|group| group.into_iter().rev().map(|leaf| leaves - 1 - leaf).collect()).collect()
             };
@@ -317,13 +317,13 @@ mod tests {
     }
 
     #[test]
-    fn one_profile_is_a_tree_without_merges() {
+    fn single_profile_has_no_merges() {
         let tree = cluster(&[[0.5]], Linkage::Average).unwrap();
         assert_eq!((tree.merges().len(), tree.leaf_order(), tree.cut(0.0).unwrap()), (0, vec![0], vec![0]));
     }
 
     #[test]
-    fn kin_are_stable_and_strangers_at_noise_are_not() {
+    fn similar_models_are_stable_and_noise_merges_are_not() {
         let mut rng = PyRandom::new(7);
         let error = 0.02;
         // Two families of three; within a family only noise differs.
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_arguments_are_named() {
+    fn rejects_invalid_arguments_by_name() {
         let message = |profiles: &[Vec<f64>]| cluster(profiles, Linkage::Average).unwrap_err().to_string();
         assert_eq!(message(&[]), "`profiles` is empty, but needs at least one entry");
         assert_eq!(message(&[vec![]]), "`profile` is empty, but needs at least one entry");

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn impossible_counts_are_named() {
+    fn rejects_impossible_counts_by_name() {
         let message = |n, n_e, n_t, g| Counters::new(n, n_e, n_t, g).unwrap_err().to_string();
         assert_eq!(message(-1.0, 0.0, 0.0, 0.0), "`n` is -1, but must be 0 or more");
         assert_eq!(message(5.0, f64::NAN, 0.0, 0.0), "`n_e` is NaN, but must be a finite number");

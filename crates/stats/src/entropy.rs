@@ -20,13 +20,13 @@ impl Entropy {
     /// ```
     /// use reasonscape_stats::entropy::Entropy;
     ///
-    /// let answers = Entropy::of_counts([2, 2]).expect("there are answers");
+    /// let answers = Entropy::from_counts([2, 2]).expect("there are answers");
     /// assert_eq!(answers.nats, 2.0_f64.ln());
     /// assert_eq!(answers.normalised(), Some(1.0));
-    /// assert_eq!(Entropy::of_counts([7]).and_then(|same| same.normalised()), None);
-    /// assert_eq!(Entropy::of_counts([]), None);
+    /// assert_eq!(Entropy::from_counts([7]).and_then(|same| same.normalised()), None);
+    /// assert_eq!(Entropy::from_counts([]), None);
     /// ```
-    pub fn of_counts(counts: impl IntoIterator<Item = u64>) -> Option<Self> {
+    pub fn from_counts(counts: impl IntoIterator<Item = u64>) -> Option<Self> {
         let mut counts: Vec<u64> = counts.into_iter().filter(|&count| count > 0).collect();
         counts.sort_unstable();
         let n: u64 = counts.iter().sum();
@@ -55,10 +55,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn stays_within_its_range_in_any_order(mut counts in prop::collection::vec(0_u64..1000, 0..50)) {
-            let forward = Entropy::of_counts(counts.iter().copied());
+        fn entropy_is_in_range_and_order_independent(mut counts in prop::collection::vec(0_u64..1000, 0..50)) {
+            let forward = Entropy::from_counts(counts.iter().copied());
             counts.reverse();
-            prop_assert_eq!(Entropy::of_counts(counts), forward);
+            prop_assert_eq!(Entropy::from_counts(counts), forward);
             if let Some(entropy) = forward {
                 prop_assert!(0.0 <= entropy.nats && entropy.nats <= (entropy.distinct as f64).ln());
                 prop_assert!(entropy.normalised().is_none_or(|share| (0.0..=1.0).contains(&share)));
@@ -67,11 +67,11 @@ mod tests {
     }
 
     #[test]
-    fn all_different_is_one_and_all_the_same_is_zero() {
+    fn normalized_entropy_is_one_for_distinct_and_zero_for_equal() {
         for n in [2, 3, 7, 1000] {
-            assert_eq!(Entropy::of_counts(vec![1; n]).unwrap().normalised().unwrap(), 1.0, "{n}");
+            assert_eq!(Entropy::from_counts(vec![1; n]).unwrap().normalised().unwrap(), 1.0, "{n}");
         }
-        let same = Entropy::of_counts([0, 9, 0]).unwrap();
+        let same = Entropy::from_counts([0, 9, 0]).unwrap();
         assert_eq!((same.nats, same.distinct, same.n, same.normalised()), (0.0, 1, 9, None));
         assert!(same.nats.is_sign_positive());
     }

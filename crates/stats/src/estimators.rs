@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::interval::wilson_of_valid;
+use crate::interval::wilson_unchecked;
 use crate::{Confidence, Counters, Interval, StatsError};
 
 /// What is counted as success.
@@ -143,7 +143,7 @@ impl Mode {
     pub fn estimate(self, counters: &Counters, confidence: Confidence) -> Interval {
         let (n, n_u, n_e, n_t, g) =
             (counters.n(), counters.n_u(), counters.n_e(), counters.n_t(), counters.g());
-        let wilson = |k, n| wilson_of_valid(k, n, confidence);
+        let wilson = |k, n| wilson_unchecked(k, n, confidence);
         let completed = || wilson(n_u, n);
 
         if g == 0.0 || self.event == Event::Equality {
@@ -196,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_mode_contains_its_point_within_0_and_1(counters in counters()) {
+        fn every_mode_contains_its_point_in_unit_range(counters in counters()) {
             for mode in Mode::ALL {
                 let Interval { low, high, point } = mode.estimate(&counters, P95);
                 prop_assert!(0.0 <= low && low <= high && high <= 1.0, "{mode}: [{low}, {high}]");
@@ -206,7 +206,7 @@ mod tests {
         }
 
         #[test]
-        fn pessimism_is_never_above_optimism(counters in counters()) {
+        fn pessimistic_never_exceeds_optimistic(counters in counters()) {
             for event in [Event::Equality, Event::Correctness, Event::Calibrated] {
                 let at = |assumption| Mode { event, assumption }.estimate(&counters, P95);
                 let (worst, best) = (at(Assumption::Pessimism), at(Assumption::Optimism));
@@ -215,7 +215,7 @@ mod tests {
         }
 
         #[test]
-        fn without_guessing_c_and_k_are_e(n in 1_u32..500, correct in 0.0..=1.0_f64, truncated in 0.0..=1.0_f64) {
+        fn c_and_k_equal_e_without_guessing(n in 1_u32..500, correct in 0.0..=1.0_f64, truncated in 0.0..=1.0_f64) {
             let n_t = (f64::from(n) * truncated).floor();
             let n_e = ((f64::from(n) - n_t) * correct).floor();
             let counters = Counters::new(f64::from(n), n_e, n_t, 0.0).unwrap();
@@ -226,7 +226,7 @@ mod tests {
         }
 
         #[test]
-        fn without_truncation_the_assumption_does_not_matter(n in 1_u32..500, correct in 0.0..=1.0_f64) {
+        fn truncation_assumption_is_irrelevant_without_truncation(n in 1_u32..500, correct in 0.0..=1.0_f64) {
             let n = f64::from(n);
             let counters = Counters::new(n, (n * correct).floor(), 0.0, n / 3.0).unwrap();
             for mode in Mode::ALL {
@@ -237,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn with_neither_all_nine_are_one_wilson_interval() {
+    fn all_modes_equal_wilson_without_guessing_and_truncation() {
         let counters = Counters::new(37.0, 12.0, 0.0, 0.0).unwrap();
         let wilson = crate::wilson(12.0, 37.0, P95).unwrap();
         assert!(Mode::ALL.iter().all(|mode| mode.estimate(&counters, P95) == wilson));
     }
 
     #[test]
-    fn all_truncated_is_unknown_only_to_independence() {
+    fn all_truncated_is_unknown_only_when_ignored() {
         let counters = Counters::new(40.0, 0.0, 40.0, 0.0).unwrap();
         for event in [Event::Equality, Event::Correctness, Event::Calibrated] {
             let at = |assumption| Mode { event, assumption }.estimate(&counters, P95);
@@ -255,14 +255,14 @@ mod tests {
     }
 
     #[test]
-    fn one_option_says_nothing_about_knowledge() {
+    fn single_option_gives_unknown() {
         let counters = Counters::new(10.0, 10.0, 0.0, 10.0).unwrap();
         assert_eq!(Mode::C_I.estimate(&counters, P95), Interval::UNKNOWN);
         assert_eq!(Mode::K_I.estimate(&counters, P95), Interval::UNKNOWN);
     }
 
     #[test]
-    fn worse_than_chance_is_zero_not_negative() {
+    fn below_chance_clamps_to_zero() {
         let counters = Counters::new(100.0, 30.0, 0.0, 50.0).unwrap();
         for mode in [Mode::C_P, Mode::K_P] {
             let estimate = mode.estimate(&counters, P95);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn names_round_trip_and_strangers_are_refused() {
+    fn names_round_trip_and_unknown_names_are_rejected() {
         for mode in Mode::ALL {
             assert_eq!(mode.to_string().parse::<Mode>().unwrap(), mode);
         }

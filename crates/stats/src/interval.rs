@@ -80,11 +80,11 @@ impl Interval {
 /// # Errors
 /// [`StatsError::NotFinite`] when `k` or `n` is NaN or infinite.
 pub fn wilson(k: f64, n: f64, confidence: Confidence) -> Result<Interval, StatsError> {
-    Ok(wilson_of_valid(finite("k", k)?, finite("n", n)?, confidence))
+    Ok(wilson_unchecked(finite("k", k)?, finite("n", n)?, confidence))
 }
 
 /// [`wilson`] for arguments known to be finite.
-pub(crate) fn wilson_of_valid(k: f64, n: f64, confidence: Confidence) -> Interval {
+pub(crate) fn wilson_unchecked(k: f64, n: f64, confidence: Confidence) -> Interval {
     if n <= 0.0 {
         return Interval::UNKNOWN;
     }
@@ -117,21 +117,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_the_textbook_formula(n in 0.1..1e5_f64, share in 0.0..=1.0_f64) {
+        fn wilson_equals_textbook_formula(n in 0.1..1e5_f64, share in 0.0..=1.0_f64) {
             let found = wilson(share * n, n, Confidence::P95).unwrap();
             let (low, high) = textbook(share * n, n, Confidence::P95.z());
             prop_assert!((found.low - low).abs() < 1e-12 && (found.high - high).abs() < 1e-12);
         }
 
         #[test]
-        fn contains_its_point_and_stays_in_range(n in 1e-300..1e300_f64, k in -1e300..1e300_f64) {
+        fn interval_contains_point_and_stays_in_unit_range(n in 1e-300..1e300_f64, k in -1e300..1e300_f64) {
             let found = wilson(k, n, Confidence::P95).unwrap();
             let point = found.point.unwrap();
             prop_assert!(0.0 <= found.low && found.low <= point && point <= found.high && found.high <= 1.0);
         }
 
         #[test]
-        fn more_trials_at_the_same_share_narrow_it(n in 1.0..1e6_f64, share in 0.0..=1.0_f64) {
+        fn interval_narrows_with_more_trials(n in 1.0..1e6_f64, share in 0.0..=1.0_f64) {
             let few = wilson(share * n, n, Confidence::P95).unwrap();
             let many = wilson(share * n * 4.0, n * 4.0, Confidence::P95).unwrap();
             prop_assert!(many.margin() < few.margin());
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn is_exact_at_the_ends() {
+    fn bounds_are_exact_at_zero_and_one() {
         for n in [0.3, 1.0, 7.0, 128.0, 1e9] {
             assert_eq!(wilson(0.0, n, Confidence::P95).unwrap().low, 0.0);
             assert_eq!(wilson(n, n, Confidence::P95).unwrap().high, 1.0);
@@ -148,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn no_trials_is_no_information() {
+    fn no_trials_gives_unknown_interval() {
         assert_eq!(wilson(3.0, 0.0, Confidence::P95).unwrap(), Interval::UNKNOWN);
         assert_eq!(wilson(0.0, -1.0, Confidence::P95).unwrap(), Interval::UNKNOWN);
     }
 
     #[test]
-    fn nan_is_an_error_that_names_the_argument() {
+    fn rejects_nan_by_name() {
         let error = wilson(f64::NAN, 3.0, Confidence::P95).unwrap_err();
         assert_eq!(error.to_string(), "`k` is NaN, but must be a finite number");
         assert!(wilson(1.0, f64::INFINITY, Confidence::P95).is_err());

@@ -4,9 +4,10 @@
 //! it luck), becomes an [`Interval`] by one of nine [`Mode`]s, and ends as a [`ReasonScore`](score::ReasonScore)
 //! with its interval, a pairwise win rate, or a paired test. How a model breaks is read from single trials: how long
 //! it thinks ([`survival`]), where along a parameter it fails ([`logistic`]), what a smaller token limit would have
-//! cost ([`budget`]), and what tells samples, populations and models apart ([`effect`], [`spectrum`], [`cluster`]).
+//! cost ([`token_budget`]), and what tells samples, populations and models apart ([`effect_size`], [`spectrum`],
+//! [`cluster`]).
 //! Rows that stream by are summed up as they come: whether a model knows what it knows ([`calibration`]), how varied its
-//! answers are ([`entropy`]), means and quantiles ([`mean`], [`quantile`]), rates over repeats ([`clustered`]).
+//! answers are ([`entropy`]), means and quantiles ([`mean`], [`quantile`]), rates over repeats ([`design_effect`]).
 //!
 //! # Promises
 //! Pure functions on numbers: no file, no network, no clock, no global state. A seed is always an argument, and
@@ -24,21 +25,22 @@
 //! ```
 
 pub mod bradley_terry;
-pub mod budget;
 pub mod calibration;
 pub mod chi_square;
 pub mod cluster;
-pub mod clustered;
 mod counters;
-pub mod effect;
+pub mod design_effect;
+pub mod effect_size;
 pub mod entropy;
 mod error;
 mod estimators;
 mod interval;
 pub mod logistic;
 pub mod mean;
-pub mod multiple;
+mod mt19937;
+pub mod multiple_testing;
 mod normal;
+mod outcome;
 pub mod paired;
 pub mod paired_bootstrap;
 pub mod pairwise;
@@ -47,14 +49,15 @@ pub mod quantile;
 pub mod random;
 pub mod score;
 pub mod spectrum;
-mod student;
+mod student_t;
 pub mod survival;
-mod twister;
+pub mod token_budget;
 
 pub use counters::Counters;
 pub use error::StatsError;
 pub use estimators::{Assumption, Event, Mode};
 pub use interval::{Interval, wilson};
 pub use normal::Confidence;
+pub use outcome::Outcome;
 
 pub(crate) use error::{finite, in_range, non_negative};

@@ -5,12 +5,12 @@
 //! taken out: `x50 = -a / b`. [`fit`] finds `a` and `b` by maximum likelihood, the interval of the frontier by
 //! profile likelihood, and says how badly the curve fits.
 
-mod frontier;
+mod crossing;
 mod likelihood;
 
 use std::fmt;
 
-use self::frontier::Profile;
+use self::crossing::Profile;
 use self::likelihood::{Curve, Data};
 use crate::{Confidence, StatsError, chi_square, finite, in_range, non_negative};
 
@@ -165,10 +165,10 @@ impl LogisticFit {
 /// the iteration does not settle.
 pub fn fit(rows: &[Row], confidence: Confidence) -> Result<LogisticFit, StatsError> {
     let data = Data::new(rows)?;
-    let level = data.climb(Curve::LEVEL, true)?;
-    let mut best = data.climb(level.curve, false)?;
+    let level = data.maximize(Curve::LEVEL, true)?;
+    let mut best = data.maximize(level.curve, false)?;
     for slope in [-2.0, 2.0] {
-        let other = data.climb(Curve { height: level.curve.height, slope }, false)?;
+        let other = data.maximize(Curve { height: level.curve.height, slope }, false)?;
         // A start that ends at the same top must not change the digits.
         if other.log_likelihood > best.log_likelihood + 1e-9 {
             best = other;
@@ -183,7 +183,7 @@ pub fn fit(rows: &[Row], confidence: Confidence) -> Result<LogisticFit, StatsErr
         (true, false) => Trend::Rising,
     };
     let profile = Profile::new(&data, &best, z * z);
-    let found = if is_clear { profile.of_slope() } else { profile.of_level(&level) };
+    let found = if is_clear { profile.for_slope() } else { profile.for_level(&level) };
     let (intercept, slope) = data.in_units(best.curve);
     Ok(LogisticFit {
         intercept,
@@ -245,7 +245,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_input_has_a_finite_answer_and_bounds_around_the_frontier(rows in rows()) {
+        fn fit_is_finite_and_bounds_contain_crossing(rows in rows()) {
             let found = fit(&rows, P95).unwrap();
             prop_assert!(found.intercept.is_finite() && found.slope.is_finite());
             prop_assert!(found.log_likelihood.is_finite() && (0.0..=1.0).contains(&found.slope_p));
@@ -262,7 +262,7 @@ mod tests {
         }
 
         #[test]
-        fn order_and_splitting_do_not_matter(mut rows in rows()) {
+        fn fit_is_independent_of_row_order_and_splitting(mut rows in rows()) {
             let before = fit(&rows, P95).unwrap();
             rows.reverse();
             let half = Row { n: (rows[0].n / 2.0).floor(), successes: 0.0, ..rows[0] };
@@ -275,7 +275,7 @@ mod tests {
         }
 
         #[test]
-        fn shifting_and_stretching_the_parameter_moves_the_frontier_along(rows in rows()) {
+        fn crossing_is_equivariant_under_affine_parameter(rows in rows()) {
             let moved: Vec<Row> = rows.iter().map(|row| Row { x: 8.0 * row.x + 1024.0, ..*row }).collect();
             let (before, after) = (fit(&rows, P95).unwrap(), fit(&moved, P95).unwrap());
             prop_assert_eq!(before.crossing, after.crossing);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_has_its_frontier_in_the_gap() {
+    fn step_data_crosses_in_the_gap() {
         let found =
             fit(&[row(1.0, 20.0, 20.0, 0.0), row(2.0, 20.0, 20.0, 0.0), row(4.0, 20.0, 0.0, 0.0)], P95)
                 .unwrap();
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cliff_between_the_closest_of_values_that_double_is_found() {
+    fn finds_cliff_between_closest_doubling_values() {
         let rows: Vec<Row> = (0..12)
             .map(|power| row(2.0_f64.powi(power), 30.0, if power == 0 { 30.0 } else { 0.0 }, 0.0))
             .collect();
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn all_right_is_above_with_a_lower_bound_and_all_wrong_below_with_an_upper_one() {
+    fn all_correct_is_always_above_and_all_incorrect_always_below() {
         let all = |successes| [1.0, 2.0, 3.0].map(|x| row(x, 50.0, successes, 0.0));
         let above = fit(&all(50.0), P95).unwrap();
         assert_eq!((above.crossing, above.trend, above.x50), (Crossing::AlwaysAbove, Trend::Flat, None));
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn guesses_move_the_frontier() {
+    fn guess_rate_moves_crossing() {
         // With two options 75 % right is 50 % known.
         let with = |guess| {
             [1.0, 2.0, 3.0, 4.0].map(|x| row(x, 1000.0, [980.0, 900.0, 750.0, 600.0][x as usize - 1], guess))
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coin_is_unclear_and_a_rise_is_named() {
+    fn reports_unclear_and_rising_trends() {
         let coin = fit(&[row(1.0, 10.0, 5.0, 0.0), row(2.0, 10.0, 5.0, 0.0)], P95).unwrap();
         assert_eq!((coin.crossing, coin.x50, coin.low, coin.high), (Crossing::Unclear, None, None, None));
         let rise = fit(&[row(1.0, 50.0, 5.0, 0.0), row(2.0, 50.0, 45.0, 0.0)], P95).unwrap();
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_below_what_guesses_give_settle() {
+    fn converges_for_rows_below_guess_rate() {
         // Fisher scoring crept along a plateau for thousands of steps here.
         let rows = [
             (2.0, 26.0, 4.0, 0.0),
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn scatter_beyond_chance_is_reported() {
+    fn reports_overdispersion() {
         let found = fit(
             &[1.0, 2.0, 3.0, 4.0].map(|x| row(x, 200.0, [190.0, 60.0, 150.0, 10.0][x as usize - 1], 0.0)),
             P95,
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_arguments_are_named() {
+    fn rejects_invalid_arguments_by_name() {
         let message = |rows: &[Row]| fit(rows, P95).unwrap_err().to_string();
         let good = row(1.0, 5.0, 2.0, 0.0);
         assert_eq!(message(&[]), "`x` has 0 different values with trials, but 2 are needed");

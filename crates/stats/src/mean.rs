@@ -1,6 +1,6 @@
 //! Means of measurements, with Student's interval.
 
-use crate::student::{outside, quantile};
+use crate::student_t::{quantile, two_sided_tail};
 use crate::{Confidence, StatsError, finite};
 
 /// How many values there were, their mean, and how far they lie from it: enough for a mean with its interval, in
@@ -112,15 +112,15 @@ impl Moments {
     ///     moments.add(value)?;
     /// }
     /// // t is 2 at 2 degrees of freedom.
-    /// assert!((moments.p_of_zero().expect("three values") - (1.0 - 2.0 / 6.0_f64.sqrt())).abs() < 1e-12);
+    /// assert!((moments.p_value_of_zero().expect("three values") - (1.0 - 2.0 / 6.0_f64.sqrt())).abs() < 1e-12);
     /// # Ok::<(), reasonscape_stats::StatsError>(())
     /// ```
-    pub fn p_of_zero(&self) -> Option<f64> {
+    pub fn p_value_of_zero(&self) -> Option<f64> {
         let (mean, variance) = (self.mean()?, self.variance()?);
         if variance == 0.0 {
             return (mean == 0.0).then_some(1.0);
         }
-        Some(outside(mean / (variance / self.n as f64).sqrt(), (self.n - 1) as f64))
+        Some(two_sided_tail(mean / (variance / self.n as f64).sqrt(), (self.n - 1) as f64))
     }
 }
 
@@ -139,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_merge_to_the_whole(values in prop::collection::vec(-1e6..1e6_f64, 0..80), cut in 0.0..=1.0_f64) {
+        fn merging_parts_equals_whole(values in prop::collection::vec(-1e6..1e6_f64, 0..80), cut in 0.0..=1.0_f64) {
             let (first, second) = values.split_at((cut * values.len() as f64) as usize);
             let mut merged = moments(second);
             merged.merge(&moments(first));
@@ -154,7 +154,7 @@ mod tests {
         }
 
         #[test]
-        fn the_interval_contains_the_mean(values in prop::collection::vec(-1e6..1e6_f64, 2..80)) {
+        fn interval_contains_mean(values in prop::collection::vec(-1e6..1e6_f64, 2..80)) {
             let found = moments(&values);
             let bounds = found.interval(Confidence::P95).unwrap();
             prop_assert!(bounds.low <= found.mean().unwrap() && found.mean().unwrap() <= bounds.high);
@@ -162,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn a_large_offset_does_not_cancel() {
+    fn large_offset_keeps_precision() {
         let values = [1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0];
         assert_eq!((moments(&values).mean(), moments(&values).variance()), (Some(1e9 + 10.0), Some(30.0)));
     }
 
     #[test]
-    fn few_values_say_what_they_can() {
+    fn few_values_give_partial_statistics() {
         assert_eq!((moments(&[]).mean(), moments(&[]).interval(Confidence::P95)), (None, None));
         assert_eq!((moments(&[3.0]).mean(), moments(&[3.0]).interval(Confidence::P95)), (Some(3.0), None));
         let same = moments(&[3.0, 3.0]).interval(Confidence::P95).unwrap();

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantile_inverts_the_distribution_function() {
+    fn quantile_inverts_cdf() {
         for p in [1e-12, 1e-6, 0.001, 0.025, 0.2, 0.5, 0.8, 0.975, 0.999_999] {
             assert!((cdf(quantile(p)) / p - 1.0).abs() < 1e-12, "p = {p}");
         }
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_confidence_outside_its_range_is_named() {
+    fn rejects_confidence_out_of_range() {
         for level in [0.0, 1.0, -0.5, 95.0, f64::NAN] {
             let error = Confidence::new(level).unwrap_err().to_string();
             assert!(error.starts_with("`confidence` is"), "{error}");

@@ -14,8 +14,8 @@ use crate::{Confidence, StatsError, normal};
 /// ```
 /// use reasonscape_stats::paired::Verdict;
 ///
-/// assert_eq!(Verdict::of_bounds(0.01, 0.07), Verdict::Better);
-/// assert_eq!(Verdict::of_bounds(-0.02, 0.07), Verdict::CannotTell);
+/// assert_eq!(Verdict::from_bounds(0.01, 0.07), Verdict::Better);
+/// assert_eq!(Verdict::from_bounds(-0.02, 0.07), Verdict::CannotTell);
 /// assert_eq!(Verdict::CannotTell.to_string(), "cannot tell them apart");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The verdict of the interval `[low, high]`; an end that touches zero does not decide.
-    pub fn of_bounds(low: f64, high: f64) -> Self {
+    pub fn from_bounds(low: f64, high: f64) -> Self {
         match (low > 0.0, high < 0.0) {
             (true, false) => Self::Better,
             (false, true) => Self::Worse,
@@ -151,7 +151,7 @@ pub struct PairedDifference {
 impl PairedDifference {
     /// Whether A is better, worse, or neither can be said.
     pub fn verdict(&self) -> Verdict {
-        Verdict::of_bounds(self.low, self.high)
+        Verdict::from_bounds(self.low, self.high)
     }
 }
 
@@ -251,34 +251,34 @@ mod tests {
 
     proptest! {
         #[test]
-        fn p_values_are_probabilities_that_forget_the_direction(b in 0_u64..100_000, c in 0_u64..100_000) {
+        fn p_values_are_probabilities_and_symmetric(b in 0_u64..100_000, c in 0_u64..100_000) {
             let test = mcnemar(b, c);
             prop_assert!(0.0 <= test.mid_p && test.mid_p <= test.exact_p && test.exact_p <= 1.0);
             prop_assert_eq!(test, mcnemar(c, b));
         }
 
         #[test]
-        fn one_more_item_on_the_longer_side_is_more_surprising(c in 0_u64..2000, lead in 0_u64..200) {
+        fn p_value_falls_with_larger_imbalance(c in 0_u64..2000, lead in 0_u64..200) {
             let (before, after) = (mcnemar(c + lead, c), mcnemar(c + lead + 1, c));
             prop_assert!(after.mid_p < before.mid_p && after.exact_p <= before.exact_p);
         }
 
         #[test]
-        fn the_interval_contains_its_point((n, b, c) in table()) {
+        fn interval_contains_point((n, b, c) in table()) {
             let PairedDifference { point, low, high } = paired_difference(n, b, c, P95).unwrap();
             let point = point.unwrap();
             prop_assert!(-1.0 <= low && low <= point && point <= high && high <= 1.0);
         }
 
         #[test]
-        fn swapping_the_models_negates((n, b, c) in table()) {
+        fn swapping_models_negates_result((n, b, c) in table()) {
             let (forward, backward) =
                 (paired_difference(n, b, c, P95).unwrap(), paired_difference(n, c, b, P95).unwrap());
             prop_assert_eq!((forward.low, forward.high), (-backward.high, -backward.low));
         }
 
         #[test]
-        fn the_verdict_is_that_of_the_uncorrected_mcnemar_test((n, b, c) in table()) {
+        fn verdict_matches_uncorrected_mcnemar((n, b, c) in table()) {
             let statistic = (b as f64 - c as f64) / ((b + c) as f64).sqrt();
             prop_assume!((statistic.abs() - P95.z()).abs() > 1e-9);
             let expected = match statistic {
@@ -290,7 +290,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_rejected_stays_rejected_further_out((n, b, c) in table()) {
+        fn rejection_is_monotone_in_distance((n, b, c) in table()) {
             let high = paired_difference(n, b, c, P95).unwrap().high;
             let (n, b, c) = (n as f64, b as f64, c as f64);
             for step in 1..50 {
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_discordant_item_the_bounds_have_a_closed_form() {
+    fn no_discordant_items_match_closed_form() {
         for n in [1_u64, 10, 1000, 1_000_000_000] {
             let found = paired_difference(n, 0, 0, P95).unwrap();
             let expected = P95.z().powi(2) / (n as f64 + P95.z().powi(2));
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_are_reached_and_not_passed() {
+    fn bounds_reach_but_do_not_pass_one() {
         let best = paired_difference(30, 30, 0, P95).unwrap();
         assert_eq!((best.point, best.high, best.verdict()), (Some(1.0), 1.0, Verdict::Better));
         let worst = paired_difference(30, 0, 30, P95).unwrap();
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn more_discordant_items_than_items_are_refused() {
+    fn rejects_more_discordant_items_than_items() {
         let error = paired_difference(10, 6, 5, P95).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_and_the_normal_approximation_meet() {
+    fn exact_sum_and_normal_approximation_agree() {
         // Either side of the switch: the same distance in standard deviations.
         let (half, gap) = (5_000_000_000_u64, 196_000_u64);
         let (summed, approximated) =

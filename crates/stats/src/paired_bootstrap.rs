@@ -9,18 +9,7 @@ use rayon::prelude::*;
 use crate::paired::Verdict;
 use crate::random::PyRandom;
 use crate::score::{TaskBounds, middle_95};
-use crate::{Confidence, Counters, Mode, StatsError, in_range};
-
-/// What became of one trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Outcome {
-    /// Completed, and wrong.
-    Incorrect,
-    /// Completed, and right.
-    Correct,
-    /// Cut off before it answered.
-    Truncated,
-}
+use crate::{Confidence, Counters, Mode, Outcome, StatsError, in_range};
 
 /// Items of one task on which the same happened: what A did, what B did, and how often.
 ///
@@ -83,7 +72,7 @@ pub struct ScoreDifference {
 impl ScoreDifference {
     /// Whether A is better, worse, or neither can be said.
     pub fn verdict(&self) -> Verdict {
-        Verdict::of_bounds(self.ci_low, self.ci_high)
+        Verdict::from_bounds(self.ci_low, self.ci_high)
     }
 
     /// The same seen from B.
@@ -115,9 +104,9 @@ impl ScoreDifference {
 /// Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 13 and 15.
 ///
 /// ```
+/// use reasonscape_stats::Outcome::{Correct, Incorrect, Truncated};
 /// use reasonscape_stats::paired::Verdict;
-/// use reasonscape_stats::paired_bootstrap::{Outcome, PairedBootstrap, PairedCell, paired_score_difference};
-/// use Outcome::{Correct, Incorrect, Truncated};
+/// use reasonscape_stats::paired_bootstrap::{PairedBootstrap, PairedCell, paired_score_difference};
 ///
 /// let cell = |a, b, count| PairedCell { a, b, guess: 0.25, count };
 /// let logic = vec![cell(Correct, Correct, 70), cell(Correct, Incorrect, 20), cell(Incorrect, Incorrect, 38)];
@@ -214,7 +203,7 @@ fn statistic(tasks: &[Vec<Cell>], options: PairedBootstrap, mut draw: impl FnMut
     for task in tasks {
         let items: u64 = task.iter().map(|cell| cell.count).sum();
         let (mut to_draw, mut in_cells) = (items, items);
-        let (mut a, mut b) = (Tally::default(), Tally::default());
+        let (mut a, mut b) = (Counts::default(), Counts::default());
         for cell in task {
             // The last cell's share is 1, so that every item falls somewhere.
             let count = draw(to_draw, cell.count as f64 / in_cells as f64);
@@ -233,13 +222,13 @@ fn statistic(tasks: &[Vec<Cell>], options: PairedBootstrap, mut draw: impl FnMut
 
 /// One side's counters of one task, while they are being counted.
 #[derive(Default)]
-struct Tally {
+struct Counts {
     n_e: f64,
     n_t: f64,
     g: f64,
 }
 
-impl Tally {
+impl Counts {
     fn add(&mut self, outcome: Outcome, guess: f64, count: f64) {
         match outcome {
             Outcome::Incorrect => self.g += guess * count,
@@ -293,7 +282,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_of_tasks_and_cells_does_not_matter(mut tasks in tasks()) {
+        fn result_is_independent_of_task_and_cell_order(mut tasks in tasks()) {
             let before = paired_score_difference(&tasks, FEW).unwrap();
             tasks.reverse();
             for cells in &mut tasks {
@@ -307,7 +296,7 @@ mod tests {
         }
 
         #[test]
-        fn swapping_the_models_negates(tasks in tasks()) {
+        fn swapping_models_negates_result(tasks in tasks()) {
             let forward = paired_score_difference(&tasks, FEW).unwrap();
             let backward = paired_score_difference(&swapped(&tasks), FEW).unwrap();
             prop_assert_eq!(forward.difference, -backward.difference);
@@ -318,7 +307,7 @@ mod tests {
         }
 
         #[test]
-        fn the_result_is_in_range(tasks in tasks(), mode in prop::sample::select(Mode::ALL.to_vec())) {
+        fn difference_and_interval_are_in_range(tasks in tasks(), mode in prop::sample::select(Mode::ALL.to_vec())) {
             let found = paired_score_difference(&tasks, PairedBootstrap { mode, ..FEW }).unwrap();
             prop_assert!(-990.0 <= found.ci_low && found.ci_low <= found.ci_high && found.ci_high <= 990.0);
             prop_assert!(0.0 < found.p && found.p <= 1.0);
@@ -326,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn models_that_always_agree_do_not_differ_in_any_resample() {
+    fn identical_models_never_differ() {
         let tasks =
             [vec![cell(Correct, Correct, 50), cell(Incorrect, Incorrect, 30), cell(Truncated, Truncated, 9)]];
         let found = paired_score_difference(&tasks, FEW).unwrap();
@@ -335,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_difference_is_that_of_the_scores_of_the_two_sides() {
+    fn difference_equals_difference_of_scores() {
         let guessed = |a, b, count| PairedCell { a, b, guess: 0.5, count };
         let tasks = [
             vec![
@@ -362,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spread_of_one_plain_task_is_the_textbook_one() {
+    fn single_task_spread_matches_textbook() {
         // Without guesses the center is linear in the count, so the standard deviation is known in closed form.
         let (n, b, c) = (400.0, 60.0, 30.0);
         let tasks = [vec![
@@ -383,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_resampled_is_refused() {
+    fn rejects_input_that_cannot_be_resampled() {
         let message = |tasks: &[Vec<PairedCell>], options| {
             paired_score_difference(tasks, options).unwrap_err().to_string()
         };

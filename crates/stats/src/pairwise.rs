@@ -13,7 +13,7 @@ mod quadrature;
 mod tasks;
 
 use crate::{Confidence, Interval, StatsError};
-pub use beta::{Beta, MEAN_FLOOR, MOST_TRIALS};
+pub use beta::{Beta, MAX_TRIALS, MEAN_FLOOR};
 pub use monte_carlo::probability_greater_monte_carlo;
 use quadrature::Grid;
 pub use tasks::{TaskWinRates, task_win_rates};
@@ -181,7 +181,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_directions_are_exact_complements(a in any_interval(), b in any_interval()) {
+        fn both_directions_sum_to_one_exactly(a in any_interval(), b in any_interval()) {
             let models = [[Some(a), Some(b), None], [Some(b), Some(a), Some(b)]];
             for method in [Method::Exact, Method::MonteCarlo { draws: 50, seed: 7 }] {
                 let rates = win_rates(&models, Confidence::P95, method).unwrap();
@@ -195,7 +195,7 @@ mod tests {
         }
 
         #[test]
-        fn more_correct_or_fewer_wrong_answers_never_win_less(
+        fn win_rate_is_monotone_in_correct_and_incorrect_counts(
             shapes in [0.0..6.0_f64, 0.0..6.0_f64, 0.0..6.0_f64, 0.0..6.0_f64],
             more in 1.0..3.0_f64,
         ) {
@@ -208,7 +208,7 @@ mod tests {
         }
 
         #[test]
-        fn neighbours_do_not_change_a_rate(cells in prop::collection::vec(any_interval(), 8)) {
+        fn rate_depends_only_on_its_pair(cells in prop::collection::vec(any_interval(), 8)) {
             let models: Vec<_> = cells.iter().map(|&cell| [Some(cell)]).collect();
             let together = win_rates(&models, Confidence::P95, Method::Exact).unwrap();
             let alone = win_rates(&models[..2], Confidence::P95, Method::Exact).unwrap();
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_threads_changes_nothing() {
+    fn result_is_independent_of_thread_count() {
         let models: Vec<Vec<_>> = (0..9)
             .map(|m| (0..5).map(|t| (m != t).then(|| interval(0.1 * f64::from(m), 0.95))).collect())
             .collect();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_that_of_the_tasks() {
+    fn win_rate_is_mean_over_tasks() {
         let models: Vec<Vec<_>> = (0..4)
             .map(|m| (0..3).map(|t| (m != t).then(|| interval(0.1 * f64::from(m), 0.95))).collect())
             .collect();
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn models_without_a_shared_task_have_no_rate() {
+    fn no_rate_without_a_shared_task() {
         let some = Some(interval(0.4, 0.6));
         let rates = win_rates(&[[some, None], [None, some]], Confidence::P95, Method::Exact).unwrap();
         assert_eq!((rates.rate(0, 1), rates.rate(0, 0), rates.shared_tasks(0, 1)), (None, None, 0));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_arguments_are_named() {
+    fn rejects_invalid_arguments_by_name() {
         let message = |models: &[Vec<Option<Interval>>], method| {
             win_rates(models, Confidence::P95, method).unwrap_err().to_string()
         };

@@ -3,7 +3,7 @@
 //! Every formula is the usual normal approximation, good to a few percent from some twenty discordant items on (a
 //! test simulates it).
 
-use crate::interval::wilson_of_valid;
+use crate::interval::wilson_unchecked;
 use crate::paired_bootstrap::ScoreDifference;
 use crate::{Confidence, StatsError, in_range, normal};
 
@@ -194,7 +194,7 @@ pub fn trials_for_difference_unpaired(share_a: f64, share_b: f64, design: Design
 /// A [`StatsError`] when `share` is not a number from 0 to 1.
 pub fn margin_after(share: f64, n: u64, confidence: Confidence) -> Result<f64, StatsError> {
     in_range("share", share, 0.0..=1.0, "from 0 to 1")?;
-    Ok(wilson_of_valid(share * n as f64, n as f64, confidence).margin())
+    Ok(wilson_unchecked(share * n as f64, n as f64, confidence).margin())
 }
 
 /// The smallest number of trials after which the Wilson margin of a `share` is at most `margin`.
@@ -237,7 +237,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn trials_and_difference_are_inverse(
+        fn trials_and_detectable_difference_are_inverse(
             psi in 0.01..=1.0_f64, part in 0.01..=1.0_f64, design in design()
         ) {
             let difference = part * psi;
@@ -249,13 +249,13 @@ mod tests {
         }
 
         #[test]
-        fn more_items_show_smaller_differences(n in 100_u64..100_000, psi in 0.1..=1.0_f64) {
+        fn detectable_difference_shrinks_with_n(n in 100_u64..100_000, psi in 0.1..=1.0_f64) {
             let at = |n| minimum_detectable_difference(n, psi, Design::default()).unwrap();
             prop_assert!(at(n + 1) < at(n));
         }
 
         #[test]
-        fn the_trials_for_a_margin_are_enough_and_one_fewer_are_not(
+        fn trials_for_margin_is_minimal(
             share in 0.0..=1.0_f64, margin in 0.001..0.499_f64, level in 0.5..0.999_f64
         ) {
             let confidence = Confidence::new(level).unwrap();
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_margin_is_within_the_search() {
+    fn handles_smallest_margin() {
         let confidence = Confidence::new(0.999_999).unwrap();
         let n = trials_for_margin(0.5, 1e-6, confidence).unwrap();
         assert!(n < 1 << 43, "{n}");
@@ -274,11 +274,9 @@ mod tests {
     }
 
     #[test]
-    fn the_spread_of_a_score_tells_what_the_discordance_tells() {
-        use crate::paired_bootstrap::{
-            Outcome::{Correct, Incorrect},
-            PairedBootstrap, PairedCell, paired_score_difference,
-        };
+    fn score_spread_matches_discordance() {
+        use crate::Outcome::{Correct, Incorrect};
+        use crate::paired_bootstrap::{PairedBootstrap, PairedCell, paired_score_difference};
         let cell = |a, b, count| PairedCell { a, b, guess: 0.0, count };
         let task = [
             cell(Correct, Incorrect, 60),
@@ -299,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_by_name() {
+    fn rejects_impossible_arguments_by_name() {
         let design = Design::default();
         assert!(matches!(
             trials_for_difference(0.3, 0.2, design),

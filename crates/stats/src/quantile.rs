@@ -1,12 +1,12 @@
 //! Quantiles that are values of the sample, with bounds that assume nothing about its shape.
 
-use crate::effect::Sample;
+use crate::effect_size::Sample;
 use crate::{Confidence, StatsError, in_range};
 
 /// A quantile of a sample and its bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantile {
-    /// The value at the quantile's place.
+    /// The value at the quantile's index.
     pub value: f64,
     /// Lower bound; `None` when the sample is too small to have one.
     pub low: Option<f64>,
@@ -15,29 +15,29 @@ pub struct Quantile {
     pub high: Option<f64>,
 }
 
-/// The places, counted from 0 among sorted values, of the bounds of a quantile.
+/// The indices, from 0 among sorted values, of the bounds of a quantile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Places {
-    /// Place of the lower bound; `None` when there are too few values for one.
+pub struct RankBounds {
+    /// Index of the lower bound; `None` when there are too few values for one.
     pub low: Option<usize>,
-    /// Place of the upper bound; `None` when there are too few values for one.
+    /// Index of the upper bound; `None` when there are too few values for one.
     pub high: Option<usize>,
 }
 
-/// The place of a quantile among `n` sorted values, counted from 0: `ceil(share n) - 1`, and 0 for a share of 0.
+/// The index of a quantile among `n` sorted values, from 0: `ceil(share n) - 1`, and 0 for a share of 0.
 ///
 /// A product that misses a whole number by rounding alone is that number.
 ///
 /// ```
-/// use reasonscape_stats::quantile::place;
+/// use reasonscape_stats::quantile::quantile_index;
 ///
-/// assert_eq!([1, 19, 20, 21].map(|n| place(n, 0.95)), [Ok(0), Ok(18), Ok(18), Ok(19)]);
-/// assert_eq!(place(100, 0.55), Ok(54));
+/// assert_eq!([1, 19, 20, 21].map(|n| quantile_index(n, 0.95)), [Ok(0), Ok(18), Ok(18), Ok(19)]);
+/// assert_eq!(quantile_index(100, 0.55), Ok(54));
 /// ```
 ///
 /// # Errors
 /// A [`StatsError`] when `n` is 0 or `share` is not from 0 to 1.
-pub fn place(n: usize, share: f64) -> Result<usize, StatsError> {
+pub fn quantile_index(n: usize, share: f64) -> Result<usize, StatsError> {
     in_range("share", share, 0.0..=1.0, "from 0 to 1")?;
     if n == 0 {
         return Err(StatsError::Empty { name: "sample" });
@@ -48,10 +48,10 @@ pub fn place(n: usize, share: f64) -> Result<usize, StatsError> {
     Ok((rank as usize).clamp(1, n) - 1)
 }
 
-/// The places of two values that enclose the quantile of the population with at least this confidence.
+/// The indices of two values that enclose the quantile of the population with at least this confidence.
 ///
 /// How many of `n` independent values lie below the quantile is binomial with `n` and `share`, whatever the values are
-/// distributed like. The lower bound is the highest place such that the quantile lies below that value with
+/// distributed like. The lower bound is the highest index such that the quantile lies below that value with
 /// probability `(1 - confidence) / 2` at most, the upper bound likewise; so each side is safe by itself, and with ties
 /// more so. Assumes independent values.
 ///
@@ -59,18 +59,18 @@ pub fn place(n: usize, share: f64) -> Result<usize, StatsError> {
 ///
 /// ```
 /// use reasonscape_stats::Confidence;
-/// use reasonscape_stats::quantile::{Places, places};
+/// use reasonscape_stats::quantile::{RankBounds, rank_bounds};
 ///
-/// let bounds = places(100, 0.5, Confidence::P95)?;
-/// assert_eq!(bounds, Places { low: Some(39), high: Some(60) });
+/// let bounds = rank_bounds(100, 0.5, Confidence::P95)?;
+/// assert_eq!(bounds, RankBounds { low: Some(39), high: Some(60) });
 /// // Twenty values may well all lie below the 95th percentile.
-/// assert_eq!(places(20, 0.95, Confidence::P95)?.high, None);
+/// assert_eq!(rank_bounds(20, 0.95, Confidence::P95)?.high, None);
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 ///
 /// # Errors
 /// A [`StatsError`] when `n` is 0 or `share` is not strictly between 0 and 1.
-pub fn places(n: usize, share: f64, confidence: Confidence) -> Result<Places, StatsError> {
+pub fn rank_bounds(n: usize, share: f64, confidence: Confidence) -> Result<RankBounds, StatsError> {
     in_range("share", share, f64::MIN_POSITIVE..=1.0 - f64::EPSILON / 2.0, "between 0 and 1")?;
     if n == 0 {
         return Err(StatsError::Empty { name: "sample" });
@@ -79,7 +79,7 @@ pub fn places(n: usize, share: f64, confidence: Confidence) -> Result<Places, St
     let fewer = lower_tail(n, share, side);
     // As many values above the quantile as there are below its mirror image.
     let more = lower_tail(n, 1.0 - share, side);
-    Ok(Places { low: fewer.checked_sub(1), high: more.checked_sub(1).map(|from_top| n - 1 - from_top) })
+    Ok(RankBounds { low: fewer.checked_sub(1), high: more.checked_sub(1).map(|from_top| n - 1 - from_top) })
 }
 
 /// How many counts from 0 on a binomial of `n` and `share` has with probability `most` at most, all taken together.
@@ -117,11 +117,11 @@ fn lower_tail(n: usize, share: f64, most: f64) -> usize {
     first + within.count()
 }
 
-/// The quantile of a sample, a value of it, with the bounds of [`places`].
+/// The quantile of a sample, a value of it, with the bounds of [`rank_bounds`].
 ///
 /// ```
 /// use reasonscape_stats::Confidence;
-/// use reasonscape_stats::effect::Sample;
+/// use reasonscape_stats::effect_size::Sample;
 /// use reasonscape_stats::quantile::quantile;
 ///
 /// let latencies = Sample::new((1..=100).map(f64::from).collect())?;
@@ -133,10 +133,10 @@ fn lower_tail(n: usize, share: f64, most: f64) -> usize {
 /// # Errors
 /// A [`StatsError`] when `share` is not strictly between 0 and 1.
 pub fn quantile(sample: &Sample, share: f64, confidence: Confidence) -> Result<Quantile, StatsError> {
-    let bounds = places(sample.len(), share, confidence)?;
-    let at = |place: usize| sample.sorted()[place];
+    let bounds = rank_bounds(sample.len(), share, confidence)?;
+    let at = |index: usize| sample.sorted()[index];
     Ok(Quantile {
-        value: at(place(sample.len(), share)?),
+        value: at(quantile_index(sample.len(), share)?),
         low: bounds.low.map(at),
         high: bounds.high.map(at),
     })
@@ -149,15 +149,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_bounds_enclose_the_place(n in 1_usize..3000, share in 0.001..0.999_f64) {
-            let (place, bounds) = (place(n, share).unwrap(), places(n, share, Confidence::P95).unwrap());
-            prop_assert!(bounds.low.is_none_or(|low| low <= place), "{place} {bounds:?}");
-            prop_assert!(bounds.high.is_none_or(|high| place <= high && high < n), "{place} {bounds:?}");
+        fn bounds_enclose_quantile_index(n in 1_usize..3000, share in 0.001..0.999_f64) {
+            let (index, bounds) = (quantile_index(n, share).unwrap(), rank_bounds(n, share, Confidence::P95).unwrap());
+            prop_assert!(bounds.low.is_none_or(|low| low <= index), "{index} {bounds:?}");
+            prop_assert!(bounds.high.is_none_or(|high| index <= high && high < n), "{index} {bounds:?}");
         }
 
         #[test]
-        fn low_and_high_are_mirror_images(n in 1_usize..3000, share in 0.001..0.999_f64) {
-            let [here, there] = [share, 1.0 - share].map(|share| places(n, share, Confidence::P95).unwrap());
+        fn bounds_are_symmetric(n in 1_usize..3000, share in 0.001..0.999_f64) {
+            let [here, there] = [share, 1.0 - share].map(|share| rank_bounds(n, share, Confidence::P95).unwrap());
             // 1 - (1 - share) is not always share; a count on the edge may go either way.
             let close = |low: Option<usize>, high: Option<usize>| {
                 low.map_or(-1, |low| low as i64).abs_diff(high.map_or(-1, |high| (n - 1 - high) as i64)) <= 1
@@ -167,29 +167,35 @@ mod tests {
     }
 
     #[test]
-    fn small_samples_have_no_bound_where_none_can_be() {
-        let at = |n| places(n, 0.95, Confidence::P95).unwrap();
-        assert_eq!(at(1), Places { low: None, high: None });
+    fn small_samples_have_no_bound() {
+        let at = |n| rank_bounds(n, 0.95, Confidence::P95).unwrap();
+        assert_eq!(at(1), RankBounds { low: None, high: None });
         assert_eq!(at(2).low, Some(0));
         // 0.95^71 is above 2.5 %, 0.95^72 below.
         assert_eq!((at(71).high, at(72).high), (None, Some(71)));
     }
 
     #[test]
-    fn millions_are_no_trouble() {
-        let bounds = places(4_000_000, 0.95, Confidence::P95).unwrap();
+    fn handles_millions_of_values() {
+        let bounds = rank_bounds(4_000_000, 0.95, Confidence::P95).unwrap();
         let reach = Confidence::P95.z() * (4e6_f64 * 0.95 * 0.05).sqrt();
         assert!((bounds.low.unwrap() as f64 - (3.8e6 - reach)).abs() < 2.0, "{bounds:?}");
         assert!((bounds.high.unwrap() as f64 - (3.8e6 + reach)).abs() < 2.0, "{bounds:?}");
     }
 
     #[test]
-    fn bad_arguments_are_named() {
-        assert_eq!(place(0, 0.5).unwrap_err().to_string(), "`sample` is empty, but needs at least one entry");
-        assert_eq!(place(3, 95.0).unwrap_err().to_string(), "`share` is 95, but must be from 0 to 1");
+    fn rejects_invalid_arguments_by_name() {
+        assert_eq!(
+            quantile_index(0, 0.5).unwrap_err().to_string(),
+            "`sample` is empty, but needs at least one entry"
+        );
+        assert_eq!(
+            quantile_index(3, 95.0).unwrap_err().to_string(),
+            "`share` is 95, but must be from 0 to 1"
+        );
         for share in [0.0, 1.0, f64::NAN] {
-            assert!(places(3, share, Confidence::P95).is_err(), "{share}");
+            assert!(rank_bounds(3, share, Confidence::P95).is_err(), "{share}");
         }
-        assert_eq!((place(3, 0.0), place(3, 1.0)), (Ok(0), Ok(2)));
+        assert_eq!((quantile_index(3, 0.0), quantile_index(3, 1.0)), (Ok(0), Ok(2)));
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Source: CPython 3.11, `Lib/random.py` and `Modules/_randommodule.c` (the algorithms; the code is our own).
 
-use crate::twister::Twister;
+use crate::mt19937::Mt19937;
 
 /// A generator that gives CPython's numbers.
 ///
@@ -21,7 +21,7 @@ use crate::twister::Twister;
 /// ```
 #[derive(Debug, Clone)]
 pub struct PyRandom {
-    twister: Twister,
+    generator: Mt19937,
 }
 
 impl PyRandom {
@@ -30,14 +30,14 @@ impl PyRandom {
         let magnitude = seed.into().unsigned_abs();
         let words = [0, 32, 64, 96].map(|place| (magnitude >> place) as u32);
         let used = magnitude.checked_ilog2().map_or(1, |bits| bits as usize / 32 + 1);
-        Self { twister: Twister::new(&words[..used]) }
+        Self { generator: Mt19937::new(&words[..used]) }
     }
 
     /// `random()`: uniform in `[0, 1)` with 53 bits.
     #[inline]
     pub fn random(&mut self) -> f64 {
-        let high = f64::from(self.twister.next_u32() >> 5);
-        let low = f64::from(self.twister.next_u32() >> 6);
+        let high = f64::from(self.generator.next_u32() >> 5);
+        let low = f64::from(self.generator.next_u32() >> 6);
         (high * 67_108_864.0 + low) * (1.0 / 9_007_199_254_740_992.0)
     }
 
@@ -55,10 +55,10 @@ impl PyRandom {
         assert!(bits <= 64, "getrandbits gives up to 64 bits, {bits} were asked for");
         match bits {
             0 => 0,
-            1..=32 => u64::from(self.twister.next_u32() >> (32 - bits)),
+            1..=32 => u64::from(self.generator.next_u32() >> (32 - bits)),
             _ => {
-                let low = u64::from(self.twister.next_u32());
-                let high = u64::from(self.twister.next_u32() >> (64 - bits));
+                let low = u64::from(self.generator.next_u32());
+                let high = u64::from(self.generator.next_u32() >> (64 - bits));
                 high << 32 | low
             }
         }
@@ -206,7 +206,7 @@ impl rand_core::TryRng for PyRandom {
     type Error = std::convert::Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Ok(self.twister.next_u32())
+        Ok(self.generator.next_u32())
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
@@ -215,7 +215,7 @@ impl rand_core::TryRng for PyRandom {
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
         for chunk in bytes.chunks_mut(4) {
-            chunk.copy_from_slice(&self.twister.next_u32().to_le_bytes()[..chunk.len()]);
+            chunk.copy_from_slice(&self.generator.next_u32().to_le_bytes()[..chunk.len()]);
         }
         Ok(())
     }

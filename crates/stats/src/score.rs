@@ -110,7 +110,7 @@ impl ReasonScore {
 
     /// What a score of this size means.
     pub fn band(&self) -> Band {
-        Band::of(self.center())
+        Band::from_score(self.center())
     }
 
     /// Whether the intervals overlap, so that neither can be said to be the better one.
@@ -205,14 +205,16 @@ impl Stream {
     /// The geometric mean grows with the product, so the product is sorted and the two that matter are logged.
     fn score(&self, model: &[TaskBounds], products: &mut [f64]) -> ReasonScore {
         // Products of this many tasks at the floor are still normal numbers; beyond, logarithms are added.
-        const TASKS_A_PRODUCT: usize = 128;
+        const TASKS_PER_PRODUCT: usize = 128;
         /// Draws at a time, so that the running products stay in the nearest cache.
         const BLOCK: usize = 1024;
 
-        let several = model.len() > TASKS_A_PRODUCT;
+        let several = model.len() > TASKS_PER_PRODUCT;
         for (block, products) in products.chunks_mut(BLOCK).enumerate() {
             let mut sums = [0.0; BLOCK];
-            for (bounds, numbers) in model.chunks(TASKS_A_PRODUCT).zip(self.of_task.chunks(TASKS_A_PRODUCT)) {
+            for (bounds, numbers) in
+                model.chunks(TASKS_PER_PRODUCT).zip(self.of_task.chunks(TASKS_PER_PRODUCT))
+            {
                 products.fill(1.0);
                 for (bound, numbers) in bounds.iter().zip(numbers) {
                     let width = bound.high - bound.low;
@@ -301,8 +303,8 @@ pub fn geometric_mean(shares: &[f64]) -> Result<f64, StatsError> {
 /// ```
 /// use reasonscape_stats::score::Band;
 ///
-/// assert_eq!(Band::of(752.0), Band::Strong);
-/// assert_eq!(Band::of(752.0).meaning(), "strong overall with minor weaknesses");
+/// assert_eq!(Band::from_score(752.0), Band::Strong);
+/// assert_eq!(Band::from_score(752.0).meaning(), "strong overall with minor weaknesses");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Band {
@@ -322,7 +324,7 @@ pub enum Band {
 
 impl Band {
     /// The band that a score falls into; a boundary belongs to the band above it.
-    pub fn of(score: f64) -> Self {
+    pub fn from_score(score: f64) -> Self {
         match score {
             s if s >= 900.0 => Self::NearPerfect,
             s if s >= 700.0 => Self::Strong,

@@ -10,12 +10,12 @@ use std::f64::consts::TAU;
 use rayon::prelude::*;
 use realfft::RealFftPlanner;
 
-use crate::effect::quantile_of_sorted;
+use crate::effect_size::quantile_of_sorted;
 use crate::random::PyRandom;
 use crate::{StatsError, in_range};
 
 /// The fewest values that make a series.
-pub const SHORTEST: usize = 4;
+pub const MIN_SERIES_LEN: usize = 4;
 
 /// The power of one series at each of its frequencies.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +59,7 @@ pub fn periodogram(series: &[f64]) -> Result<Periodogram, StatsError> {
 /// The density at frequencies 0 to one half, half of it being at the negative ones.
 fn two_sided(series: &[f64], planner: &mut RealFftPlanner<f64>) -> Result<Vec<f64>, StatsError> {
     let n = series.len();
-    if n < SHORTEST {
+    if n < MIN_SERIES_LEN {
         let expected = "4 or more values long";
         return Err(StatsError::OutOfRange { name: "series", value: n as f64, expected });
     }
@@ -161,11 +161,11 @@ impl Population {
     /// A [`StatsError`] when there is no series, one has fewer than four values or a value beyond ±1e100, or `bins` is
     /// not from 1 to 65536.
     pub fn new<S: AsRef<[f64]> + Sync>(series: &[S], bins: usize) -> Result<Self, StatsError> {
-        Self::of(&series.iter().map(AsRef::as_ref).collect::<Vec<_>>(), bins)
+        Self::from_slices(&series.iter().map(AsRef::as_ref).collect::<Vec<_>>(), bins)
     }
 
     /// The same for one type, so that the transforms are compiled here once.
-    fn of(series: &[&[f64]], bins: usize) -> Result<Self, StatsError> {
+    fn from_slices(series: &[&[f64]], bins: usize) -> Result<Self, StatsError> {
         in_range("bins", bins as f64, 1.0..=65_536.0, "from 1 to 65536")?;
         if series.is_empty() {
             return Err(StatsError::Empty { name: "series" });
@@ -349,7 +349,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_power_on_the_grid_is_that_of_the_windowed_series(series in series(), bins in 1_usize..70) {
+        fn grid_power_equals_power_of_windowed_series(series in series(), bins in 1_usize..70) {
             for series in &series {
                 let n = series.len();
                 let mean = series.iter().sum::<f64>() / n as f64;
@@ -363,7 +363,7 @@ mod tests {
         }
 
         #[test]
-        fn neither_order_matters(mut a in series(), b in series()) {
+        fn result_is_independent_of_order(mut a in series(), b in series()) {
             let population = |series: &[Vec<f64>]| Population::new(series, 8).unwrap();
             let before = population(&a).compare(&population(&b), FEW).unwrap();
             a.reverse();
@@ -373,7 +373,7 @@ mod tests {
         }
 
         #[test]
-        fn quantiles_ascend(series in series()) {
+        fn quantiles_are_monotone(series in series()) {
             let population = Population::new(&series, 8).unwrap();
             let [low, middle, high] = [0.25, 0.5, 0.75].map(|share| population.quantile(share).unwrap());
             for bin in 0..8 {
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_population_is_like_itself_and_like_its_double() {
+    fn population_equals_itself_and_its_double() {
         let mut rng = PyRandom::new(5);
         let series: Vec<Vec<f64>> = (0..20).map(|_| (0..30).map(|_| rng.random()).collect()).collect();
         let population = Population::new(&series, 16).unwrap();
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn series_without_any_power_are_alike_and_far_from_others() {
+    fn zero_power_series_are_equal_and_differ_from_others() {
         let flat = Population::new(&[[3.0; 10], [5.0; 10]], 4).unwrap();
         assert_eq!(flat.compare(&flat, FEW).unwrap().distance_db, 0.0);
         let lively = Population::new(&[[0.0, 1.0, 0.0, 2.0, 0.0, 1.0]], 4).unwrap();
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_arguments_are_named() {
+    fn rejects_invalid_arguments_by_name() {
         let message = |series: &[Vec<f64>], bins| Population::new(series, bins).unwrap_err().to_string();
         assert_eq!(message(&[], 4), "`series` is empty, but needs at least one entry");
         assert_eq!(message(&[vec![1.0; 3]], 4), "`series` is 3, but must be 4 or more values long");

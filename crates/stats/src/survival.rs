@@ -1,8 +1,8 @@
-//! How long a model thinks before it answers, when some answers never came: survival under censoring.
+//! Survival analysis of response lengths under censoring by the token limit.
 //!
 //! A trial is watched until it answers, right or wrong, or until its tokens run out. A truncated trial would have
 //! answered later; how much later is unknown. It is *censored*: it counts as still thinking as long as it was
-//! watched, and then leaves without an event. [`Lifetimes`] sorts the trials once and answers all questions:
+//! watched, and then leaves without an event. [`SurvivalData`] sorts the trials once and answers all questions:
 //! the share still thinking ([`SurvivalCurve`], Kaplan and Meier), the shares that had answered right or wrong
 //! ([`IncidenceCurve`], Aalen and Johansen), and the rates in bins of tokens ([`HazardBin`]).
 //!
@@ -14,38 +14,27 @@ mod hazard;
 mod incidence;
 
 pub use curve::{Quantile, SurvivalCurve, SurvivalStep};
-pub use hazard::{Exposure, HazardBin};
+pub use hazard::{HazardBin, RiskSet};
 pub use incidence::{Cause, IncidenceCurve, IncidenceStep};
 
-use crate::StatsError;
-
-/// How the watching of a trial ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Ending {
-    /// It answered, and the answer was right.
-    Correct,
-    /// It answered, and the answer was wrong.
-    Incorrect,
-    /// Its tokens ran out before it answered.
-    Censored,
-}
+use crate::{Outcome, StatsError};
 
 /// Trials with their tokens and endings, tallied by token count.
 ///
 /// ```
-/// use reasonscape_stats::Confidence;
-/// use reasonscape_stats::survival::{Cause, Ending, Lifetimes};
+/// use reasonscape_stats::survival::{Cause, SurvivalData};
+/// use reasonscape_stats::{Confidence, Outcome};
 ///
-/// let trials = [(120, Ending::Correct), (250, Ending::Incorrect), (300, Ending::Correct), (512, Ending::Censored)];
-/// let lifetimes = Lifetimes::new(trials)?;
-/// let curve = lifetimes.survival(Confidence::P95);
+/// let trials = [(120, Outcome::Correct), (250, Outcome::Incorrect), (300, Outcome::Correct), (512, Outcome::Truncated)];
+/// let survival_data = SurvivalData::new(trials)?;
+/// let curve = survival_data.survival(Confidence::P95);
 /// assert_eq!(curve.at(299).share, 0.5);
 /// assert_eq!(curve.median().tokens, Some(250));
-/// assert_eq!(lifetimes.incidence(Cause::Correct, Confidence::P95).at(512).share, 0.5);
+/// assert_eq!(survival_data.incidence(Cause::Correct, Confidence::P95).at(512).share, 0.5);
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lifetimes {
+pub struct SurvivalData {
     rows: Vec<Row>,
     n: u64,
 }
@@ -54,17 +43,17 @@ pub struct Lifetimes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Row {
     tokens: u64,
-    /// By [`Ending`], in its order.
+    /// By [`Outcome::code`].
     counts: [u64; 3],
 }
 
 impl Row {
-    fn count(&self, ending: Ending) -> u64 {
+    fn count(&self, ending: Outcome) -> u64 {
         self.counts[ending as usize]
     }
 
     fn answers(&self) -> u64 {
-        self.count(Ending::Correct) + self.count(Ending::Incorrect)
+        self.count(Outcome::Correct) + self.count(Outcome::Incorrect)
     }
 
     fn all(&self) -> u64 {
@@ -72,20 +61,20 @@ impl Row {
     }
 }
 
-impl Lifetimes {
+impl SurvivalData {
     /// The most tokens a trial may have used.
-    pub const MOST_TOKENS: u64 = (1 << 62) - 1;
+    pub const MAX_TOKENS: u64 = (1 << 62) - 1;
 
     /// Tallies trials given as tokens used and ending, in any order.
     ///
     /// Counted where token counts are dense, as those of many trials are, and sorted otherwise.
     ///
     /// # Errors
-    /// [`StatsError::Empty`] without a trial, [`StatsError::OutOfRange`] above [`Self::MOST_TOKENS`].
-    pub fn new(trials: impl IntoIterator<Item = (u64, Ending)>) -> Result<Self, StatsError> {
+    /// [`StatsError::Empty`] without a trial, [`StatsError::OutOfRange`] above [`Self::MAX_TOKENS`].
+    pub fn new(trials: impl IntoIterator<Item = (u64, Outcome)>) -> Result<Self, StatsError> {
         let (mut keys, mut longest) = (Vec::new(), 0);
         for (tokens, ending) in trials {
-            if tokens > Self::MOST_TOKENS {
+            if tokens > Self::MAX_TOKENS {
                 let expected = "below 2^62";
                 return Err(StatsError::OutOfRange { name: "tokens", value: tokens as f64, expected });
             }
@@ -105,7 +94,7 @@ impl Lifetimes {
     }
 
     /// How many trials ended so.
-    pub fn count(&self, ending: Ending) -> u64 {
+    pub fn count(&self, ending: Outcome) -> u64 {
         self.rows.iter().map(|row| row.count(ending)).sum()
     }
 
@@ -167,29 +156,29 @@ mod tests {
     use crate::Confidence;
     use proptest::prelude::*;
 
-    fn trials() -> impl Strategy<Value = Vec<(u64, Ending)>> {
-        let ending = prop::sample::select(vec![Ending::Correct, Ending::Incorrect, Ending::Censored]);
+    fn trials() -> impl Strategy<Value = Vec<(u64, Outcome)>> {
+        let ending = prop::sample::select(vec![Outcome::Correct, Outcome::Incorrect, Outcome::Truncated]);
         prop::collection::vec((0_u64..30, ending), 1..60)
     }
 
     proptest! {
         #[test]
-        fn the_order_of_the_trials_does_not_matter(mut trials in trials()) {
-            let forward = Lifetimes::new(trials.iter().copied()).unwrap();
+        fn result_is_independent_of_trial_order(mut trials in trials()) {
+            let forward = SurvivalData::new(trials.iter().copied()).unwrap();
             trials.reverse();
-            prop_assert_eq!(Lifetimes::new(trials).unwrap(), forward);
+            prop_assert_eq!(SurvivalData::new(trials).unwrap(), forward);
         }
 
         #[test]
-        fn counting_and_sorting_give_the_same(trials in trials()) {
+        fn counted_and_sorted_tallies_agree(trials in trials()) {
             let mut keys: Vec<u64> =
                 trials.iter().map(|(tokens, ending)| tokens << 2 | *ending as u64).collect();
             prop_assert_eq!(counted(&keys, 29), sorted(&mut keys));
         }
 
         #[test]
-        fn survival_only_falls_and_bounds_contain_it(trials in trials()) {
-            let curve = Lifetimes::new(trials).unwrap().survival(Confidence::P95);
+        fn survival_is_monotone_and_within_bounds(trials in trials()) {
+            let curve = SurvivalData::new(trials).unwrap().survival(Confidence::P95);
             let mut before = 1.0;
             for step in curve.steps() {
                 prop_assert!(0.0 <= step.low && step.low <= step.share && step.share <= step.high);
@@ -199,11 +188,11 @@ mod tests {
         }
 
         #[test]
-        fn right_wrong_and_still_thinking_add_up_to_one(trials in trials()) {
-            let lifetimes = Lifetimes::new(trials).unwrap();
-            let survival = lifetimes.survival(Confidence::P95);
+        fn incidences_and_survival_sum_to_one(trials in trials()) {
+            let survival_data = SurvivalData::new(trials).unwrap();
+            let survival = survival_data.survival(Confidence::P95);
             let [right, wrong] = [Cause::Correct, Cause::Incorrect]
-                .map(|cause| lifetimes.incidence(cause, Confidence::P95));
+                .map(|cause| survival_data.incidence(cause, Confidence::P95));
             for tokens in 0..31 {
                 let (right, wrong) = (right.at(tokens), wrong.at(tokens));
                 let sum = survival.at(tokens).share + right.share + wrong.share;
@@ -216,15 +205,15 @@ mod tests {
         }
 
         #[test]
-        fn bins_hold_every_trial_once(trials in trials(), width in 1_u64..12) {
-            let lifetimes = Lifetimes::new(trials).unwrap();
+        fn every_trial_is_in_exactly_one_bin(trials in trials(), width in 1_u64..12) {
+            let survival_data = SurvivalData::new(trials).unwrap();
             let ends: Vec<u64> = (1..=30_u64.div_ceil(width)).map(|bin| bin * width).collect();
-            let bins = lifetimes.hazards(&ends, Exposure::Everybody, Confidence::P95).unwrap();
+            let bins = survival_data.hazards(&ends, RiskSet::Full, Confidence::P95).unwrap();
             let sum = |count: fn(&HazardBin) -> u64| bins.iter().map(count).sum::<u64>();
-            prop_assert_eq!(sum(|bin| bin.correct), lifetimes.count(Ending::Correct));
-            prop_assert_eq!(sum(|bin| bin.incorrect), lifetimes.count(Ending::Incorrect));
-            prop_assert_eq!(sum(|bin| bin.censored), lifetimes.count(Ending::Censored));
-            prop_assert_eq!(bins[0].at_risk, lifetimes.n());
+            prop_assert_eq!(sum(|bin| bin.correct), survival_data.count(Outcome::Correct));
+            prop_assert_eq!(sum(|bin| bin.incorrect), survival_data.count(Outcome::Incorrect));
+            prop_assert_eq!(sum(|bin| bin.censored), survival_data.count(Outcome::Truncated));
+            prop_assert_eq!(bins[0].at_risk, survival_data.n());
             for pair in bins.windows(2) {
                 let gone = pair[0].correct + pair[0].incorrect + pair[0].censored;
                 prop_assert_eq!(pair[1].at_risk, pair[0].at_risk - gone);
@@ -233,44 +222,44 @@ mod tests {
     }
 
     #[test]
-    fn without_censoring_survival_is_the_plain_share_to_the_bit() {
-        let lifetimes = Lifetimes::new((1..=10).map(|tokens| (tokens, Ending::Correct))).unwrap();
-        let curve = lifetimes.survival(Confidence::P95);
+    fn survival_without_censoring_is_empirical_proportion() {
+        let survival_data = SurvivalData::new((1..=10).map(|tokens| (tokens, Outcome::Correct))).unwrap();
+        let curve = survival_data.survival(Confidence::P95);
         for (done, step) in (1_u32..).zip(curve.steps()) {
             assert_eq!(step.share, f64::from(10 - done) / 10.0);
             let binomial = (step.share * (1.0 - step.share) / 10.0).sqrt();
             assert!((step.error - binomial).abs() < 1e-15);
         }
         assert_eq!(curve.median().tokens, Some(5));
-        let right = lifetimes.incidence(Cause::Correct, Confidence::P95);
+        let right = survival_data.incidence(Cause::Correct, Confidence::P95);
         assert!((right.at(3).error - (0.3 * 0.7 / 10.0_f64).sqrt()).abs() < 1e-15);
         assert_eq!((right.at(10).share, right.at(10).high), (1.0, 1.0));
         assert_eq!(right.at(10).low, right.at(9).low);
-        assert_eq!(lifetimes.incidence(Cause::Incorrect, Confidence::P95).steps(), []);
+        assert_eq!(survival_data.incidence(Cause::Incorrect, Confidence::P95).steps(), []);
     }
 
     #[test]
-    fn a_trial_cut_off_where_others_answer_was_at_risk_there() {
-        let curve = Lifetimes::new([(5, Ending::Censored), (5, Ending::Correct)]).unwrap();
+    fn censored_trial_is_at_risk_at_its_own_time() {
+        let curve = SurvivalData::new([(5, Outcome::Truncated), (5, Outcome::Correct)]).unwrap();
         assert_eq!(curve.survival(Confidence::P95).at(5).share, 0.5);
     }
 
     #[test]
-    fn nothing_answered_is_a_curve_without_steps_or_median() {
-        let curve = Lifetimes::new([(7, Ending::Censored); 3]).unwrap().survival(Confidence::P95);
+    fn all_censored_has_no_steps_and_no_median() {
+        let curve = SurvivalData::new([(7, Outcome::Truncated); 3]).unwrap().survival(Confidence::P95);
         assert_eq!(curve.steps(), []);
         assert_eq!(curve.at(7).share, 1.0);
         assert_eq!(curve.median(), Quantile { tokens: None, low: None, high: None });
     }
 
     #[test]
-    fn bad_arguments_are_named() {
-        let message = |result: Result<Lifetimes, StatsError>| result.unwrap_err().to_string();
-        assert_eq!(message(Lifetimes::new([])), "`trials` is empty, but needs at least one entry");
-        assert!(message(Lifetimes::new([(u64::MAX, Ending::Correct)])).starts_with("`tokens` is 1844"));
-        let one = Lifetimes::new([(3, Ending::Correct)]).unwrap();
+    fn rejects_invalid_arguments_by_name() {
+        let message = |result: Result<SurvivalData, StatsError>| result.unwrap_err().to_string();
+        assert_eq!(message(SurvivalData::new([])), "`trials` is empty, but needs at least one entry");
+        assert!(message(SurvivalData::new([(u64::MAX, Outcome::Correct)])).starts_with("`tokens` is 1844"));
+        let one = SurvivalData::new([(3, Outcome::Correct)]).unwrap();
         let hazards =
-            |ends: &[u64]| one.hazards(ends, Exposure::Everybody, Confidence::P95).unwrap_err().to_string();
+            |ends: &[u64]| one.hazards(ends, RiskSet::Full, Confidence::P95).unwrap_err().to_string();
         assert_eq!(hazards(&[]), "`ends` is empty, but needs at least one entry");
         assert_eq!(hazards(&[5, 5]), "`ends` is 5, but must be above the end before it");
         let curve = one.survival(Confidence::P95);

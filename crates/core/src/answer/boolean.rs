@@ -1,6 +1,6 @@
 //! Truth values in any notation.
 
-use super::text::{folded, headline, plain, presents, words};
+use super::text::{folded, introduces_answer, leading_answer, plain, words};
 
 const TRUE: [&str; 8] = ["true", "t", "yes", "y", "on", "1", "correct", "⊤"];
 const FALSE: [&str; 8] = ["false", "f", "no", "n", "off", "0", "incorrect", "⊥"];
@@ -26,7 +26,8 @@ pub(super) fn matches(answer: &str, target: &str) -> bool {
     let Some(value) = truth(&target) else { return folded(answer) == target };
     let text = plain(answer).to_lowercase();
     let text = text.trim();
-    let claim = claimed(text, &target).or_else(|| headline(text).and_then(|head| claimed(head, &target)));
+    let claim =
+        claimed(text, &target).or_else(|| leading_answer(text).and_then(|head| claimed(head, &target)));
     claim.or_else(|| claimed(text.rsplit_once('\n')?.1, &target)) == Some(value)
 }
 
@@ -36,24 +37,27 @@ fn claimed(text: &str, target: &str) -> Option<bool> {
     }
     let text = folded(text);
     truth(&text)
-        .or_else(|| presented(&text))
+        .or_else(|| introduced(&text))
         .or_else(|| leading(&text))
         .or_else(|| only_truth_word(&text, target))
 }
 
 /// The value of "… = true" and "the result is false"; "is not" and "true if x is" present nothing.
-fn presented(text: &str) -> Option<bool> {
+fn introduced(text: &str) -> Option<bool> {
     let last = words(text).next_back().filter(|last| text.ends_with(last))?;
     let value = truth(last)?;
     let before = &text[..text.len() - last.len()];
-    (presents(before) && !words(before).any(|word| ["if", "unless"].contains(&word))).then_some(value)
+    (introduces_answer(before) && !words(before).any(|word| ["if", "unless"].contains(&word)))
+        .then_some(value)
 }
 
 /// The value of "yes, the light is on" where nothing else in the sentence denies it.
 fn leading(text: &str) -> Option<bool> {
     let (first, rest) = text.split_once(", ")?;
     let value = truth(first)?;
-    words(rest).all(|word| truth(word).is_none_or(|other| other == value) && !denies(word)).then_some(value)
+    words(rest)
+        .all(|word| truth(word).is_none_or(|other| other == value) && !is_negation(word))
+        .then_some(value)
 }
 
 fn only_truth_word(text: &str, target: &str) -> Option<bool> {
@@ -67,10 +71,10 @@ fn only_truth_word(text: &str, target: &str) -> Option<bool> {
     };
     let mut found = words(text).filter(|word| counts(word));
     let value = found.next().and_then(truth)?;
-    (found.next().is_none() && !words(text).any(denies)).then_some(value)
+    (found.next().is_none() && !words(text).any(is_negation)).then_some(value)
 }
 
-fn denies(word: &str) -> bool {
+fn is_negation(word: &str) -> bool {
     ["not", "or", "nor", "neither", "never", "cannot", "either", "maybe", "if"].contains(&word)
         || word.ends_with("n't")
 }
@@ -80,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_notation_of_the_value_is_right() {
+    fn accepts_any_notation_of_the_value() {
         for answer in [
             "true",
             "True.",
@@ -106,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negation_or_both_values_claim_nothing() {
+    fn rejects_negation_and_both_values() {
         for answer in [
             "not true",
             "It is not true",

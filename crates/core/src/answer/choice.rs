@@ -1,6 +1,6 @@
 //! Choices among options, by text or by letter.
 
-use super::text::{folded, headline, plain, words};
+use super::text::{folded, leading_answer, plain, words};
 
 /// Whether `answer` chooses the target among the options.
 ///
@@ -46,7 +46,7 @@ impl Options {
         self.by_text(text)
             .or_else(|| self.by_letter(text))
             .or_else(|| self.by_mention(text))
-            .or_else(|| self.by_headline(text))
+            .or_else(|| self.by_leading_answer(text))
             .or_else(|| self.by_mention(text.rsplit_once('\n')?.1))
     }
 
@@ -76,8 +76,8 @@ impl Options {
         }
     }
 
-    fn by_headline(&self, text: &str) -> Option<usize> {
-        let head = headline(text)?;
+    fn by_leading_answer(&self, text: &str) -> Option<usize> {
+        let head = leading_answer(text)?;
         let chosen = self.by_text(head).or_else(|| self.by_letter(head))?;
         let explanation = text[text.find(head)? + head.len()..].trim_matches([' ', '.', '(', ')']);
         // "B. Anna" says the option twice; "B. Carl" contradicts itself unless B is Carl. A whole sentence explains.
@@ -87,7 +87,7 @@ impl Options {
 
     /// The only option that a sentence mentions, by text or as a marked letter.
     fn by_mention(&self, text: &str) -> Option<usize> {
-        if text.trim_end().ends_with('?') || denies(text) {
+        if text.trim_end().ends_with('?') || is_negation(text) {
             return None;
         }
         let mut mentioned = self.mentioned_texts(text);
@@ -138,11 +138,11 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     words(text).map(|word| word.strip_suffix("'s").unwrap_or(word).trim_matches('\''))
 }
 
-fn denies(text: &str) -> bool {
-    const DENIALS: [&str; 11] =
+fn is_negation(text: &str) -> bool {
+    const NEGATIONS: [&str; 11] =
         ["not", "or", "nor", "neither", "never", "cannot", "either", "maybe", "perhaps", "unless", "except"];
     let lower = text.to_lowercase();
-    words(&lower.replace('’', "'")).any(|word| DENIALS.contains(&word) || word.ends_with("n't"))
+    words(&lower.replace('’', "'")).any(|word| NEGATIONS.contains(&word) || word.ends_with("n't"))
 }
 
 #[cfg(test)]
@@ -157,7 +157,7 @@ mod tests {
     const PEOPLE: [&str; 4] = ["Carl", "Anna", "Bob", "Mary Ann"];
 
     #[test]
-    fn by_letter_or_by_text() {
+    fn matches_by_letter_or_text() {
         for answer in [
             "B",
             "(B)",
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn disagreement_denial_and_several_options_choose_nothing() {
+    fn rejects_disagreement_negation_and_several_options() {
         for answer in [
             "A or B",
             "A. Anna",
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_option_wins_and_articles_do_not_count() {
+    fn longest_option_wins_and_articles_are_ignored() {
         let colours = ["red", "dark red", "the blue one"];
         assert!(right("The ball is dark red.", "dark red", &colours));
         assert!(!right("The ball is dark red.", "red", &colours));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_are_letters_or_numbers_are_texts() {
+    fn letter_and_number_options_match_as_text() {
         assert!(right("B", "B", &["B", "A", "C"]));
         assert!(!right("A", "B", &["B", "A", "C"]));
         assert!(right("3", "3", &["5", "3", "1"]));

@@ -1,6 +1,6 @@
 //! Dates in the notations of the world, as far as they cannot be confused.
 
-use super::text::{folded, headline, hedges, plain, presents, words};
+use super::text::{folded, introduces_answer, is_hedged, leading_answer, plain, words};
 
 /// A day of the Gregorian calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,13 +31,14 @@ pub(super) fn matches(answer: &str, target: &str) -> bool {
         return true;
     }
     let target = claimed(target);
-    target.is_some() && (claimed(answer) == target || headline(&plain(answer)).and_then(claimed) == target)
+    target.is_some()
+        && (claimed(answer) == target || leading_answer(&plain(answer)).and_then(claimed) == target)
 }
 
 /// The date that a text claims: the only one, or the last where the words before present it as the result.
 fn claimed(text: &str) -> Option<Date> {
     let text = plain(text).to_lowercase();
-    if hedges(&text) || text.contains(" + ") || text.trim_end().ends_with('?') {
+    if is_hedged(&text) || text.contains(" + ") || text.trim_end().ends_with('?') {
         return None;
     }
     let dates = dates(&text)?;
@@ -47,7 +48,7 @@ fn claimed(text: &str) -> Option<Date> {
         Some(previous) => {
             let between = without_weekday(&text[previous.end..last.start]);
             dates.iter().all(|date| date.date == last.date)
-                || (presents(between) || between.trim_end().ends_with(" on"))
+                || (introduces_answer(between) || between.trim_end().ends_with(" on"))
                     && !words(between).any(|word| ["and", "to"].contains(&word))
         }
     };
@@ -192,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_date_has_many_notations() {
+    fn accepts_date_notations() {
         for answer in [
             "2024-03-25",
             "2024/03/25",
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn another_date_or_one_that_can_be_confused_is_wrong() {
+    fn rejects_other_and_ambiguous_dates() {
         for answer in [
             "2024-03-06",
             "2024-05-03",

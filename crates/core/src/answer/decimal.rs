@@ -43,19 +43,19 @@ impl Decimal {
     /// The number without separators, sign of zero or idle digits. Equal numbers are equal texts; one that would need
     /// more than forty zeros is written with an exponent.
     pub(crate) fn plain(&self) -> String {
-        const MOST_ZEROS: i64 = 40;
+        const MAX_ZEROS: i64 = 40;
         let sign = if self.negative { "-" } else { "" };
         let digits = if self.digits.is_empty() { "0" } else { &self.digits };
         let length = i64::try_from(digits.len()).expect("no text is that long");
         let before_point = length.saturating_add(self.exponent);
         let zeros = |count: i64| "0".repeat(usize::try_from(count).expect("between none and forty"));
         match self.exponent {
-            0..=MOST_ZEROS => format!("{sign}{digits}{}", zeros(self.exponent)),
+            0..=MAX_ZEROS => format!("{sign}{digits}{}", zeros(self.exponent)),
             _ if self.exponent < 0 && before_point > 0 => {
                 let (whole, fraction) = digits.split_at(usize::try_from(before_point).expect("above zero"));
                 format!("{sign}{whole}.{fraction}")
             }
-            _ if self.exponent < 0 && before_point >= -MOST_ZEROS => {
+            _ if self.exponent < 0 && before_point >= -MAX_ZEROS => {
                 format!("{sign}0.{}{digits}", zeros(-before_point))
             }
             exponent => format!("{sign}{digits}e{exponent}"),
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_number_has_many_notations() {
+    fn parses_number_notations() {
         let number = Decimal::parse("1000");
         for text in ["1,000", "1000.0", "1e3", "+1000", "1.0E+3", "01000", "1_000", " 1000 ", "1000.000"] {
             assert_eq!(Decimal::parse(text), number, "{text}");

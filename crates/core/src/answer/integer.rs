@@ -2,7 +2,7 @@
 
 use super::decimal::{Decimal, number_length};
 use super::spelled;
-use super::text::{folded, headline, hedges, plain, presents, words};
+use super::text::{folded, introduces_answer, is_hedged, leading_answer, plain, words};
 use crate::extract::{is_item, without_marker};
 
 /// Whether the number that `answer` claims is the target.
@@ -27,7 +27,7 @@ fn claimed(answer: &str) -> Option<Decimal> {
 
 /// A number that is explained afterwards, unless the explanation claims another one.
 fn before_explanation(text: &str) -> Option<Decimal> {
-    let head = headline(text)?;
+    let head = leading_answer(text)?;
     let number = only_number(head)?;
     let explanation = text[text.find(head)? + head.len()..].trim_matches(['.', '!', ' ', '(', ')', '\n']);
     only_number(explanation).is_none_or(|other| other == number).then_some(number)
@@ -46,7 +46,7 @@ fn only_number(text: &str) -> Option<Decimal> {
     if text.contains(['\\', '<', '≤', '≥', '≠'])
         || text.contains(" > ")
         || text.ends_with([':', '?'])
-        || hedges(text)
+        || is_hedged(text)
     {
         return None;
     }
@@ -63,7 +63,7 @@ fn only_number(text: &str) -> Option<Decimal> {
         return None;
     }
     let clear = match numbers.iter().rev().nth(1) {
-        None => presents(before) || !names_operation(text),
+        None => introduces_answer(before) || !names_operation(text),
         Some(previous) => {
             is_conclusion(&text[previous.end..last.start]) && words(after).count() <= 4
                 || numbers.iter().all(|number| number.value == last.value) && !has_operator(text)
@@ -102,7 +102,7 @@ fn is_conclusion(between: &str) -> bool {
         "count",
         "answer",
     ];
-    if !presents(between) {
+    if !introduces_answer(between) {
         return false;
     }
     if between.contains(char::is_alphabetic) {
@@ -194,7 +194,7 @@ fn sign(before: &str) -> Sign {
     }
     let left = before.trim_end();
     if let Some(left) = left.strip_suffix('-').map(str::trim_end) {
-        let starts = left.is_empty() || left.ends_with('(') || presents(left);
+        let starts = left.is_empty() || left.ends_with('(') || introduces_answer(left);
         return if starts { Sign::Minus } else { Sign::Plus };
     }
     let previous =
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_claim_is_read_in_any_notation() {
+    fn reads_one_claim_in_any_notation() {
         for (answer, target) in [
             ("1,000", "1000"),
             ("1000.0", "1000"),
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn another_number_or_more_than_one_is_wrong() {
+    fn rejects_other_and_multiple_numbers() {
         for (answer, target) in [
             ("1009", "1000"),
             ("100", "1000"),

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_compared_and_not_their_text() {
+    fn compares_values_not_text() {
         for (answer, target) in [
             ("[1,2.0]", "[1, 2]"),
             ("[\n  1,\n  2\n]", "[1, 2]"),

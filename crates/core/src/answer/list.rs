@@ -2,7 +2,7 @@
 
 use super::decimal::Decimal;
 use super::integer;
-use super::text::{headline, hedges, plain};
+use super::text::{is_hedged, leading_answer, plain};
 use crate::extract::without_bullet;
 
 /// Whether `answer` is the target list, item by item and in order.
@@ -31,10 +31,9 @@ fn bodies(text: &str) -> impl Iterator<Item = &str> {
         .flatten();
     let introduced = |link: &str| text.rsplit_once(link);
     let introduced = [bracketed, introduced(":"), introduced(" are "), introduced(" is ")];
-    [Some(text), headline(text)]
-        .into_iter()
-        .flatten()
-        .chain(introduced.into_iter().flatten().filter(|(before, _)| !hedges(before)).map(|(_, body)| body))
+    [Some(text), leading_answer(text)].into_iter().flatten().chain(
+        introduced.into_iter().flatten().filter(|(before, _)| !is_hedged(before)).map(|(_, body)| body),
+    )
 }
 
 fn without_brackets(text: &str) -> &str {
@@ -105,9 +104,9 @@ fn bare(item: &str) -> &str {
 /// Items between separators; the last two may have an "and" between them instead.
 fn split_with_and<'a>(body: &'a str, separator: &str) -> Vec<&'a str> {
     let mut items: Vec<&str> = body.split(separator).collect();
-    if let Some((last, also)) = items.last().and_then(|last| last.split_once(" and ")) {
+    if let Some((last, rest)) = items.last().and_then(|last| last.split_once(" and ")) {
         items.pop();
-        items.extend([last, also]);
+        items.extend([last, rest]);
     }
     items
 }
@@ -133,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layout_does_not_matter() {
+    fn list_layout_is_ignored() {
         for answer in [
             "[3, 5, 8]",
             "3, 5, 8",
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn order_length_and_items_matter() {
+    fn list_order_length_and_items_must_match() {
         for answer in [
             "5, 3, 8",
             "3, 5",

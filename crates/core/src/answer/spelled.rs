@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_in_words_are_numbers() {
+    fn parses_spelled_numbers() {
         for (text, number) in [
             ("zero", "0"),
             ("Forty-two", "42"),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_only_resemble_a_number_are_none() {
+    fn rejects_words_that_resemble_numbers() {
         for text in [
             "one integer",
             "two thirds",

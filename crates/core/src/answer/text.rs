@@ -80,7 +80,7 @@ pub(super) fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
 }
 
 /// Whether a text denies, doubts or names an alternative, so that what it mentions is not what it claims.
-pub(super) fn hedges(text: &str) -> bool {
+pub(super) fn is_hedged(text: &str) -> bool {
     const HEDGES: [&str; 19] = [
         "not",
         "no",
@@ -110,7 +110,7 @@ pub(super) fn hedges(text: &str) -> bool {
 }
 
 /// Whether a text takes something back.
-fn corrects_itself(text: &str) -> bool {
+fn has_self_correction(text: &str) -> bool {
     const CORRECTIONS: [&str; 14] = [
         "actually",
         "wait",
@@ -132,14 +132,15 @@ fn corrects_itself(text: &str) -> bool {
 
 /// What a candidate says before it explains itself: "42" of "42. That is because 6 * 7 = 42". Nothing when there is
 /// no explanation, or when it takes the answer back.
-pub(super) fn headline(text: &str) -> Option<&str> {
+pub(super) fn leading_answer(text: &str) -> Option<&str> {
     const ENDS: [&str; 9] = [". ", "! ", ".\n", "\n", " because ", ", because ", " since ", ", since ", " ("];
     let end = ENDS.iter().filter_map(|end| text.find(end)).min()?;
-    Some(text[..end].trim()).filter(|headline| !headline.is_empty() && !corrects_itself(&text[end..]))
+    Some(text[..end].trim())
+        .filter(|leading_answer| !leading_answer.is_empty() && !has_self_correction(&text[end..]))
 }
 
 /// Whether a text ends with a word or sign that presents what comes next as a result.
-pub(super) fn presents(before: &str) -> bool {
+pub(super) fn introduces_answer(before: &str) -> bool {
     const WORDS: [&str; 9] = ["is", "are", "equals", "gives", "get", "be", "to", "therefore", "so"];
     let before = before.trim_end_matches([' ', '*', '_', '"', '(']);
     before.ends_with(['=', ':', '→', '⇒'])
@@ -155,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decoration_goes() {
+    fn strips_decoration() {
         for (text, expected) in [
             (r"\text{dark red}", "dark red"),
             (r"1{,}000", "1,000"),
@@ -170,21 +171,21 @@ mod tests {
     }
 
     #[test]
-    fn a_headline_stands_only_if_nothing_takes_it_back() {
-        assert_eq!(headline("42. That is because 6 * 7 = 42"), Some("42"));
-        assert_eq!(headline("42 (six times seven)"), Some("42"));
-        assert_eq!(headline("42. Wait, 43."), None);
-        assert_eq!(headline("42 (or 43)"), None);
-        assert_eq!(headline("42"), None);
+    fn leading_answer_needs_no_later_correction() {
+        assert_eq!(leading_answer("42. That is because 6 * 7 = 42"), Some("42"));
+        assert_eq!(leading_answer("42 (six times seven)"), Some("42"));
+        assert_eq!(leading_answer("42. Wait, 43."), None);
+        assert_eq!(leading_answer("42 (or 43)"), None);
+        assert_eq!(leading_answer("42"), None);
     }
 
     #[test]
-    fn results_are_presented() {
+    fn recognizes_introduced_results() {
         for before in ["12 + 5 = ", "The sum is", "we get ", "Total: ", "a → "] {
-            assert!(presents(before), "{before}");
+            assert!(introduces_answer(before), "{before}");
         }
         for before in ["3 or", "12 +", "this", "between 3 and "] {
-            assert!(!presents(before), "{before}");
+            assert!(!introduces_answer(before), "{before}");
         }
     }
 }

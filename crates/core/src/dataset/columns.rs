@@ -8,19 +8,19 @@ const FIELDS: [&str; 7] = ["id", "input", "target", "options", "category", "cont
 /// Where each field of an item stands, if not under its own name.
 ///
 /// ```
-/// use reasonscape_core::Columns;
+/// use reasonscape_core::ColumnMap;
 ///
-/// assert!("input=question,target=answer".parse::<Columns>().is_ok());
-/// assert!("options=choices.text".parse::<Columns>().is_ok());
-/// let error = "inputs=question".parse::<Columns>().unwrap_err();
+/// assert!("input=question,target=answer".parse::<ColumnMap>().is_ok());
+/// assert!("options=choices.text".parse::<ColumnMap>().is_ok());
+/// let error = "inputs=question".parse::<ColumnMap>().unwrap_err();
 /// assert!(error.contains("did you mean `input`"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Columns {
+pub struct ColumnMap {
     renamed: Vec<(&'static str, String)>,
 }
 
-impl std::str::FromStr for Columns {
+impl std::str::FromStr for ColumnMap {
     type Err = String;
 
     /// Reads `field=name` pairs, with commas between them.
@@ -49,7 +49,7 @@ impl std::str::FromStr for Columns {
     }
 }
 
-impl Columns {
+impl ColumnMap {
     /// The name under which a field is looked for.
     pub fn name_of<'a>(&'a self, field: &'a str) -> &'a str {
         self.renamed.iter().find(|(known, _)| *known == field).map_or(field, |(_, name)| name)

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Columns;
+use super::ColumnMap;
 use crate::Test;
 
 /// One question of a dataset, with its answer and what is known of it.
@@ -40,7 +40,7 @@ impl Item {
     /// What is missing or wrong, and what was expected.
     pub fn read(
         row: &Map<String, Value>,
-        columns: &Columns,
+        columns: &ColumnMap,
         target_of: Option<&TargetOf<'_>>,
     ) -> Result<Self, String> {
         let read = Row { row, columns };
@@ -51,7 +51,7 @@ impl Item {
         let id = read.scalar("id")?.unwrap_or_default();
         let test = match read.options()? {
             Some(options) => choice(&input, context.as_deref(), &options, &targets)?,
-            None => write_in(&input, context.as_deref(), targets),
+            None => free_form(&input, context.as_deref(), targets),
         };
         let metadata = columns.find(row, "metadata").cloned();
         Ok(Self { id, input, test, category, context, metadata })
@@ -59,7 +59,7 @@ impl Item {
 
     /// Every answer that is right.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(&self.test.target).chain(&self.test.also).map(String::as_str)
+        std::iter::once(&self.test.target).chain(&self.test.alternative_targets).map(String::as_str)
     }
 
     /// The item under the names that this project uses.
@@ -67,7 +67,7 @@ impl Item {
         let mut row = Map::new();
         row.insert("id".to_owned(), json!(self.id));
         row.insert("input".to_owned(), json!(self.input));
-        let target = if self.test.also.is_empty() {
+        let target = if self.test.alternative_targets.is_empty() {
             json!(self.test.target)
         } else {
             json!(self.targets().collect::<Vec<_>>())
@@ -91,7 +91,7 @@ impl Item {
 /// A row that is being read.
 struct Row<'r> {
     row: &'r Map<String, Value>,
-    columns: &'r Columns,
+    columns: &'r ColumnMap,
 }
 
 /// Options and, where the dataset has them, their labels.
@@ -238,17 +238,22 @@ fn choice(input: &str, context: Option<&str>, options: &Options, targets: &[Stri
     // A question that lists its options already is not made to list them twice.
     let shown =
         if options.texts.iter().all(|text| input.contains(text.as_str())) { &[][..] } else { &options.texts };
-    Ok(Test { prompt: prompt(input, context, shown), target, also: right, options: options.texts.clone() })
+    Ok(Test {
+        prompt: prompt(input, context, shown),
+        target,
+        alternative_targets: right,
+        options: options.texts.clone(),
+    })
 }
 
 /// A question without options of its own, unless it lists them itself.
-fn write_in(input: &str, context: Option<&str>, mut targets: Vec<String>) -> Test {
+fn free_form(input: &str, context: Option<&str>, mut targets: Vec<String>) -> Test {
     let prompt = prompt(input, context, &[]);
     if let Some((options, right)) = listed_options(input, &targets) {
         return Test::choice(prompt, options, right);
     }
-    let also = targets.split_off(1);
-    Test { prompt, target: targets.remove(0), also, options: Vec::new() }
+    let alternative_targets = targets.split_off(1);
+    Test { prompt, target: targets.remove(0), alternative_targets, options: Vec::new() }
 }
 
 /// Options that the question lists itself, a line each as `(A) …`, when the target is one of those letters.
@@ -323,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_layouts_of_the_field_are_read() {
+    fn reads_known_dataset_layouts() {
         let arc = r#"{"id": "Mercury_1", "question": "Which is a metal?",
             "choices": {"text": ["wood", "iron", "glass"], "label": ["1", "2", "3"]}, "answerKey": "2"}"#;
         let arc = mapped(arc, "input=question,options=choices,target=answerKey").unwrap();
@@ -341,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_the_place_of_an_option_only_if_it_is_no_option() {
+    fn number_is_an_option_index_only_if_not_an_option() {
         let numbers =
             item(r#"{"input": "Which is even?", "options": ["1", "2", "3"], "target": 2}"#).unwrap();
         assert_eq!(numbers.test.target, "2");
@@ -350,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn items_round_trip() {
         for row in [
             r#"{"id": 7, "input": "6 * 7?", "target": 42}"#,
             r#"{"id": "a", "input": "Where?", "target": ["Oslo", "Bergen"], "context": "Norway.", "metadata": {"x": [1]}}"#,
@@ -363,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn reports_invalid_rows() {
         for (row, says) in [
             (r#"{"question": "?", "target": "1"}"#, "no `input` (there is `question`, `target`)"),
             (r#"{"input": "?"}"#, "no `target`"),

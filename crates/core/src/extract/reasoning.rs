@@ -82,13 +82,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_closing_tag_alone_makes_all_before_it_reasoning() {
+    fn lone_closing_tag_ends_reasoning() {
         let parts = separate("a<think>b</think>c</think>d");
         assert_eq!((parts.reasoning, parts.text), (vec!["a", "b", "c"], vec!["d"]));
     }
 
     #[test]
-    fn only_its_own_closing_tag_ends_a_block() {
+    fn block_ends_only_at_its_own_closing_tag() {
         assert!(separate("<think>a</reasoning>b").unclosed);
         assert!(!separate("<think><think>a</think>b").unclosed);
     }

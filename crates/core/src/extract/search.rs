@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_is_what_belongs_together() {
+    fn finds_following_block() {
         for (text, block) in [
             ("\n\n42\nI am sure.", "42"),
             ("\n```json\n[1,\n2]\n```\nDone.", "[1,\n2]"),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_lines_are_one_line_unless_they_are_a_list_or_a_value() {
+    fn last_lines_are_one_line_list_or_value() {
         for (text, lines) in [
             ("Well.\n42\n\n---", "42"),
             ("Here:\n1. a\n2. b", "1. a\n2. b"),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_counts_only_at_the_end() {
+    fn fence_counts_only_at_the_end() {
         assert_eq!(closing_fence("a\n```\nb\n```\n"), Some("b"));
         assert_eq!(closing_fence("a\n```\nb\n```\nc"), None);
         assert_eq!(closing_fence("a\n```python"), None);

@@ -9,9 +9,9 @@ use super::{Manifold, Suite, SuiteError, View};
 use crate::{Json, ParamError, Params, Task, closest, tasks};
 
 /// More points than this in one suite are surely a slip in a range.
-const MOST_POINTS: usize = 1_000_000;
+const MAX_POINTS: usize = 1_000_000;
 /// More tests at one point than this are surely a slip too.
-const MOST_TESTS: i64 = 100_000;
+const MAX_TESTS: i64 = 100_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -77,10 +77,10 @@ pub(super) fn suite(text: &str) -> Result<Suite, SuiteError> {
         }
         manifolds.push(source.manifold(manifold, count)?);
         let points: usize = manifolds.iter().map(|manifold| manifold.points.len()).sum();
-        if points > MOST_POINTS {
+        if points > MAX_POINTS {
             return Err(source.error(
                 manifold.id.span(),
-                format!("with manifold `{id}` the suite has {points} points, more than {MOST_POINTS}; take fewer values"),
+                format!("with manifold `{id}` the suite has {points} points, more than {MAX_POINTS}; take fewer values"),
             ));
         }
     }
@@ -96,10 +96,10 @@ pub(super) fn suite(text: &str) -> Result<Suite, SuiteError> {
 impl Source<'_> {
     fn count(&self, count: &Spanned<i64>) -> Result<usize, SuiteError> {
         match *count.get_ref() {
-            value @ 1..=MOST_TESTS => Ok(value as usize),
+            value @ 1..=MAX_TESTS => Ok(value as usize),
             value => {
                 Err(self
-                    .error(count.span(), format!("`count` is {value}, but must be from 1 to {MOST_TESTS}")))
+                    .error(count.span(), format!("`count` is {value}, but must be from 1 to {MAX_TESTS}")))
             }
         }
     }
@@ -115,9 +115,9 @@ impl Source<'_> {
 
         let bases = raw.points.len().max(1);
         let size = axes.iter().fold(bases, |size, (_, values)| size.saturating_mul(values.len()));
-        if size > MOST_POINTS {
+        if size > MAX_POINTS {
             let problem = format!(
-                "manifold `{}` has {size} points, more than {MOST_POINTS}; take fewer values",
+                "manifold `{}` has {size} points, more than {MAX_POINTS}; take fewer values",
                 raw.id.get_ref()
             );
             return Err(self.error(raw.id.span(), problem));
@@ -129,7 +129,7 @@ impl Source<'_> {
             for place in 0..size / bases {
                 let coordinates = self.coordinates(base, &axes, place)?;
                 let params = Params::new(task, &coordinates)
-                    .map_err(|error| self.error(blame(&error, raw, base), error.to_string()))?;
+                    .map_err(|error| self.error(error_at(&error, raw, base), error.to_string()))?;
                 if seen.insert(crate::canonical_json(&params.to_json())) {
                     points.push(params);
                 }
@@ -227,7 +227,7 @@ impl Source<'_> {
 }
 
 /// Where the parameter that an error names was written.
-fn blame(
+fn error_at(
     error: &ParamError,
     raw: &RawManifold,
     base: Option<&BTreeMap<String, Spanned<Value>>>,
@@ -270,8 +270,8 @@ fn range(table: &toml::Table) -> Result<Vec<Json>, String> {
         ));
     }
     let steps = ((to - from) / step + 1e-9).floor();
-    if steps >= MOST_POINTS as f64 {
-        return Err(format!("has more than {MOST_POINTS} values; take a larger step"));
+    if steps >= MAX_POINTS as f64 {
+        return Err(format!("has more than {MAX_POINTS} values; take a larger step"));
     }
     let whole = table.values().all(Value::is_integer);
     Ok((0..=steps as u32)

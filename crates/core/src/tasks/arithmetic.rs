@@ -26,7 +26,7 @@ const PARAMETERS: &[Parameter] = &[
 ];
 
 /// Products stay below this, so that answers remain numbers that a person could work out.
-const LARGEST_PRODUCT: i64 = 1_000_000_000;
+const MAX_PRODUCT: i64 = 1_000_000_000;
 
 impl Task for Arithmetic {
     fn name(&self) -> &'static str {
@@ -49,7 +49,7 @@ impl Task for Arithmetic {
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let length = params.size("length");
         let operators = params.word("operators").as_bytes();
-        let world = World { max_number: params.int("max_number"), operators };
+        let world = Generator { max_number: params.int("max_number"), operators };
         let depth = params.size("max_depth").min(length - 2);
         let group = world.group(length, depth, rng);
 
@@ -72,7 +72,7 @@ impl Task for Arithmetic {
             }
         });
         prompt.push_str(" The answer is one integer.");
-        Test::write_in(prompt, group.value.to_string())
+        Test::free_form(prompt, group.value.to_string())
     }
 }
 
@@ -98,12 +98,12 @@ impl Item {
 }
 
 /// What expressions are made of.
-struct World<'a> {
+struct Generator<'a> {
     max_number: i64,
     operators: &'a [u8],
 }
 
-impl World<'_> {
+impl Generator<'_> {
     /// An expression of `length` numbers in which parentheses nest exactly `depth` deep; needs `length >= depth + 2`.
     fn group(&self, length: usize, depth: usize, rng: &mut PyRandom) -> Group {
         let mut items = Vec::with_capacity(length);
@@ -136,7 +136,7 @@ impl World<'_> {
         let mut operators = Vec::with_capacity(items.len());
         for item in &items[1..] {
             let operator = match *rng.choice(self.operators) {
-                b'*' if product.saturating_mul(item.value()).abs() > LARGEST_PRODUCT => b'+',
+                b'*' if product.saturating_mul(item.value()).abs() > MAX_PRODUCT => b'+',
                 b'%' if !matches!(item, Item::Number(2..)) => b'-',
                 operator => operator,
             };

@@ -67,7 +67,7 @@ impl Task for Boolean {
             "and_or_xor" => &Operator::ALL[..3],
             _ => &Operator::ALL[..],
         };
-        let world = World { prob_negate: params.real("prob_negate"), operators };
+        let world = Generator { prob_negate: params.real("prob_negate"), operators };
         // The answer comes first and the truth values are made to give it: were they drawn freely, the outermost
         // operator would betray the answer, since most conjunctions are false.
         let value = rng.getrandbits(1) == 1;
@@ -137,12 +137,12 @@ enum Body {
 }
 
 /// What expressions are made of.
-struct World<'a> {
+struct Generator<'a> {
     prob_negate: f64,
     operators: &'a [Operator],
 }
 
-impl World<'_> {
+impl Generator<'_> {
     /// An expression of `length` truth values, all false so far, in which parentheses nest exactly `depth` deep;
     /// needs `length >= depth + 2`.
     fn group(&self, length: usize, depth: usize, rng: &mut PyRandom) -> Group {

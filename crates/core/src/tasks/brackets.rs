@@ -77,7 +77,7 @@ impl Task for Brackets {
         let missing: String = open.into_iter().rev().collect();
 
         let style = Style { prob_noise: params.real("prob_noise"), prob_spaced: params.real("prob_spaced") };
-        Test::write_in(style.prompt(&brackets, &kinds, rng), missing)
+        Test::free_form(style.prompt(&brackets, &kinds, rng), missing)
     }
 }
 
@@ -94,8 +94,8 @@ fn walk(length: usize, max_depth: usize, rng: &mut PyRandom) -> Vec<bool> {
     let spare_pairs = (shown - (2 * deepest - left_open)) / 2;
     let ascent = deepest + 2 * rng.index(spare_pairs + 1);
     let mut walk = Walk { opens: Vec::with_capacity(shown), depth: 0, deepest };
-    walk.stroll(deepest, ascent, rng);
-    walk.stroll(left_open, shown - ascent, rng);
+    walk.random_walk(deepest, ascent, rng);
+    walk.random_walk(left_open, shown - ascent, rng);
     walk.opens
 }
 
@@ -109,7 +109,7 @@ struct Walk {
 
 impl Walk {
     /// A random way to another depth in so many steps.
-    fn stroll(&mut self, to: usize, steps: usize, rng: &mut PyRandom) {
+    fn random_walk(&mut self, to: usize, steps: usize, rng: &mut PyRandom) {
         for left in (1..=steps).rev() {
             // So many of the steps left open a bracket; drawing one of them favours no way over another.
             let opening = (left + to - self.depth) / 2;
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_walk_reaches_its_depth_and_leaves_something_open() {
+    fn every_walk_reaches_its_depth_and_stays_open() {
         let mut rng = PyRandom::new(1);
         for length in 2..=128 {
             for max_depth in 1..=16 {

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use super::text::write_options;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
-use street::{Kind, Street};
+use lanes::{Kind, Lanes};
 use wording::{VEHICLES, Wording};
 
-mod street;
+mod lanes;
 mod wording;
 
 /// The task.
@@ -55,7 +55,7 @@ impl Task for Cars {
         let lanes = params.size("lanes");
         let kinds = kinds(params.word("complexity"));
         let names = rng.sample(VEHICLES, entities);
-        let mut street = Street::new(entities, lanes, rng);
+        let mut street = Lanes::new(entities, lanes, rng);
         let start = street.clone();
 
         let wording = Wording { names: &names, lanes };
@@ -84,7 +84,7 @@ impl Task for Cars {
                 "\nAt which place is the {} in the end? The answer is one integer.",
                 names[asked]
             );
-            return Test::write_in(prompt, place.number().to_string());
+            return Test::free_form(prompt, place.number().to_string());
         }
         let _ = write!(prompt, "\nWhich vehicle is at place {} in the end?", place.number());
         let mut options: Vec<usize> = (0..entities).collect();
@@ -118,7 +118,7 @@ fn order(moves: usize, distractors: usize, rng: &mut PyRandom) -> Vec<bool> {
 
 /// The vehicle in question. One that is where it was at first comes up as often as chance would have it, so that
 /// neither "nothing has changed" nor "something has changed" is a good guess.
-fn asked(start: &Street, end: &Street, entities: usize, rng: &mut PyRandom) -> usize {
+fn asked(start: &Lanes, end: &Lanes, entities: usize, rng: &mut PyRandom) -> usize {
     let (stayed, moved): (Vec<usize>, Vec<usize>) =
         (0..entities).partition(|vehicle| start.place(*vehicle) == end.place(*vehicle));
     let by_chance = rng.index(entities) == 0;

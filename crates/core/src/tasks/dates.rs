@@ -62,7 +62,7 @@ impl Task for Dates {
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let kinds = params.word("kinds");
         let level = KINDS.iter().position(|kind| *kind == kinds).expect("the schema knows the kinds");
-        let world = World::new(params.int("span_years"));
+        let world = Generator::new(params.int("span_years"));
         let asks_weekday = level <= LAST_LEVEL_ASKING_WEEKDAYS && rng.random() < 0.5;
         let start = world.start(rng);
         let operations = params.size("operations");
@@ -110,7 +110,7 @@ impl Task for Dates {
         prompt.push_str("On which date do you arrive? The answer is one date, written YYYY-MM-DD.");
         let mut target = String::with_capacity(10);
         day.to_date().write_iso(&mut target);
-        Test::write_in(prompt, target)
+        Test::free_form(prompt, target)
     }
 }
 
@@ -171,13 +171,13 @@ impl Step {
 }
 
 /// The years around 2000 in which everything happens.
-struct World {
+struct Generator {
     span: i64,
     first: Day,
     last: Day,
 }
 
-impl World {
+impl Generator {
     fn new(span: i64) -> Self {
         let first = Date::new(2000 - span, 1, 1).to_day();
         let last = Date::new(2000 + span, 12, 31).to_day();
@@ -254,7 +254,7 @@ fn write_date(date: Date, format: &str, text: &mut String, rng: &mut PyRandom) {
 }
 
 /// A line that mentions a date or a stretch of time and moves nothing.
-fn write_distractor(world: &World, format: &str, text: &mut String, rng: &mut PyRandom) {
+fn write_distractor(world: &Generator, format: &str, text: &mut String, rng: &mut PyRandom) {
     const DATES: [&str; 6] = [
         "An unrelated invoice is dated ",
         "A note on the desk mentions ",

@@ -1,11 +1,11 @@
 //! What a query selects from a JSON document.
 
 mod document;
+mod scenario;
 mod words;
-mod world;
 
 use document::{Step, select};
-use world::{Question, World};
+use scenario::{Question, Scenario};
 
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
@@ -55,13 +55,13 @@ impl Task for JsonPath {
     }
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
-        let world = World {
+        let scenario = Scenario {
             depth: params.size("depth"),
             width: params.size("width"),
             operators: params.word("operators"),
             noise: params.size("noise"),
         };
-        let Question { document, query } = world.question(rng);
+        let Question { document, query } = scenario.question(rng);
 
         let mut target = String::from("[");
         for (place, value) in select(&document, &query).into_iter().enumerate() {
@@ -84,7 +84,7 @@ impl Task for JsonPath {
         prompt.push_str(
             "The answer is a JSON list of the selected values, in the order in which they stand in the document.",
         );
-        Test::write_in(prompt, target)
+        Test::free_form(prompt, target)
     }
 }
 

@@ -97,7 +97,7 @@ impl Task for Letters {
             prompt.push_str("Words in [square brackets] do not count. ");
         }
         prompt.push_str("The answer is one integer.");
-        Test::write_in(prompt, total.to_string())
+        Test::free_form(prompt, total.to_string())
     }
 }
 
@@ -105,7 +105,7 @@ impl Task for Letters {
 type Tally = [u16; 26];
 
 /// No word has a letter more than four times, and there are 64 words at most.
-const MOST: usize = 4 * 64;
+const MAX_LETTERS: usize = 4 * 64;
 
 fn tally(words: &[&Word]) -> Tally {
     let mut tally = [0; 26];
@@ -127,7 +127,7 @@ fn letter_at(place: usize) -> char {
 /// would occur once.
 fn draw_letters(tally: &Tally, how_many: usize, rng: &mut PyRandom) -> Vec<usize> {
     // The letters left of each count, a bit each.
-    let mut having = [0_u32; MOST + 1];
+    let mut having = [0_u32; MAX_LETTERS + 1];
     for (letter, count) in tally.iter().enumerate() {
         having[usize::from(*count)] |= 1 << letter;
     }

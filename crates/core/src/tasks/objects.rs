@@ -32,7 +32,7 @@ const PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-const LARGEST_QUANTITY: i64 = 12;
+const MAX_QUANTITY: i64 = 12;
 
 /// Adjectives that suit any noun, in the order in which English puts their kinds: opinion, size, colour.
 const ADJECTIVES: [&[&str]; 3] = [
@@ -87,7 +87,7 @@ impl Task for Objects {
                     Some(place) => targets.get(place).unwrap_or_else(|| rng.choice(targets)),
                 };
                 let noun = rng.choice(&category.nouns);
-                Entry { noun, quantity: rng.randint(1, LARGEST_QUANTITY), counts }
+                Entry { noun, quantity: rng.randint(1, MAX_QUANTITY), counts }
             })
             .collect();
         rng.shuffle(&mut entries);
@@ -110,7 +110,7 @@ impl Task for Objects {
         prompt.push_str("\n\nHow many ");
         write_list(targets, &mut prompt, |category, text| text.push_str(category.name));
         prompt.push_str(" are there in all? Add up their quantities. The answer is one integer.");
-        Test::write_in(prompt, total.to_string())
+        Test::free_form(prompt, total.to_string())
     }
 }
 

@@ -86,7 +86,7 @@ impl Task for Sequence {
             );
         }
         let target: Vec<String> = terms[shown..].iter().map(ToString::to_string).collect();
-        Test::write_in(prompt, target.join(", "))
+        Test::free_form(prompt, target.join(", "))
     }
 }
 

@@ -40,8 +40,8 @@ const PARAMETERS: &[Parameter] = &[
 
 /// What a shape measures from its middle to its ends before it is enlarged. Rounded to whole numbers, the smallest
 /// still shows which sides are equal, parallel or at right angles.
-const SMALLEST_RADIUS: f64 = 40.0;
-const LARGEST_RADIUS: f64 = 60.0;
+const MIN_RADIUS: f64 = 40.0;
+const MAX_RADIUS: f64 = 60.0;
 
 /// Other paths are smaller than the shape by this factor.
 const EXTRA_SIZE: f64 = 0.25;
@@ -119,7 +119,7 @@ struct Canvas {
 impl Canvas {
     fn draw(&self, shape: Shape, size: f64, rng: &mut PyRandom, text: &mut String) {
         let outline = Outline::new(shape, rng);
-        let radius = size * rng.uniform(SMALLEST_RADIUS, LARGEST_RADIUS) * rng.uniform(1.0, self.scale);
+        let radius = size * rng.uniform(MIN_RADIUS, MAX_RADIUS) * rng.uniform(1.0, self.scale);
         let frame = Frame {
             radius,
             degrees: rng.uniform(0.0, self.rotation),

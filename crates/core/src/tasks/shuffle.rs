@@ -2,9 +2,9 @@
 
 use super::text::write_options;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
-use scene::Scene;
+use state::State;
 
-mod scene;
+mod state;
 
 /// The task.
 pub(super) struct Shuffle;
@@ -48,27 +48,27 @@ impl Task for Shuffle {
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let entities = params.size("entities");
-        let scene = Scene::new(params.word("style"), entities, rng);
+        let state = State::new(params.word("style"), entities, rng);
         let story = Story::new(entities, params.size("depth"), rng);
         let events = story.events(params.size("anchors"), params.size("confounders"), rng);
 
-        let mut prompt = scene.opening(&story.start);
+        let mut prompt = state.opening(&story.start);
         let mut things = story.start.clone();
         let mut events = events.into_iter().peekable();
         for step in 0..=story.swaps.len() {
             while let Some((_, event)) = events.next_if(|(at, _)| *at == step) {
                 match event {
-                    Event::Anchor(thing) => scene.anchor(place_of(thing, &things), thing, rng, &mut prompt),
-                    Event::Confounder => scene.confounder(rng, &mut prompt),
+                    Event::Anchor(thing) => state.anchor(place_of(thing, &things), thing, rng, &mut prompt),
+                    Event::Confounder => state.confounder(rng, &mut prompt),
                 }
             }
             if let Some(swap) = story.swaps.get(step) {
-                scene.swap(*swap, &things, rng, &mut prompt);
+                state.swap(*swap, &things, rng, &mut prompt);
                 things.swap(swap[0], swap[1]);
             }
         }
-        scene.question(story.asked, &mut prompt);
-        let options = scene.options();
+        state.question(story.asked, &mut prompt);
+        let options = state.options();
         write_options(&options, &mut prompt);
         Test::choice(prompt, options, story.answer)
     }

@@ -95,7 +95,7 @@ impl Task for Sort {
             }
             target.push_str(&prompt[item.shown]);
         }
-        Test::write_in(prompt, target)
+        Test::free_form(prompt, target)
     }
 }
 

@@ -101,7 +101,7 @@ impl Task for Tables {
             _ => "the content of one cell, as it stands in the table",
         };
         let _ = write!(prompt, "\n\n{}{spelling} The answer is {form}.", question.text);
-        Test::write_in(prompt, question.answer.to_string())
+        Test::free_form(prompt, question.answer.to_string())
     }
 }
 

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_spelled() {
+    fn spells_numbers() {
         for (number, words) in [
             (0, "zero"),
             (19, "nineteen"),
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_those_of_the_standard_library() {
+    fn digits_match_standard_library() {
         for number in [0, 7, -7, 10, 99, -100, 12_345, i64::MAX, i64::MIN] {
             let mut text = String::new();
             write_number(number, &mut text);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_read_as_in_a_sentence() {
+    fn writes_lists_as_in_a_sentence() {
         let list = |items: &[&str]| {
             let mut text = String::new();
             write_list(items, &mut text, |item, text| text.push_str(item));

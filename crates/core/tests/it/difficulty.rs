@@ -1,6 +1,6 @@
 //! Each dimension makes tests measurably harder.
 
-use reasonscape_core::{Json, Params, Test, Tests, tasks};
+use reasonscape_core::{Json, Params, Test, TestStream, tasks};
 
 mod arithmetic;
 mod boolean;
@@ -20,7 +20,7 @@ mod tables;
 pub(crate) fn mean(task: &str, params: &str, measure: impl Fn(&Test) -> f64) -> f64 {
     let task = tasks::by_name(task).expect("a built-in task");
     let params = Params::new(task, &Json::parse(params).unwrap()).unwrap();
-    Tests::new(task, &params, 0).take(100).map(|test| measure(&test)).sum::<f64>() / 100.0
+    TestStream::new(task, &params, 0).take(100).map(|test| measure(&test)).sum::<f64>() / 100.0
 }
 
 /// Asserts that `measure` grows along a list of coordinates.

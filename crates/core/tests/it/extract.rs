@@ -92,8 +92,12 @@ impl<'a> Case<'a> {
         let reply = Reply { content: self.reply, reasoning: self.get("reasoning") };
         let options =
             self.get("options").map_or_else(Vec::new, |all| all.split(" | ").map(str::to_owned).collect());
-        let test =
-            Test { prompt: String::new(), target: self.need("target").to_owned(), also: Vec::new(), options };
+        let test = Test {
+            prompt: String::new(),
+            target: self.need("target").to_owned(),
+            alternative_targets: Vec::new(),
+            options,
+        };
         let found = extract(&reply);
         let right = is_right(self.kind(), &reply, &test);
         let mut failures = Vec::new();
@@ -112,7 +116,7 @@ impl<'a> Case<'a> {
 }
 
 #[test]
-fn every_reply_of_the_corpus_is_read_as_expected() {
+fn corpus_replies_are_extracted_as_expected() {
     let mut report = String::new();
     let (mut right, mut wrong) = (0, 0);
     for (file, text) in CORPUS {
@@ -159,7 +163,7 @@ struct Pair {
 
 impl Pair {
     fn new(kind: AnswerType, target: impl Into<String>, other: impl Into<String>) -> Self {
-        Self { kind, test: Test::write_in(String::new(), target), other: other.into() }
+        Self { kind, test: Test::free_form(String::new(), target), other: other.into() }
     }
 }
 
@@ -320,32 +324,32 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_target_is_accepted_in_every_template(pair in pairs(), template in select(TEMPLATES.to_vec())) {
+    fn accepts_target_in_every_template(pair in pairs(), template in select(TEMPLATES.to_vec())) {
         let reply = fill(template, pair.kind, &pair.test.target);
         prop_assert!(is_right(pair.kind, &Reply::from(&*reply), &pair.test), "{:?}", extract(&Reply::from(&*reply)));
     }
 
     #[test]
-    fn another_answer_is_refused_in_every_template(pair in pairs(), template in select(TEMPLATES.to_vec())) {
+    fn rejects_other_answers_in_every_template(pair in pairs(), template in select(TEMPLATES.to_vec())) {
         let reply = fill(template, pair.kind, &pair.other);
         prop_assert!(!is_right(pair.kind, &Reply::from(&*reply), &pair.test), "{:?}", extract(&Reply::from(&*reply)));
     }
 
     #[test]
-    fn reasoning_that_never_ends_gives_no_answer(pair in pairs(), template in select(TEMPLATES.to_vec())) {
+    fn unfinished_reasoning_gives_no_answer(pair in pairs(), template in select(TEMPLATES.to_vec())) {
         let reply = format!("<think>\n{}", fill(template, pair.kind, &pair.test.target).replace("</think>", ""));
         prop_assert_eq!(extract(&Reply::from(&*reply)).answer, None);
     }
 
     #[test]
-    fn no_reply_panics(content in fragments(), answer in fragments(), target in fragments(), pair in pairs()) {
+    fn never_panics_on_any_reply(content in fragments(), answer in fragments(), target in fragments(), pair in pairs()) {
         let _ = extract(&Reply::from(&*content));
         let _ = Kind(pair.kind).check(&answer, &pair.test);
         let _ = Kind(pair.kind).check(&answer, &Test { target, ..pair.test });
     }
 
     #[test]
-    fn no_unicode_panics(content in any::<String>(), pair in pairs()) {
+    fn never_panics_on_any_unicode(content in any::<String>(), pair in pairs()) {
         let _ = extract(&Reply::from(&*content));
         let _ = Kind(pair.kind).check(&content, &pair.test);
     }

@@ -8,5 +8,3 @@ mod python;
 mod solve;
 mod suites;
 mod tasks;
-mod zeta;
-mod zeta_steps;

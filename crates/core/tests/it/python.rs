@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use reasonscape_core::{Json, PyRandom, base_seed, cache_key, canonical_json, seeded};
-use reasonscape_oracle::python;
+use reasonscape_test_support::python;
 
 /// JSON documents as text, with everything that Python's reader takes and UTF-8 can hold.
 fn document() -> impl Strategy<Value = String> {
@@ -61,7 +61,7 @@ fn ask(documents: &[String]) -> Option<Vec<String>> {
 }
 
 #[test]
-fn canonical_json_and_its_key_are_pythons() {
+fn canonical_json_and_key_match_python() {
     let mut runner = TestRunner::deterministic();
     let documents: Vec<_> = (0..4000).map(|_| document().new_tree(&mut runner).unwrap()).collect();
     let texts: Vec<String> = documents.iter().map(ValueTree::current).collect();
@@ -181,7 +181,7 @@ for line in sys.stdin:
 ";
 
 #[test]
-fn random_numbers_are_pythons_however_they_are_drawn() {
+fn random_numbers_match_python() {
     let seed = prop_oneof![
         any::<i64>().prop_map(i128::from),
         any::<i128>().prop_filter("abs", |seed| *seed != i128::MIN),
@@ -211,7 +211,7 @@ fn random_numbers_are_pythons_however_they_are_drawn() {
 }
 
 #[test]
-fn a_point_is_seeded_as_the_papers_python_seeds_it() {
+fn point_seed_matches_reference_python() {
     let script = r"
 import hashlib, json, random, sys
 for line in sys.stdin:
@@ -242,7 +242,7 @@ for line in sys.stdin:
 }
 
 #[test]
-fn serde_values_have_the_key_of_their_text() {
+fn serde_values_have_the_same_key_as_their_text() {
     let text = r#"{"b": [1, 18446744073709551615, 0.1, null], "a": {"é": true}}"#;
     let value: serde_json::Value = serde_json::from_str(text).unwrap();
     assert_eq!(cache_key(&Json::from(&value)), cache_key(&Json::parse(text).unwrap()));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use reasonscape_core::{Suite, Test, Tests, tasks};
+use reasonscape_core::{Suite, Test, TestStream, tasks};
 
 fn built_in(name: &str) -> Suite {
     Suite::parse(Suite::built_in(name).expect("a built-in suite"))
@@ -10,7 +10,7 @@ fn built_in(name: &str) -> Suite {
 }
 
 #[test]
-fn r12_asks_the_twelve_at_about_1070_points() {
+fn r12_has_twelve_tasks_and_about_1070_points() {
     let suite = built_in("r12");
     let points = suite.points();
     assert!((1050..=1090).contains(&points.len()), "{} points", points.len());
@@ -37,7 +37,7 @@ fn r12_asks_the_twelve_at_about_1070_points() {
 }
 
 #[test]
-fn quick_asks_the_twelve_at_a_few_points() {
+fn quick_has_twelve_tasks_and_few_points() {
     let suite = built_in("quick");
     let points = suite.points();
     assert_eq!(points.len(), 36);
@@ -46,13 +46,13 @@ fn quick_asks_the_twelve_at_a_few_points() {
 
 /// Points of r12 are different tests, not the same ones under another name, and a point hardly repeats itself.
 #[test]
-fn the_points_of_r12_share_next_to_no_prompts() {
+fn r12_points_share_almost_no_prompts() {
     let suite = built_in("r12");
     let (mut tests, mut repeated, mut shared) = (0, 0, 0);
     let mut first_seen: HashMap<String, usize> = HashMap::new();
     let mut worst: HashMap<(usize, usize), usize> = HashMap::new();
     for (place, point) in suite.points().iter().enumerate() {
-        for test in Tests::new(point.task, point.params, suite.seed).take(point.count) {
+        for test in TestStream::new(point.task, point.params, suite.seed).take(point.count) {
             tests += 1;
             match first_seen.get(&test.prompt) {
                 None => {
@@ -85,7 +85,7 @@ fn with(manifold: &str) -> String {
 }
 
 #[test]
-fn a_wrong_suite_is_refused_with_its_line() {
+fn rejects_invalid_suites_with_line() {
     let cases = [
         (
             "id = \"a\"\ntask = \"arithmetics\"",
@@ -151,7 +151,7 @@ fn a_wrong_suite_is_refused_with_its_line() {
 }
 
 #[test]
-fn ranges_lists_and_base_points_span_what_they_say() {
+fn ranges_lists_and_base_points_expand_correctly() {
     let suite = Suite::parse(&with(
         "id = \"a\"\ntask = \"sort\"\npoints = [{ key = \"natural\" }, { key = \"numeric\" }]\n\
          params = { length = { from = 4, to = 12, step = 4 }, case_mutation = { from = 0.1, to = 0.3, step = 0.1 } }",
@@ -166,7 +166,7 @@ fn ranges_lists_and_base_points_span_what_they_say() {
 }
 
 #[test]
-fn a_point_in_two_manifolds_is_asked_once_with_the_larger_count() {
+fn duplicate_points_are_merged_with_larger_count() {
     let suite = Suite::parse(&with(
         "id = \"a\"\ntask = \"sort\"\nparams = { length = [4, 8] }\n[[manifold]]\nid = \"b\"\ntask = \"sort\"\ncount = 32\n\
          params = { length = [8, 16] }",
@@ -180,11 +180,11 @@ fn a_point_in_two_manifolds_is_asked_once_with_the_larger_count() {
 /// A guesser who knows the point and always gives its commonest answer earns little: on choices no more than the
 /// stated probability, on write-ins nowhere a third, and an eighth on average.
 #[test]
-fn the_commonest_answer_of_a_point_of_r12_is_not_common() {
+fn most_common_answer_of_r12_points_is_rare() {
     let suite = built_in("r12");
     let mut gains: HashMap<&str, Vec<f64>> = HashMap::new();
     for point in suite.points() {
-        let tests: Vec<Test> = Tests::new(point.task, point.params, 3).take(200).collect();
+        let tests: Vec<Test> = TestStream::new(point.task, point.params, 3).take(200).collect();
         let mut answers: HashMap<&str, usize> = HashMap::new();
         for test in &tests {
             *answers.entry(&test.target).or_default() += 1;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
-use reasonscape_core::{AnswerType, Json, Params, PyRandom, Range, Task, Test, Tests, tasks};
+use reasonscape_core::{AnswerType, Json, Params, PyRandom, Range, Task, Test, TestStream, tasks};
 
 use crate::solve::solve;
 
@@ -30,7 +30,7 @@ fn random_params(task: &dyn Task, rng: &mut PyRandom) -> Params {
 }
 
 fn tests(task: &dyn Task, params: &Params, seed: i64, count: usize) -> Vec<Test> {
-    Tests::new(task, params, seed).take(count).collect()
+    TestStream::new(task, params, seed).take(count).collect()
 }
 
 fn for_random_points(points: usize, mut body: impl FnMut(&dyn Task, &Params)) {
@@ -43,7 +43,7 @@ fn for_random_points(points: usize, mut body: impl FnMut(&dyn Task, &Params)) {
 }
 
 #[test]
-fn a_reader_of_the_prompt_alone_finds_the_target() {
+fn independent_solver_finds_the_target() {
     for_random_points(300, |task, params| {
         for test in tests(task, params, 7, 8) {
             let found = solve(task.name(), &test.prompt);
@@ -61,21 +61,21 @@ fn a_reader_of_the_prompt_alone_finds_the_target() {
 }
 
 #[test]
-fn fewer_tests_are_the_first_of_more() {
+fn fewer_tests_are_a_prefix_of_more() {
     for_random_points(40, |task, params| {
         assert_eq!(tests(task, params, 3, 8), tests(task, params, 3, 24)[..8], "{}", task.name());
     });
 }
 
 #[test]
-fn another_global_seed_is_another_test_set() {
+fn other_global_seed_gives_other_tests() {
     for_random_points(40, |task, params| {
         assert_ne!(tests(task, params, 0, 6), tests(task, params, 1, 6), "{}", task.name());
     });
 }
 
 #[test]
-fn options_are_distinct_hold_the_target_once_and_their_number_is_the_guess() {
+fn options_are_distinct_and_contain_target_once() {
     for_random_points(100, |task, params| {
         for test in tests(task, params, 5, 4) {
             if test.options.is_empty() {
@@ -94,7 +94,7 @@ fn options_are_distinct_hold_the_target_once_and_their_number_is_the_guess() {
 /// A blind guesser who always takes the same place, and one who always gives the commonest answer, earn what the
 /// stated guess probability allows and no more.
 #[test]
-fn guessing_blindly_earns_the_stated_probability() {
+fn blind_guessing_attains_stated_probability() {
     for task in tasks::ALL {
         let mut rng = PyRandom::new(99);
         let mut places: HashMap<(usize, usize), usize> = HashMap::new();
@@ -122,7 +122,7 @@ fn guessing_blindly_earns_the_stated_probability() {
 
 /// At the default coordinates no single answer is common: a majority guesser gets nowhere.
 #[test]
-fn no_answer_is_right_much_more_often_than_its_guess_probability() {
+fn no_constant_answer_beats_guess_probability() {
     for task in tasks::ALL {
         let params = Params::new(*task, &Json::from([("count", Json::Int(1))])).unwrap();
         let tests = tests(*task, &params, 17, 600);
@@ -143,7 +143,7 @@ fn no_answer_is_right_much_more_often_than_its_guess_probability() {
 }
 
 #[test]
-fn prompts_inside_a_point_are_distinct_where_the_world_is_not_tiny() {
+fn prompts_of_a_point_are_distinct() {
     for task in tasks::ALL {
         let params = Params::new(*task, &Json::from([("count", Json::Int(1))])).unwrap();
         let tests = tests(*task, &params, 0, 256);

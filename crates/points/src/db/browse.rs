@@ -9,7 +9,7 @@ use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::{Int32Type, Int64Type};
 use datafusion::functions_aggregate::count::count_all;
 use datafusion::logical_expr::{Expr, col, ident, lit};
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -92,7 +92,7 @@ pub struct TestName<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TrialFilter {
     /// It ended in one of these ways; in any, if none is named.
-    pub statuses: Vec<Status>,
+    pub statuses: Vec<Outcome>,
     /// Its answer or its target has this in it, in capitals or not.
     pub text: Option<String>,
 }

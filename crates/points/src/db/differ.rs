@@ -7,7 +7,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::logical_expr::col;
 use futures_util::StreamExt;
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 
 use super::{PointsDb, TrialNumber, column, text_column};
 use crate::{Filter, PointsError, Work};
@@ -29,9 +29,9 @@ pub struct DifferingTest {
     /// Which of the tests of its point.
     pub number: TrialNumber,
     /// How it ended for the first evaluation.
-    pub a: Status,
+    pub a: Outcome,
     /// How it ended for the second.
-    pub b: Status,
+    pub b: Outcome,
 }
 
 impl PointsDb {
@@ -97,8 +97,7 @@ fn numbers(batch: &RecordBatch, name: &str) -> ArrayRef {
     cast(&column(batch, name), &DataType::Int64).expect("numbers are numbers")
 }
 
-fn status(code: i64) -> Result<Status, PointsError> {
-    let known = [Status::Incorrect, Status::Correct, Status::Truncated];
-    let found = known.into_iter().find(|status| i64::from(status.code()) == code);
-    found.ok_or_else(|| PointsError::Query(format!("{code} is no status; there are 0, 1 and 2")))
+fn status(code: i64) -> Result<Outcome, PointsError> {
+    Outcome::from_code(code)
+        .ok_or_else(|| PointsError::Query(format!("{code} is no status; there are 0, 1 and 2")))
 }

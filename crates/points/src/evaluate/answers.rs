@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use reasonscape_core::{Extraction, Reply, Status, Task, Test, judge};
+use reasonscape_core::{Extraction, Outcome, Reply, Task, Test, score};
 use reasonscape_runner::cache::{Cache, CacheError, EntryId, Reader, Response};
 use reasonscape_runner::{Completion, Eval, Selection, Study, asked};
 
@@ -41,7 +41,7 @@ pub struct Answered<'a> {
     /// What was asked.
     pub test: &'a Test,
     /// What became of it.
-    pub status: Status,
+    pub status: Outcome,
     /// The reply, taken apart.
     pub found: Extraction<'a>,
     /// All that the provider said.
@@ -80,7 +80,7 @@ pub fn read_answers(
                 };
                 let reply =
                     Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
-                let (status, found) = judge(point.task, &test.test, &reply, completion.is_truncated());
+                let (status, found) = score(point.task, &test.test, &reply, completion.is_truncated());
                 let answered = Answered {
                     task: point.task,
                     index: test.index,

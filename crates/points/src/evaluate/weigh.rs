@@ -54,7 +54,7 @@ mod tests {
         let mut scales = Scales::default();
         for text in &texts {
             let script = "import gzip, sys; print(len(gzip.compress(sys.stdin.buffer.read(), 9)))";
-            let Some(said) = reasonscape_oracle::python(script, text) else { return };
+            let Some(said) = reasonscape_test_support::python(script, text) else { return };
             assert_eq!(scales.gzip_size(text.as_bytes()).to_string(), said.trim(), "{} bytes", text.len());
         }
     }

@@ -19,7 +19,7 @@ use self::split::Split;
 use super::lm_eval::{check_wanted, choose, distinct};
 use super::pour::{Destination, Outcome, Poured, Source};
 use super::score::Threshold;
-use super::{ImportOptions, Imported, ImportedUnit, file_name, find, lenient};
+use super::{ImportOptions, Imported, ImportedUnit, file_name, find};
 use crate::evaluate::weigh::Scales;
 use crate::{PointsError, Progress, Truncation};
 
@@ -223,7 +223,7 @@ fn parse<'a>(
     text: &'a [u8],
     spare: &'a mut Vec<u8>,
 ) -> Result<Sample<'a>, PointsError> {
-    lenient::read(text, spare).map_err(|error| {
+    reasonscape_core::python_json::read(text, spare).map_err(|error| {
         PointsError::log(
             path,
             format!("sample `{name}` is not as Inspect writes it ({error}); the log is damaged"),

@@ -20,7 +20,7 @@ use self::line::Line;
 use self::results::Results;
 use super::pour::{Destination, Outcome, Poured, Source};
 use super::score::Threshold;
-use super::{ImportOptions, Imported, ImportedUnit, file_name, find, lenient, list};
+use super::{ImportOptions, Imported, ImportedUnit, file_name, find, list};
 use crate::{PointsError, Progress, Truncation};
 
 const TOOL: &str = "lm-eval";
@@ -367,7 +367,7 @@ fn understand<'a>(
     numbered: &'a Numbered,
     spare: &'a mut Vec<u8>,
 ) -> Result<Line<'a>, PointsError> {
-    lenient::read(&numbered.text, spare).map_err(|error| {
+    reasonscape_core::python_json::read(&numbered.text, spare).map_err(|error| {
         let problem = error.to_string();
         let problem = problem.split(" at line ").next().unwrap_or_default();
         wrong_line(

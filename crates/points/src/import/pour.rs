@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use reasonscape_core::{Json, Status, cache_key, canonical_json};
+use reasonscape_core::{Json, cache_key, canonical_json};
 use reasonscape_runner::EvalId;
 use reasonscape_runner::cache::{Cache, CacheKey, Entry, EntryId, Importer, Mark, Response};
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ impl Source {
             ("doc_id", said.doc_id),
             ("messages", Json::Array(messages.collect())),
         ]));
-        let cache_key = CacheKey::of_canonical(&request);
+        let cache_key = CacheKey::from_canonical_json(&request);
         let choices: Vec<Value> = said
             .replies
             .iter()
@@ -157,7 +157,7 @@ impl Source {
             received_ms: said.received_ms,
             body: body.to_string().into_bytes(),
         };
-        let id = EntryId { repeat: said.repeat, ..EntryId::of(cache_key) };
+        let id = EntryId { repeat: said.repeat, ..EntryId::new(cache_key) };
         Ok(Outcome::Trial(Box::new(Answered {
             trial: Trial {
                 index: said.index,
@@ -174,7 +174,7 @@ impl Source {
                 compressed_size: scales.gzip_size(said.reasoning.unwrap_or(reply).as_bytes()),
                 finish: said.finish,
                 method: format!("{}:{}", self.tool, self.score),
-                answer: said.answer.filter(|_| status != Status::Truncated),
+                answer: said.answer.filter(|_| status != reasonscape_core::Outcome::Truncated),
                 target: said.target,
                 cache_key,
             },
@@ -310,7 +310,7 @@ impl Sink {
                         poured.correct += u64::from(is_correct);
                         poured.partial += u64::from(score != 0.0 && score != 1.0);
                         poured.truncated_correct +=
-                            u64::from(is_correct && trial.status == Status::Truncated);
+                            u64::from(is_correct && trial.status == reasonscape_core::Outcome::Truncated);
                         trials.push(trial);
                     }
                 }

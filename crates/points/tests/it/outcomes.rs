@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{Filter, Lookalike, Measure, Outcomes, PointsDb, Trial};
-use reasonscape_stats::paired_bootstrap::Outcome;
 use tempfile::TempDir;
 
 use super::world::{Draws, eval, file, open, point, rows, trial, wait, write};
@@ -18,7 +17,7 @@ fn study() -> TempDir {
             let points = [4, 8].map(|length| {
                 let trials = (0..40).map(|index| {
                     let status =
-                        [Status::Incorrect, Status::Correct, Status::Truncated][draws.below(3) as usize];
+                        [Outcome::Incorrect, Outcome::Correct, Outcome::Truncated][draws.below(3) as usize];
                     Trial {
                         completion_tokens: (model == "a" || task == "sort").then(|| 10 + draws.below(90)),
                         reasoning_tokens: draws.below(2).checked_sub(1),

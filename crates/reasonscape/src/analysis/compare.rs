@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reasonscape_points::{Column, EvalInfo, PairedTask, PointsDb, PointsError};
-use reasonscape_stats::multiple::holm;
+use reasonscape_stats::multiple_testing::holm;
 use reasonscape_stats::paired::{Verdict, mcnemar, paired_difference};
 use reasonscape_stats::paired_bootstrap::{PairedBootstrap, ScoreDifference, paired_score_difference};
 use reasonscape_stats::power::{

@@ -6,8 +6,8 @@ mod spread;
 
 use rayon::prelude::*;
 use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError, StoredTrial};
-use reasonscape_stats::effect::{Effect, Sample, Size};
-use reasonscape_stats::paired_bootstrap::Outcome;
+use reasonscape_stats::Outcome;
+use reasonscape_stats::effect_size::{Effect, Sample, Size};
 use reasonscape_stats::{Confidence, wilson};
 use serde::Serialize;
 

@@ -5,8 +5,8 @@ mod turn;
 
 use rayon::prelude::*;
 use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError};
-use reasonscape_stats::paired_bootstrap::Outcome;
-use reasonscape_stats::survival::{Cause, Ending, Exposure, HazardBin, Lifetimes, SurvivalCurve};
+use reasonscape_stats::Outcome;
+use reasonscape_stats::survival::{Cause, HazardBin, RiskSet, SurvivalCurve, SurvivalData};
 use reasonscape_stats::{Confidence, Interval};
 use serde::Serialize;
 
@@ -109,8 +109,8 @@ pub(crate) async fn hazard(
 }
 
 fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsError> {
-    let trials: Vec<(u64, Ending)> =
-        watched.with_tokens().map(|(tokens, status, _)| (tokens, ending(status))).collect();
+    let trials: Vec<(u64, Outcome)> =
+        watched.with_tokens().map(|(tokens, outcome, _)| (tokens, outcome)).collect();
     let n = trials.len() as u64;
     let mut row = HazardRow {
         n,
@@ -129,14 +129,15 @@ fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsErro
         curve: Vec::new(),
     };
     if n > 0 {
-        let lifetimes = Lifetimes::new(trials)?;
+        let survival_data = SurvivalData::new(trials)?;
         [row.correct, row.incorrect, row.censored] =
-            [Ending::Correct, Ending::Incorrect, Ending::Censored].map(|ending| lifetimes.count(ending));
-        let ends = ends(lifetimes.longest(), options.width)?;
-        let bins = lifetimes.hazards(&ends, Exposure::Everybody, options.confidence)?;
-        let curve = lifetimes.survival(options.confidence);
+            [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated]
+                .map(|ending| survival_data.count(ending));
+        let ends = ends(survival_data.longest(), options.width)?;
+        let bins = survival_data.hazards(&ends, RiskSet::Full, options.confidence)?;
+        let curve = survival_data.survival(options.confidence);
         let [right, wrong] = [Cause::Correct, Cause::Incorrect].map(|cause| {
-            let curve = lifetimes.incidence(cause, options.confidence);
+            let curve = survival_data.incidence(cause, options.confidence);
             move |tokens| {
                 let step = curve.at(tokens);
                 Interval { low: step.low, high: step.high, point: Some(step.share) }
@@ -160,18 +161,10 @@ fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsErro
             .skip_while(|bin| bin.correct + bin.incorrect + bin.censored == 0)
             .map(|bin| shown(bin, &moment(bin.up_to)))
             .collect();
-        row.curve = moments(&curve, lifetimes.longest()).into_iter().map(moment).collect();
+        row.curve = moments(&curve, survival_data.longest()).into_iter().map(moment).collect();
     }
     row.finding = row.in_words();
     Ok(row)
-}
-
-fn ending(status: Outcome) -> Ending {
-    match status {
-        Outcome::Correct => Ending::Correct,
-        Outcome::Incorrect => Ending::Incorrect,
-        Outcome::Truncated => Ending::Censored,
-    }
 }
 
 /// The ends of bins. The last is the longest trial, so that a limit that cut trials off lies on the end of a bin.

@@ -1,7 +1,7 @@
 //! Head to head: win rates, expected wins and ratings.
 
 use reasonscape_points::{EvalInfo, PointsDb, PointsError};
-use reasonscape_stats::bradley_terry::{Outcome, TaskBootstrap, fit_win_rates, rating_intervals};
+use reasonscape_stats::bradley_terry::{Convergence, TaskBootstrap, fit_win_rates, rating_intervals};
 use reasonscape_stats::pairwise::{Method, expected_wins, task_win_rates};
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
@@ -148,9 +148,9 @@ pub(crate) async fn pairwise(
             elo_high: elo.map(|[_, high]| high),
         }
     };
-    let unbeaten = match &fitted.outcome {
-        Outcome::Unbounded { unbeaten } => unbeaten.as_slice(),
-        Outcome::Converged | Outcome::IterationLimit => &[],
+    let unbeaten = match &fitted.convergence {
+        Convergence::Unbounded { unbeaten } => unbeaten.as_slice(),
+        Convergence::Converged | Convergence::IterationLimit => &[],
     };
     Ok(Pairwise {
         mode: mode.name(),

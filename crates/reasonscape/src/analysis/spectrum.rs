@@ -6,10 +6,10 @@ mod figure;
 
 use std::collections::BTreeSet;
 
-use reasonscape_core::{Json, Params, Tests, tasks};
+use reasonscape_core::{Json, Params, TestStream, tasks};
 use reasonscape_points::{Column, Filter, PointsDb, PointsError};
 use reasonscape_stats::Mode;
-use reasonscape_stats::spectrum::{PermutationTest, Population, SHORTEST};
+use reasonscape_stats::spectrum::{MIN_SERIES_LEN, PermutationTest, Population};
 use serde::Serialize;
 
 use super::counted::Asked;
@@ -162,9 +162,9 @@ async fn population(
         };
         let given = Json::parse(params).map_err(|error| refused(error.to_string()))?;
         let params = Params::new(task, &given).map_err(|error| refused(error.to_string()))?;
-        for test in Tests::new(task, &params, source.seed).take(sampling.count) {
+        for test in TestStream::new(task, &params, source.seed).take(sampling.count) {
             let one = sampling.series.of(&test.prompt);
-            if one.len() < SHORTEST {
+            if one.len() < MIN_SERIES_LEN {
                 too_short += 1;
             } else {
                 series.push(one);
@@ -174,7 +174,7 @@ async fn population(
     }
     if series.is_empty() {
         return Err(PointsError::Question(format!(
-            "every prompt is shorter than {SHORTEST} steps and has no rhythm; `--series classes` takes shorter ones"
+            "every prompt is shorter than {MIN_SERIES_LEN} steps and has no rhythm; `--series classes` takes shorter ones"
         )));
     }
     let population = Population::new(&series, sampling.bins)?;

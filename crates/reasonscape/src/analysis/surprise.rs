@@ -1,6 +1,6 @@
 //! How likely a model found what it said, by the probabilities of its tokens.
 
-use reasonscape_core::zeta::answer_probability;
+use reasonscape_metrics::answer_probability;
 use reasonscape_points::Said;
 use serde::Serialize;
 

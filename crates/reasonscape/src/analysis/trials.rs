@@ -1,7 +1,7 @@
 //! The trials that are meant, by evaluation and task or by evaluation alone.
 
 use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError};
-use reasonscape_stats::paired_bootstrap::Outcome;
+use reasonscape_stats::Outcome;
 
 use super::counted::{Asked, Counted, truncation_is_known};
 

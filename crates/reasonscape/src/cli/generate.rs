@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use reasonscape_core::{Json, Params, Tests};
+use reasonscape_core::{Json, Params, TestStream};
 use serde::Serialize;
 
 use super::tasks::find;
@@ -46,7 +46,7 @@ impl Generate {
             .map_err(|error| Failure::input(format!("`--params` is not JSON: {error}")))?;
         let params = Params::new(task, &given).map_err(Failure::input)?;
         let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-        for (index, test) in Tests::new(task, &params, self.seed).take(self.count).enumerate() {
+        for (index, test) in TestStream::new(task, &params, self.seed).take(self.count).enumerate() {
             let line = Line {
                 index,
                 prompt: &test.prompt,

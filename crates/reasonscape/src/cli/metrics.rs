@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use reasonscape_core::zeta::{MetricsSummary, Rules};
-use reasonscape_figures::Kind;
+use reasonscape_charts::Kind;
+use reasonscape_metrics::{MetricOptions, MetricsSummary};
 use reasonscape_points::Progress;
 use reasonscape_stats::StatsError;
 use serde::Serialize;
@@ -178,7 +178,7 @@ impl Metrics {
         }
         Ok(Options {
             names: Names::parse(&self.map).map_err(Failure::input)?,
-            rules: Rules { numbers: !self.no_numbers, temperature: self.temperature },
+            rules: MetricOptions { numbers: !self.no_numbers, temperature: self.temperature },
             skip_bad: self.skip_bad,
             examples: self.examples,
         })

@@ -1,7 +1,7 @@
 //! What a report may claim: only what is significant after correction, in plain words.
 
 use reasonscape_points::{PointsDb, PointsError};
-use reasonscape_stats::multiple::holm;
+use reasonscape_stats::multiple_testing::holm;
 use reasonscape_stats::{Confidence, Interval, Mode, wilson};
 
 use super::Block;

@@ -11,7 +11,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use reasonscape_figures::plotly_script;
+use reasonscape_charts::plotly_script;
 
 use super::problem::Problem;
 use super::reply::{accepts_gzip, reply};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasonscape_figures::{Figure, escape};
+use reasonscape_charts::{Figure, escape};
 use serde::Serialize;
 use serde_json::{Value, json};
 

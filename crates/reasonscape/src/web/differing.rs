@@ -1,6 +1,6 @@
 //! Tests that ended differently for two evaluations, in the order in which they are shown.
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{DifferingPoint, DifferingTest, TestName};
 
 use super::listing::Coordinates;
@@ -43,7 +43,7 @@ impl Right {
     }
 
     fn holds(self, test: &DifferingTest) -> bool {
-        let (a, b) = (test.a == Status::Correct, test.b == Status::Correct);
+        let (a, b) = (test.a == Outcome::Correct, test.b == Outcome::Correct);
         match self {
             Self::One => a != b,
             Self::A => a && !b,
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use reasonscape_points::TrialNumber;
 
-    fn test(index: u64, a: Status, b: Status) -> DifferingTest {
+    fn test(index: u64, a: Outcome, b: Outcome) -> DifferingTest {
         DifferingTest { number: TrialNumber { index, repeat: 0 }, a, b }
     }
 
@@ -126,16 +126,16 @@ mod tests {
             tests,
         };
         Differing::of(vec![
-            point("sort", r#"{"length": 16}"#, vec![test(3, Status::Correct, Status::Incorrect)]),
+            point("sort", r#"{"length": 16}"#, vec![test(3, Outcome::Correct, Outcome::Incorrect)]),
             point(
                 "sort",
                 r#"{"length": 4}"#,
                 vec![
-                    test(1, Status::Truncated, Status::Correct),
-                    test(8, Status::Incorrect, Status::Truncated),
+                    test(1, Outcome::Truncated, Outcome::Correct),
+                    test(8, Outcome::Incorrect, Outcome::Truncated),
                 ],
             ),
-            point("add", "{}", vec![test(0, Status::Correct, Status::Truncated)]),
+            point("add", "{}", vec![test(0, Outcome::Correct, Outcome::Truncated)]),
         ])
     }
 

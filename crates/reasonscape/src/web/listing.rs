@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{
     Filter, PointsDb, PointsError, PointsOf, StoredTrial, TestName, TrialFilter, TrialNumber, TrialsAt,
 };
@@ -59,9 +59,9 @@ impl Wanted {
     }
 }
 
-const STATUSES: [Status; 3] = [Status::Correct, Status::Incorrect, Status::Truncated];
+const STATUSES: [Outcome; 3] = [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated];
 
-fn status(name: &str) -> Result<Status, Problem> {
+fn status(name: &str) -> Result<Outcome, Problem> {
     STATUSES.into_iter().find(|status| status.name() == name).ok_or_else(|| {
         Problem::wrong(format_args!("`{name}` is no status; there are correct, incorrect and truncated"))
     })
@@ -119,9 +119,9 @@ impl Listing {
                 .map(|point| {
                     let counts = point.counts;
                     let n = [
-                        (Status::Correct, counts.n_e),
-                        (Status::Incorrect, counts.n_u().saturating_sub(counts.n_e)),
-                        (Status::Truncated, counts.n_t),
+                        (Outcome::Correct, counts.n_e),
+                        (Outcome::Incorrect, counts.n_u().saturating_sub(counts.n_e)),
+                        (Outcome::Truncated, counts.n_t),
                     ];
                     TrialsAt {
                         eval_id: point.eval_id,
@@ -328,7 +328,7 @@ mod tests {
             read.conditions,
             ["eval_id=a1", "base_task=sort", "params.length=8..32", "params.depth=1"]
         );
-        assert_eq!(read.which.statuses, [Status::Truncated]);
+        assert_eq!(read.which.statuses, [Outcome::Truncated]);
         assert_eq!(read.which.text.as_deref(), Some("42"));
         assert_eq!(wanted("/trials?eval=&text=").unwrap(), Wanted::default());
         assert!(wanted("/trials?status=wrong").unwrap_err().message.contains("there are correct"));

@@ -7,7 +7,7 @@ const DIGITS: usize = 12;
 
 /// A short name for coordinates, which is the same wherever they are asked.
 pub(super) fn point_name(params: &str) -> String {
-    let mut name = CacheKey::of_canonical(params).to_string();
+    let mut name = CacheKey::from_canonical_json(params).to_string();
     name.truncate(DIGITS);
     name
 }

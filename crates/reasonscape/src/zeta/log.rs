@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
-use reasonscape_core::zeta::{Answered, PerTask};
+use reasonscape_metrics::{PerTaskResult, SampleRecord};
 use reasonscape_points::{TaskLog, TaskLogRows};
 use serde::{Serialize, Serializer};
 
@@ -81,7 +81,7 @@ impl LogPart {
         }
     }
 
-    pub(super) fn push(&mut self, model: Option<&str>, row: &Answered<'_>, task: &PerTask<'_>) {
+    pub(super) fn push(&mut self, model: Option<&str>, row: &SampleRecord<'_>, task: &PerTaskResult<'_>) {
         match self {
             Self::Jsonl(lines) => {
                 serde_json::to_writer(&mut *lines, &Line::new(model, row, task))
@@ -145,7 +145,7 @@ struct Unsupported<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn new(model: Option<&'a str>, row: &Answered<'a>, task: &'a PerTask<'a>) -> Self {
+    fn new(model: Option<&'a str>, row: &SampleRecord<'a>, task: &'a PerTaskResult<'a>) -> Self {
         let steps = task.false_steps.iter().map(|step| FalseStep { line: step.line, text: step.text });
         let grounding = task.grounding.as_ref();
         let unsupported = grounding

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::Context;
 use rayon::prelude::*;
-use reasonscape_core::zeta::{Rules, Summary, measure};
+use reasonscape_metrics::{MetricOptions, Summary, measure};
 use reasonscape_points::Progress;
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ pub(crate) struct Options {
     /// What the fields are called.
     pub(crate) names: Names,
     /// What is measured.
-    pub(crate) rules: Rules,
+    pub(crate) rules: MetricOptions,
     /// Whether bad lines are left out instead of refused.
     pub(crate) skip_bad: bool,
     /// How many false steps are kept as examples.

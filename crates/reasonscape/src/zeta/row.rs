@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use reasonscape_core::zeta::Answered;
+use reasonscape_metrics::SampleRecord;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -64,8 +64,8 @@ impl<'a> Row<'a> {
     }
 
     /// What is measured.
-    pub(crate) fn answered(&self) -> Answered<'_> {
-        Answered {
+    pub(crate) fn answered(&self) -> SampleRecord<'_> {
+        SampleRecord {
             id: self.id.as_deref().unwrap_or_default(),
             repeat: self.repeat,
             input: self.input.as_deref(),

@@ -130,7 +130,9 @@ fn scores_are_re_derived_by_the_lines_of_the_documentation() {
             .iter()
             .map(|(name, task)| (name, [&task["low"], &task["high"]]))
             .collect();
-        let Some(printed) = reasonscape_oracle::python(script, &json!(bounds).to_string()) else { return };
+        let Some(printed) = reasonscape_test_support::python(script, &json!(bounds).to_string()) else {
+            return;
+        };
         let expected: Value = serde_json::from_str(&printed).unwrap();
         for key in ["center", "margin", "ci_low", "ci_high"] {
             let (found, expected) = (number(&row["score"][key]), number(&expected[key]));

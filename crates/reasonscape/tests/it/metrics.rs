@@ -33,8 +33,8 @@ fn same(found: &Value, expected: &Value, tolerance: f64, what: &str) {
 #[test]
 fn every_formula_agrees_with_plain_python_on_thousands_of_random_results() {
     for seed in ["1", "2"] {
-        let Some(lines) = reasonscape_oracle::python(GENERATE, seed) else { return };
-        let expected = reasonscape_oracle::python(ORACLE, &lines).expect("it was there a moment ago");
+        let Some(lines) = reasonscape_test_support::python(GENERATE, seed) else { return };
+        let expected = reasonscape_test_support::python(ORACLE, &lines).expect("it was there a moment ago");
         let expected: Vec<(String, Value)> = serde_json::from_str(&expected).unwrap();
         let found = json(lines.as_str(), &[]);
         let models = found["models"].as_array().unwrap();
@@ -58,8 +58,8 @@ fn every_formula_agrees_with_plain_python_on_thousands_of_random_results() {
 
 #[test]
 fn the_log_has_what_was_measured_and_can_be_measured_again() {
-    let Some(lines) = reasonscape_oracle::python(GENERATE, "3") else { return };
-    let expected = reasonscape_oracle::python(ORACLE, &lines).expect("it was there a moment ago");
+    let Some(lines) = reasonscape_test_support::python(GENERATE, "3") else { return };
+    let expected = reasonscape_test_support::python(ORACLE, &lines).expect("it was there a moment ago");
     let expected: Vec<(String, Value)> = serde_json::from_str(&expected).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log.jsonl");

@@ -23,7 +23,7 @@ means = sorted(math.exp(sum(math.log(low + (high - low) * rng.random()) for _, (
                         / len(tasks)) for _ in range(5000))
 print(json.dumps([1000 * means[125], 1000 * means[4875]]))
 ";
-    let Some(expected) = reasonscape_oracle::python(script, "") else { return };
+    let Some(expected) = reasonscape_test_support::python(script, "") else { return };
     let expected: [f64; 2] = serde_json::from_str(&expected).unwrap();
     let found = json(BOUNDS, &[]);
     assert!((found["ci_low"].as_f64().unwrap() - expected[0]).abs() < 1e-9);

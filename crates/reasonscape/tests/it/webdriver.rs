@@ -37,7 +37,8 @@ pub(crate) struct Browser {
 impl Browser {
     /// A window on a site; `None` without a Chromium and its driver.
     pub(crate) fn on(site: &str) -> Option<Self> {
-        let (chromium, driver) = (reasonscape_oracle::chromium()?, reasonscape_oracle::chromedriver()?);
+        let (chromium, driver) =
+            (reasonscape_test_support::chromium()?, reasonscape_test_support::chromedriver()?);
         let mut driver = Command::new(&driver)
             .args(["--port=0", "--log-level=SEVERE"])
             .stdout(Stdio::piped())

@@ -10,7 +10,8 @@ use reasonscape_core::{Json, JsonError, canonical_json};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::entry::{CacheKey, Entry, EntryId, KeyError, Response, from_hex, to_hex};
+use super::entry::{Entry, Response};
+use super::{CacheKey, EntryId, KeyError};
 
 /// Why a line is not an entry.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +71,7 @@ impl Entry {
     pub fn to_line(&self) -> String {
         let (response, response_hex) = match std::str::from_utf8(&self.response.body) {
             Ok(text) => (Some(Cow::Owned(json_or_string(text))), None),
-            Err(_) => (None, Some(Cow::Owned(to_hex(&self.response.body)))),
+            Err(_) => (None, Some(Cow::Owned(reasonscape_core::to_hex(&self.response.body)))),
         };
         let line = Line {
             key: Some(Cow::Owned(self.id.key.to_string())),
@@ -96,7 +97,7 @@ impl Entry {
             problem: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
         })?;
         let request = canonical_json(&Json::parse(&text_of(&line.request))?);
-        let key = CacheKey::of_canonical(&request);
+        let key = CacheKey::from_canonical_json(&request);
         if let Some(found) = line.key {
             let found: CacheKey = found.parse()?;
             if found != key {
@@ -105,7 +106,7 @@ impl Entry {
         }
         let body = match (line.response, line.response_hex) {
             (Some(response), None) => text_of(&response).into_owned().into_bytes(),
-            (None, Some(hex)) => from_hex(&hex).ok_or(LineError::Response)?,
+            (None, Some(hex)) => reasonscape_core::from_hex(&hex).ok_or(LineError::Response)?,
             _ => return Err(LineError::Response),
         };
         Ok(Self {
@@ -147,8 +148,11 @@ mod tests {
 
     fn entry(body: &[u8]) -> Entry {
         let request = r#"{"model": "m", "top_p": 1.0}"#.to_owned();
-        let id =
-            EntryId { key: CacheKey::of_canonical(&request), namespace: "spare \"x\"".into(), repeat: 3 };
+        let id = EntryId {
+            key: CacheKey::from_canonical_json(&request),
+            namespace: "spare \"x\"".into(),
+            repeat: 3,
+        };
         let response = Response { status: 200, latency_ms: 7, received_ms: -1, body: body.to_vec() };
         Entry { id, request, response }
     }

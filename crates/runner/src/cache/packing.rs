@@ -8,7 +8,8 @@ use std::cell::RefCell;
 
 use zstd::bulk::{Compressor, Decompressor};
 
-use super::entry::{Entry, EntryId};
+use super::EntryId;
+use super::entry::Entry;
 use super::error::CacheError;
 
 /// What an entry may have before compression: far above any reply, far below what SQLite takes.
@@ -72,7 +73,7 @@ impl Packer {
 /// Compresses on the calling thread, so that the one thread that writes has little to do.
 pub(super) fn pack(entry: &Entry) -> Result<Packed, CacheError> {
     let Entry { id, request, response } = entry;
-    debug_assert_eq!(id.key, super::CacheKey::of_canonical(request), "the key is that of the request");
+    debug_assert_eq!(id.key, super::CacheKey::from_canonical_json(request), "the key is that of the request");
     let bytes = request.len() + 1 + response.body.len();
     if bytes > MOST_BYTES {
         return Err(CacheError::TooLarge { bytes, most: MOST_BYTES });
@@ -128,7 +129,11 @@ mod tests {
 
     fn entry(request: &str, body: &[u8]) -> Entry {
         let response = Response { status: 200, latency_ms: 1, received_ms: 2, body: body.to_vec() };
-        Entry { id: EntryId::of(CacheKey::of_canonical(request)), request: request.to_owned(), response }
+        Entry {
+            id: EntryId::new(CacheKey::from_canonical_json(request)),
+            request: request.to_owned(),
+            response,
+        }
     }
 
     proptest! {

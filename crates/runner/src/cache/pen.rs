@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
-use super::entry::EntryId;
+use super::EntryId;
 use super::error::CacheError;
 use super::owners::Owner;
 use super::packing::Packed;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::entry::{CacheKey, Entry, EntryId, Response};
+use super::entry::{Entry, Response};
 use super::error::CacheError;
 use super::packing::{Unpacked, unpack};
+use super::{CacheKey, EntryId};
 
 /// A connection that reads. Each thread has its own: it can be sent to another thread but not shared.
 #[derive(Debug)]
@@ -212,7 +213,7 @@ impl<'a> Record<'a> {
         let id = self.id()?;
         let unpacked = self.unpacked()?;
         let request = unpacked.request()?.to_owned();
-        if CacheKey::of_canonical(&request) != id.key {
+        if CacheKey::from_canonical_json(&request) != id.key {
             return Err("its key is not that of its request".to_owned());
         }
         Ok(Entry {

@@ -1,6 +1,6 @@
 //! What is asked at a point, for whoever looks for the answers.
 
-use reasonscape_core::{Json, Point, Test, Tests, canonical_json};
+use reasonscape_core::{Json, Point, Test, TestStream, canonical_json};
 
 use crate::cache::CacheKey;
 use crate::{Eval, Examples, Question, Study, StudyError};
@@ -23,10 +23,10 @@ pub fn asked<'s>(
     point: &'s Point<'s>,
 ) -> impl Iterator<Item = Result<Asked, StudyError>> + 's {
     let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
-    Tests::new(point.task, point.params, study.seed).enumerate().map(move |(index, test)| {
+    TestStream::new(point.task, point.params, study.seed).enumerate().map(move |(index, test)| {
         let question = Question { task: point.task, test: &test, examples: &examples };
         let payload = eval.payload(&eval.template.render(&question)?);
-        let key = CacheKey::of_canonical(&canonical_json(&Json::from(&payload)));
+        let key = CacheKey::from_canonical_json(&canonical_json(&Json::from(&payload)));
         Ok(Asked { index, test, key })
     })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ReplyProblem, repair};
+use super::ReplyProblem;
 use crate::secret::REDACTED;
 use crate::{Completion, Finish};
 
@@ -46,7 +46,7 @@ pub(super) fn failure(status: u16, body: &[u8]) -> Result<Completion, ReplyProbl
 
 impl Report {
     fn read(body: &[u8]) -> Self {
-        match serde_json::from_str::<Value>(&repair::repaired(body)) {
+        match serde_json::from_str::<Value>(&reasonscape_core::python_json::repair(body)) {
             Ok(Value::Object(members)) => Self::of_json(&Value::Object(members)),
             Ok(Value::String(message)) => Self { message, ..Self::default() },
             Ok(_) => Self::default(),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use reasonscape_core::{Point, Reply, Status, judge};
+use reasonscape_core::{Outcome, Point, Reply, score};
 use reasonscape_stats::power::trials_for_margin;
 use reasonscape_stats::{Confidence, Counters, Mode};
 
@@ -69,10 +69,10 @@ pub(super) fn next_round(
 /// The counters of one trial.
 fn counted(planned: &Planned<'_>, completion: &crate::Completion) -> Counters {
     let reply = Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
-    let (status, _) = judge(planned.task, &planned.test, &reply, completion.finish == Finish::Length);
-    let flag = |wanted: Status| f64::from(u8::from(status == wanted));
-    let guess = if status == Status::Truncated { 0.0 } else { planned.test.guess() };
-    Counters::new(1.0, flag(Status::Correct), flag(Status::Truncated), guess)
+    let (status, _) = score(planned.task, &planned.test, &reply, completion.finish == Finish::Length);
+    let flag = |wanted: Outcome| f64::from(u8::from(status == wanted));
+    let guess = if status == Outcome::Truncated { 0.0 } else { planned.test.guess() };
+    Counters::new(1.0, flag(Outcome::Correct), flag(Outcome::Truncated), guess)
         .expect("the counters of one trial")
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use rayon::prelude::*;
-use reasonscape_core::{Params, Suite, Task, Tests};
+use reasonscape_core::{Params, Suite, Task, TestStream};
 
 use super::draw::hash;
 use super::skill::Difficulty;
@@ -160,7 +160,7 @@ fn tests(
     count: usize,
 ) -> Vec<(u64, [u8; OPENING], Question)> {
     let difficulty = Difficulty::new(task, params);
-    Tests::new(task, params, seed)
+    TestStream::new(task, params, seed)
         .take(count)
         .map(|test| {
             let question = Question {
@@ -202,7 +202,7 @@ mod tests {
             .points()
             .iter()
             .flat_map(|point| {
-                Tests::new(point.task, point.params, suite.seed).take(2).map(|test| test.prompt)
+                TestStream::new(point.task, point.params, suite.seed).take(2).map(|test| test.prompt)
             })
             .collect();
         (Questions::new(&[suite], Some(4)), prompts)

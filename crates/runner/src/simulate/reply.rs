@@ -18,12 +18,12 @@ const UNKNOWN: &str = "I do not know this question.";
 /// The simulated models and the questions they were built for, without a network.
 ///
 /// ```
-/// use reasonscape_core::{Suite, Tests};
+/// use reasonscape_core::{Suite, TestStream};
 /// use reasonscape_runner::simulate::{Asked, SimulatedModel, Simulator};
 ///
 /// let suite = Suite::parse(Suite::built_in("quick").expect("it is built in"))?;
 /// let point = &suite.points()[0];
-/// let test = Tests::new(point.task, point.params, suite.seed).next().expect("tests never end");
+/// let test = TestStream::new(point.task, point.params, suite.seed).next().expect("tests never end");
 /// let all_knowing = SimulatedModel::by_name("sim-p1").expect("one of the family");
 ///
 /// let simulator = Simulator::new(std::slice::from_ref(&suite), None, 0);

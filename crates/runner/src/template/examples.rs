@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use minijinja::Value;
-use reasonscape_core::{Json, Params, Range, Task, Tests};
+use reasonscape_core::{Json, Params, Range, Task, TestStream};
 
 /// What is added to a study's seed for its examples: "examples" in ASCII, far from any seed that a person types.
 const SEED_OFFSET: i64 = 0x6578_616d_706c_6573;
@@ -48,7 +48,7 @@ impl Examples {
         let easier = Params::new(task, &easier(task, params));
         let params = easier.as_ref().unwrap_or(params);
         let mut drawn: Vec<(String, Value)> = Vec::with_capacity(shots + 1);
-        for test in Tests::new(task, params, seed.wrapping_add(SEED_OFFSET)).take(shots + 1) {
+        for test in TestStream::new(task, params, seed.wrapping_add(SEED_OFFSET)).take(shots + 1) {
             // A world that is nearly used up repeats itself; an example is shown once.
             if drawn.iter().all(|(prompt, _)| *prompt != test.prompt) {
                 let value =
@@ -110,7 +110,7 @@ mod tests {
             let examples = Examples::new(task, &params, 0, 3);
             let shown = examples.beside_prompts("");
             assert_eq!(shown.len(), 3, "{}", task.name());
-            for test in Tests::new(task, &params, 0).take(256) {
+            for test in TestStream::new(task, &params, 0).take(256) {
                 assert!(!shown.contains(&test.prompt.as_str()), "{}", task.name());
             }
         }

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use reasonscape_core::{Suite, Test, Tests};
+use reasonscape_core::{Suite, Test, TestStream};
 use reasonscape_runner::simulate::{Faults, SimulateOptions, SimulatedServer};
 use serde_json::{Value, json};
 
@@ -82,7 +82,7 @@ fn server_with(faults: &str) -> SimulatedServer {
 fn some_tests() -> Vec<Test> {
     let suite = quick();
     let points = suite.points();
-    points.iter().map(|point| Tests::new(point.task, point.params, suite.seed).next().unwrap()).collect()
+    points.iter().map(|point| TestStream::new(point.task, point.params, suite.seed).next().unwrap()).collect()
 }
 
 fn chat(model: &str, prompt: &str, more: &Value) -> Value {

@@ -1,6 +1,6 @@
 //! Templates: what is rendered, what is refused, and that an answer in the form they ask for is found.
 
-use reasonscape_core::{Json, Params, Reply, Task, Test, Tests, extract, tasks};
+use reasonscape_core::{Json, Params, Reply, Task, Test, TestStream, extract, tasks};
 use reasonscape_runner::{Examples, Message, Question, Role, Sampler, Template};
 
 fn point(task: &'static dyn Task) -> Params {
@@ -9,7 +9,7 @@ fn point(task: &'static dyn Task) -> Params {
 
 fn first_test(name: &str) -> (&'static dyn Task, Test) {
     let task = tasks::by_name(name).unwrap();
-    (task, Tests::new(task, &point(task), 0).next().unwrap())
+    (task, TestStream::new(task, &point(task), 0).next().unwrap())
 }
 
 fn render(template: &Template, task: &'static dyn Task, test: &Test) -> Vec<Message> {
@@ -26,7 +26,7 @@ fn every_built_in_template_asks_every_task() {
     for name in Template::built_in_names() {
         let template = Template::built_in(name).unwrap();
         for task in tasks::ALL.iter().copied() {
-            let test = Tests::new(task, &point(task), 0).next().unwrap();
+            let test = TestStream::new(task, &point(task), 0).next().unwrap();
             let messages = render(&template, task, &test);
             assert_eq!(messages, render(&template, task, &test), "{name}");
             let last = messages.last().unwrap();
@@ -43,7 +43,7 @@ fn every_built_in_template_asks_every_task() {
 #[test]
 fn an_answer_in_the_form_that_is_asked_for_is_found() {
     for task in tasks::ALL.iter().copied() {
-        for test in Tests::new(task, &point(task), 0).take(16) {
+        for test in TestStream::new(task, &point(task), 0).take(16) {
             for reply in [
                 format!("Answer: {}", test.target),
                 format!("First this, then that.\n\nAnswer: {}", test.target),

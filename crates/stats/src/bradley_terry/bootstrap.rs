@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Outcome, fit_win_rates};
+use super::{Convergence, fit_win_rates};
 use crate::pairwise::TaskWinRates;
 use crate::random::PyRandom;
 use crate::score::middle_95;
@@ -39,7 +39,7 @@ pub struct RatingIntervals {
     /// Number of resamples.
     pub replicates: usize,
     /// How many of them have no finite maximum, because some models were unbeaten there. Their ratings are those of
-    /// [`Outcome::Unbounded`]; where they are many, the outer ends are the doing of the added tie.
+    /// [`Convergence::Unbounded`]; where they are many, the outer ends are the doing of the added tie.
     pub unbounded: usize,
 }
 
@@ -94,7 +94,7 @@ pub fn rating_intervals(rates: &TaskWinRates, options: TaskBootstrap) -> Result<
         low: Vec::with_capacity(rates.models()),
         high: Vec::with_capacity(rates.models()),
         replicates: options.replicates,
-        unbounded: fits.iter().filter(|fit| matches!(fit.outcome, Outcome::Unbounded { .. })).count(),
+        unbounded: fits.iter().filter(|fit| matches!(fit.convergence, Convergence::Unbounded { .. })).count(),
     };
     let mut ratings = vec![0.0; options.replicates];
     for model in 0..rates.models() {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_threads_changes_nothing() {
+    fn result_is_independent_of_thread_count() {
         let rates = rates(6, 5);
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_that_agree_leave_no_doubt_about_other_tasks() {
+    fn agreeing_tasks_give_zero_width_intervals() {
         let same = Some(Interval { low: 0.5, high: 0.6, point: None });
         let better = Some(Interval { low: 0.52, high: 0.62, point: None });
         let rates = task_win_rates(&[[better; 4], [same; 4]], Confidence::P95, Method::Exact).unwrap();
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn resamples_in_which_somebody_is_unbeaten_are_counted() {
+    fn counts_unbounded_resamples() {
         let (high, low) = ((0.9, 0.91), (0.1, 0.11));
         let share = |(low, high)| Some(Interval { low, high, point: None });
         let rows = [[share(high), share(high), share(low)], [share(low), share(low), share(high)]];
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_resampled_is_refused() {
+    fn rejects_input_that_cannot_be_resampled() {
         let message = |tasks, replicates| {
             rating_intervals(&rates(3, tasks), TaskBootstrap { replicates, seed: 1 }).unwrap_err().to_string()
         };

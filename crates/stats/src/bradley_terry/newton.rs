@@ -4,22 +4,22 @@
 //! tells little of those far away, and hundreds of sweeps carry the news from end to end. Second derivatives see all
 //! pairs at once.
 
-use super::games::Games;
+use super::win_counts::WinCounts;
 
 /// The longest step, as a factor of `e`: farther out the likelihood is no parabola.
-const LONGEST: f64 = 3.0;
+const MAX_STEP: f64 = 3.0;
 
 /// By how much the logarithms of the ratings have to change; `None` where the numbers give no answer.
 ///
 /// The second derivatives are a Laplacian, which does not see all ratings move together. A constant added to all its
 /// entries forbids that, and makes it positive definite where no group is unbeaten.
-pub(super) fn newton(ratings: &[f64], games: &Games) -> Option<Vec<f64>> {
-    let models = games.models;
+pub(super) fn newton(ratings: &[f64], win_counts: &WinCounts) -> Option<Vec<f64>> {
+    let models = win_counts.models;
     let mut matrix = vec![0.0; models * models];
     let mut step = vec![0.0; models];
     for a in 0..models {
         for b in (0..models).filter(|&b| b != a) {
-            let (won, lost) = (games.wins[a * models + b], games.losses[a * models + b]);
+            let (won, lost) = (win_counts.wins[a * models + b], win_counts.losses[a * models + b]);
             let sum = ratings[a] + ratings[b];
             let (for_a, for_b) = (ratings[a] / sum, ratings[b] / sum);
             step[a] += won * for_b - lost * for_a;
@@ -34,7 +34,7 @@ pub(super) fn newton(ratings: &[f64], games: &Games) -> Option<Vec<f64>> {
     }
     solve(&mut matrix, &mut step)?;
     let farthest = step.iter().fold(0.0_f64, |farthest, step| farthest.max(step.abs()));
-    let scale = if farthest > LONGEST { LONGEST / farthest } else { 1.0 };
+    let scale = if farthest > MAX_STEP { MAX_STEP / farthest } else { 1.0 };
     for step in &mut step {
         *step *= scale;
     }
@@ -86,7 +86,7 @@ mod tests {
     use super::solve;
 
     #[test]
-    fn a_system_is_solved_or_refused() {
+    fn solves_regular_and_rejects_singular_systems() {
         // numpy.linalg.solve([[4, 2, 1], [2, 5, 3], [1, 3, 6]], [1, 2, 3])
         let mut matrix = [4.0, 2.0, 1.0, 2.0, 5.0, 3.0, 1.0, 3.0, 6.0];
         let mut right = [1.0, 2.0, 3.0];

@@ -1,4 +1,4 @@
-//! The likelihood of a logistic curve with a guess floor, and the climb to its top.
+//! The likelihood of a logistic curve with a guess floor, and its maximization.
 
 use super::{LackOfFit, Row, checked};
 use crate::{StatsError, chi_square};
@@ -28,9 +28,9 @@ impl Curve {
     }
 }
 
-/// Where a climb ended.
+/// Where the maximization ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Top {
+pub(super) struct Maximum {
     pub(super) curve: Curve,
     pub(super) log_likelihood: f64,
     /// False when the likelihood still rises, by ever less, as the curve becomes steeper.
@@ -140,25 +140,25 @@ impl Data {
     }
 
     /// Newton's method with step halving, in both coordinates or (`is_level`) in the height alone.
-    pub(super) fn climb(&self, start: Curve, is_level: bool) -> Result<Top, StatsError> {
-        /// Ten steps settle most climbs; those towards infinity take some dozens.
-        const MOST: u32 = 1000;
+    pub(super) fn maximize(&self, start: Curve, is_level: bool) -> Result<Maximum, StatsError> {
+        /// Most fits need ten steps; those that diverge need some dozens.
+        const MAX_STEPS: u32 = 1000;
 
         let mut curve = start;
         let mut here = self.log_likelihood(curve);
-        for _ in 0..MOST {
+        for _ in 0..MAX_STEPS {
             let step = self.step(curve, is_level);
             // The gain that the step promises; a step that promises nothing, but is long, leads to infinity.
             let size = step.height.abs() + step.slope.abs();
-            if step.promise <= 1e-20 * (1.0 + here.abs()) || self.is_off(curve) {
-                return Ok(Top {
+            if step.predicted_gain <= 1e-20 * (1.0 + here.abs()) || self.is_diverging(curve) {
+                return Ok(Maximum {
                     curve,
                     log_likelihood: here,
-                    is_finite: size < 1e-3 && !self.is_off(curve),
+                    is_finite: size < 1e-3 && !self.is_diverging(curve),
                 });
             }
             // What is gained where the likelihood has no digits left shows in the gradient alone.
-            let is_below_rounding = step.promise <= 1e-13 * (1.0 + here.abs());
+            let is_below_rounding = step.predicted_gain <= 1e-13 * (1.0 + here.abs());
             let mut part = 1.0;
             let next = loop {
                 let next = Curve {
@@ -176,15 +176,15 @@ impl Data {
             };
             let Some((next, there)) = next else {
                 // Nothing higher within rounding: this is the top, as far as numbers can tell.
-                return Ok(Top { curve, log_likelihood: here, is_finite: size < 1e-3 });
+                return Ok(Maximum { curve, log_likelihood: here, is_finite: size < 1e-3 });
             };
             (curve, here) = (next, there);
         }
-        Err(StatsError::NotConverged { name: "logistic fit", steps: u64::from(MOST) })
+        Err(StatsError::NotConverged { name: "logistic fit", steps: u64::from(MAX_STEPS) })
     }
 
     /// Whether the curve is so steep, or so far from one half everywhere, that it can only be on its way to infinity.
-    fn is_off(&self, curve: Curve) -> bool {
+    fn is_diverging(&self, curve: Curve) -> bool {
         curve.slope.abs() > self.steepest() || curve.height.abs() - curve.slope.abs() > 40.0
     }
 
@@ -200,22 +200,22 @@ impl Data {
         }
         let middle = sum / weights;
         let mut gradient = [0.0; 2];
-        let mut bend = Bend { height: 0.0, cross: 0.0, slope: 0.0 };
+        let mut hessian = Hessian { height: 0.0, cross: 0.0, slope: 0.0 };
         for row in &self.rows {
             let (eta, offset) = (curve.at(row.x), row.x - middle);
             let (score, information) = (score(row, eta), observed_information(row, eta));
-            bend.height += information;
+            hessian.height += information;
             gradient[0] += score;
             if !is_level {
                 gradient[1] += score * offset;
-                bend.cross += information * offset;
-                bend.slope += information * offset * offset;
+                hessian.cross += information * offset;
+                hessian.slope += information * offset * offset;
             }
         }
         // As far again as the curve is steep, so that a cliff between close values is reached in a few steps.
-        let [height, slope] = bend.uphill(gradient, 5.0 + curve.height.abs() + curve.slope.abs());
-        let promise = (gradient[0] * height + gradient[1] * slope).max(0.0);
-        Step { height: height - slope * middle, slope, promise }
+        let [height, slope] = hessian.ascent_step(gradient, 5.0 + curve.height.abs() + curve.slope.abs());
+        let predicted_gain = (gradient[0] * height + gradient[1] * slope).max(0.0);
+        Step { height: height - slope * middle, slope, predicted_gain }
     }
 
     pub(super) fn lack_of_fit(&self, curve: Curve) -> Result<LackOfFit, StatsError> {
@@ -239,21 +239,21 @@ struct Step {
     height: f64,
     slope: f64,
     /// Twice the gain in log-likelihood that the step promises.
-    promise: f64,
+    predicted_gain: f64,
 }
 
 /// How the log-likelihood is bent, downwards, in height and slope.
-struct Bend {
+struct Hessian {
     height: f64,
     cross: f64,
     slope: f64,
 }
 
-impl Bend {
+impl Hessian {
     /// Along each main axis the gradient over the size of the bend, so that plateaus and saddles are left uphill.
     ///
-    /// Near a top this is Newton's step; elsewhere it is at most `longest` along each axis.
-    fn uphill(&self, gradient: [f64; 2], longest: f64) -> [f64; 2] {
+    /// Near a top this is Newton's step; elsewhere it is at most `max_len` along each axis.
+    fn ascent_step(&self, gradient: [f64; 2], max_len: f64) -> [f64; 2] {
         let angle = (2.0 * self.cross).atan2(self.height - self.slope) / 2.0;
         let (sine, cosine) = angle.sin_cos();
         let mean = f64::midpoint(self.height, self.slope);
@@ -262,10 +262,10 @@ impl Bend {
         // The smaller one through the product of both, so that it keeps its digits.
         let smaller = (self.height * self.slope - self.cross * self.cross) / larger;
         let (first, second) = if mean >= 0.0 { (larger, smaller) } else { (smaller, larger) };
-        let along = |axis: [f64; 2], bend: f64| {
+        let along = |axis: [f64; 2], hessian: f64| {
             let rise = axis[0] * gradient[0] + axis[1] * gradient[1];
-            let step = if rise == 0.0 { 0.0 } else { rise / bend.abs() };
-            let step = if step.is_finite() { step.clamp(-longest, longest) } else { longest.copysign(rise) };
+            let step = if rise == 0.0 { 0.0 } else { rise / hessian.abs() };
+            let step = if step.is_finite() { step.clamp(-max_len, max_len) } else { max_len.copysign(rise) };
             axis.map(|part| part * step)
         };
         let (one, other) = (along([cosine, sine], first), along([-sine, cosine], second));

@@ -6,9 +6,9 @@ use crate::{Confidence, Interval, StatsError, in_range};
 pub const MEAN_FLOOR: f64 = 1e-6;
 
 /// No Beta knows more than this many trials would tell (`alpha + beta`): a margin of 0 has no Beta either.
-pub const MOST_TRIALS: f64 = 1e12;
+pub const MAX_TRIALS: f64 = 1e12;
 
-/// A Beta distribution with both shapes from 1 to [`MOST_TRIALS`], hence with one peak and never U-shaped.
+/// A Beta distribution with both shapes from 1 to [`MAX_TRIALS`], hence with one peak and never U-shaped.
 ///
 /// ```
 /// use reasonscape_stats::pairwise::Beta;
@@ -38,9 +38,9 @@ impl Beta {
     /// ```
     ///
     /// # Errors
-    /// A [`StatsError`] when a shape is not from 1 to [`MOST_TRIALS`].
+    /// A [`StatsError`] when a shape is not from 1 to [`MAX_TRIALS`].
     pub fn new(alpha: f64, beta: f64) -> Result<Self, StatsError> {
-        let shape = |name, value| in_range(name, value, 1.0..=MOST_TRIALS, "from 1 to 1e12");
+        let shape = |name, value| in_range(name, value, 1.0..=MAX_TRIALS, "from 1 to 1e12");
         Ok(Self { alpha: shape("alpha", alpha)?, beta: shape("beta", beta)? })
     }
 
@@ -77,7 +77,7 @@ impl Beta {
         // The center's distance from 1 by its own sum, so that it keeps its digits when it is small.
         let rest = f64::midpoint(1.0 - low, 1.0 - high).clamp(MEAN_FLOOR, 1.0 - MEAN_FLOOR);
         let variance = (interval.margin() / confidence.z()).powi(2);
-        let nu = (mean * rest / variance - 1.0).clamp(1.0 / mean.min(rest), MOST_TRIALS);
+        let nu = (mean * rest / variance - 1.0).clamp(1.0 / mean.min(rest), MAX_TRIALS);
         Ok(Self { alpha: (mean * nu).max(1.0), beta: (rest * nu).max(1.0) })
     }
 
@@ -126,7 +126,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn at_95_percent_the_least_informed_beta_needs_no_clamp(one in 0.0..=1.0_f64, other in 0.0..=1.0_f64) {
+        fn beta_at_95_percent_needs_no_clamp(one in 0.0..=1.0_f64, other in 0.0..=1.0_f64) {
             let share = interval(one.min(other), one.max(other));
             prop_assume!(share.margin() > 1e-5 && share.center().min(1.0 - share.center()) > MEAN_FLOOR);
             let (mean, z) = (share.center(), Confidence::P95.z());
@@ -138,7 +138,7 @@ mod tests {
         }
 
         #[test]
-        fn any_interval_at_any_confidence_has_proper_shapes(
+        fn from_interval_gives_valid_shapes(
             one in 0.0..=1.0_f64,
             width in -20.0..0.0_f64,
             level in 0.01..0.999_f64,
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_intervals_become_the_documented_betas() {
+    fn degenerate_intervals_give_documented_betas() {
         let of = |low, high, level| {
             Beta::from_interval(interval(low, high), Confidence::new(level).unwrap()).unwrap()
         };
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_that_are_no_share_are_named() {
+    fn rejects_bounds_outside_unit_range() {
         let message =
             |low, high| Beta::from_interval(interval(low, high), Confidence::P95).unwrap_err().to_string();
         assert_eq!(message(f64::NAN, 1.0), "`low` is NaN, but must be a finite number");

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tie_is_half_a_win() {
+    fn tie_counts_as_half_a_win() {
         assert_eq!(share_greater(&[1.0, 2.0, 3.0, 4.0], &[1.0, 1.0, 4.0, 4.0]), 0.5);
     }
 }

@@ -19,11 +19,11 @@ const NODES: usize = 16;
 const PANEL_WIDTH: f64 = 4.0;
 /// The same for a panel that touches 0 or 1, where a density like `x^0.42` is no polynomial.
 const END_PANEL_WIDTH: f64 = 0.5;
-/// A Beta ends where its density has fallen by `exp(-DROP)`, under the rounding of a double.
-const DROP: f64 = 38.0;
+/// A Beta ends where its density has fallen by `exp(-MIN_LOG_DENSITY_DROP)`, under the rounding of a double.
+const MIN_LOG_DENSITY_DROP: f64 = 38.0;
 
 /// Gauss-Legendre on `[0, 1]`, with the integrals from 0 to each node.
-struct Rule {
+struct GaussLegendre {
     node: [f64; NODES],
     weight: [f64; NODES],
     /// `partial[j][i]` is the integral to node `i` of the polynomial that is 1 at node `j` and 0 at the others.
@@ -31,7 +31,7 @@ struct Rule {
 }
 
 /// The one rule there is.
-static RULE: LazyLock<Rule> = LazyLock::new(Rule::new);
+static GAUSS_LEGENDRE: LazyLock<GaussLegendre> = LazyLock::new(GaussLegendre::new);
 
 /// The Legendre polynomials `P_0(x)` to `P_NODES(x)`, by Bonnet's recursion.
 fn legendre(x: f64) -> [f64; NODES + 1] {
@@ -44,7 +44,7 @@ fn legendre(x: f64) -> [f64; NODES + 1] {
     values
 }
 
-impl Rule {
+impl GaussLegendre {
     /// The nodes are the roots of `P_NODES` by Newton's method; the partial integrals follow from
     /// `int P_k = (P_(k+1) - P_(k-1)) / (2 k + 1)`.
     ///
@@ -101,23 +101,23 @@ impl Panel {
 
 /// Where a Beta is, and how wide a panel may be there.
 #[derive(Debug, Clone, Copy)]
-struct Reach {
+struct Support {
     low: f64,
     high: f64,
     standard_deviation: f64,
 }
 
-impl Reach {
+impl Support {
     /// Walks out from the mean until the density has dropped.
     ///
     /// A number of standard deviations would not do: the long tail of a skewed Beta is exponential, not normal.
-    fn of(beta: &Beta) -> Self {
+    fn new(beta: &Beta) -> Self {
         let (mean, rest, standard_deviation) = (beta.mean(), beta.rest(), beta.standard_deviation());
         let walk = |sign: f64, room: f64| {
             let mut distance = 5.0 * standard_deviation;
             while distance < room {
                 let step = sign * distance;
-                if beta.log_density((step / mean).ln_1p(), (-step / rest).ln_1p()) < -DROP {
+                if beta.log_density((step / mean).ln_1p(), (-step / rest).ln_1p()) < -MIN_LOG_DENSITY_DROP {
                     return distance;
                 }
                 distance *= 1.125;
@@ -127,11 +127,11 @@ impl Reach {
         Self { low: mean - walk(-1.0, mean), high: mean + walk(1.0, rest), standard_deviation }
     }
 
-    fn meets(&self, panel: Panel) -> bool {
+    fn overlaps(&self, panel: Panel) -> bool {
         self.low < panel.left + panel.width && panel.left < self.high
     }
 
-    fn admits(&self, panel: Panel) -> bool {
+    fn is_narrow_enough(&self, panel: Panel) -> bool {
         let widest = if panel.touches_an_end() { END_PANEL_WIDTH } else { PANEL_WIDTH };
         panel.width <= widest * self.standard_deviation
     }
@@ -145,16 +145,16 @@ pub(super) struct Grid {
 impl Grid {
     /// Halves `[0, 1]` until no Beta that reaches a panel finds it too wide.
     pub(super) fn cover(betas: &[Beta]) -> Self {
-        let reaches: Vec<Reach> = betas.iter().map(Reach::of).collect();
+        let supports: Vec<Support> = betas.iter().map(Support::new).collect();
         let [left, right] = Panel { left: 0.0, right_gap: 0.0, width: 1.0 }.halves();
         let mut waiting = vec![right, left];
         let mut panels = Vec::new();
         while let Some(panel) = waiting.pop() {
-            let mut met = reaches.iter().filter(|reach| reach.meets(panel)).peekable();
+            let mut met = supports.iter().filter(|support| support.overlaps(panel)).peekable();
             if met.peek().is_none() {
                 continue;
             }
-            if met.all(|reach| reach.admits(panel)) {
+            if met.all(|support| support.is_narrow_enough(panel)) {
                 panels.push(panel);
             } else {
                 let [left, right] = panel.halves();
@@ -166,16 +166,16 @@ impl Grid {
 
     /// The density and the distribution function of one of the Betas that the grid covers.
     pub(super) fn tabulate(&self, beta: &Beta) -> Table {
-        let reach = Reach::of(beta);
-        let first = self.panels.partition_point(|panel| panel.left + panel.width <= reach.low);
-        let count = self.panels[first..].partition_point(|panel| panel.left < reach.high);
+        let support = Support::new(beta);
+        let first = self.panels.partition_point(|panel| panel.left + panel.width <= support.low);
+        let count = self.panels[first..].partition_point(|panel| panel.left < support.high);
         let mut table = Table {
             first,
             mass: vec![0.0; count * NODES],
             below: vec![0.0; count * NODES],
             edges: Vec::with_capacity(count + 1),
         };
-        let rule = &*RULE;
+        let rule = &*GAUSS_LEGENDRE;
         let mut sum = 0.0;
         table.edges.push(sum);
         let rows = table.mass.chunks_exact_mut(NODES).zip(table.below.chunks_exact_mut(NODES));
@@ -205,7 +205,7 @@ impl Grid {
 /// A node's distance from the mean is a sum of small exact numbers, never the difference of two rounded places:
 /// a Beta of 1e12 trials is a millionth wide. At an end of `[0, 1]` the nodes are at `width t^6` from it, the
 /// substitution that makes `x^s` smooth for every `s >= 0`.
-fn densities(beta: &Beta, panel: Panel, rule: &Rule) -> [f64; NODES] {
+fn densities(beta: &Beta, panel: Panel, rule: &GaussLegendre) -> [f64; NODES] {
     let (mean, rest) = (beta.mean(), beta.rest());
     let at = |t: f64| panel.width * t.powi(6);
     let stretch = |t: f64| 6.0 * panel.width * t.powi(5);
@@ -292,13 +292,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn against_the_uniform_it_is_the_mean(alpha in shape(), other in shape()) {
+        fn probability_against_uniform_is_mean(alpha in shape(), other in shape()) {
             let found = exceeds(beta(alpha, other), beta(1.0, 1.0));
             prop_assert!((found - alpha / (alpha + other)).abs() < 1e-13, "{found}");
         }
 
         #[test]
-        fn of_two_powers_it_is_the_ratio_of_the_exponents(a in shape(), b in shape()) {
+        fn probability_of_power_distributions_is_exponent_ratio(a in shape(), b in shape()) {
             let found = exceeds(beta(a, 1.0), beta(b, 1.0));
             prop_assert!((found - a / (a + b)).abs() < 1e-13, "{found}");
             let mirrored = exceeds(beta(1.0, a), beta(1.0, b));
@@ -306,7 +306,7 @@ mod tests {
         }
 
         #[test]
-        fn the_two_directions_add_up(a in shape(), b in shape(), c in shape(), d in shape()) {
+        fn both_directions_sum_to_one(a in shape(), b in shape(), c in shape(), d in shape()) {
             let (one, other) = (beta(a, b), beta(c, d));
             prop_assert!((exceeds(one, other) + exceeds(other, one) - 1.0).abs() < 1e-12);
             prop_assert!((exceeds(one, one) - 0.5).abs() < 1e-13);
@@ -314,16 +314,24 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_integrates_polynomials_and_their_parts() {
+    fn quadrature_integrates_polynomials_exactly() {
         for degree in 0..2 * NODES as i32 {
-            let whole: f64 =
-                RULE.node.iter().zip(&RULE.weight).map(|(t, weight)| weight * t.powi(degree)).sum();
+            let whole: f64 = GAUSS_LEGENDRE
+                .node
+                .iter()
+                .zip(&GAUSS_LEGENDRE.weight)
+                .map(|(t, weight)| weight * t.powi(degree))
+                .sum();
             assert!((whole - 1.0 / f64::from(degree + 1)).abs() < 1e-14, "degree {degree}");
         }
         for degree in 0..NODES as i32 {
-            for (i, end) in RULE.node.iter().enumerate() {
-                let part: f64 =
-                    RULE.node.iter().zip(&RULE.partial).map(|(t, partial)| partial[i] * t.powi(degree)).sum();
+            for (i, end) in GAUSS_LEGENDRE.node.iter().enumerate() {
+                let part: f64 = GAUSS_LEGENDRE
+                    .node
+                    .iter()
+                    .zip(&GAUSS_LEGENDRE.partial)
+                    .map(|(t, partial)| partial[i] * t.powi(degree))
+                    .sum();
                 assert!(
                     (part - end.powi(degree + 1) / f64::from(degree + 1)).abs() < 1e-14,
                     "degree {degree}"

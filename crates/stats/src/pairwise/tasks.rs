@@ -30,7 +30,7 @@ pub struct TaskWinRates {
 /// One task: who has run it, and the rate of each pair `i < j` of those, row by row.
 #[derive(Debug, Clone, PartialEq)]
 struct TaskRates {
-    entrants: Vec<usize>,
+    models: Vec<usize>,
     rates: Vec<f64>,
 }
 
@@ -51,10 +51,10 @@ impl TaskWinRates {
     /// # Panics
     /// When there is no such task.
     pub fn rate(&self, task: usize, a: usize, b: usize) -> Option<f64> {
-        let TaskRates { entrants, rates } = &self.tasks[task];
-        let place = |model: usize| entrants.iter().position(|&entrant| entrant == model);
+        let TaskRates { models, rates } = &self.tasks[task];
+        let place = |model: usize| models.iter().position(|&entrant| entrant == model);
         let (i, j) = (place(a)?, place(b)?);
-        let above = |i: usize, j: usize| rates[i * entrants.len() - i * (i + 1) / 2 + j - i - 1];
+        let above = |i: usize, j: usize| rates[i * models.len() - i * (i + 1) / 2 + j - i - 1];
         match i.cmp(&j) {
             std::cmp::Ordering::Less => Some(above(i, j)),
             std::cmp::Ordering::Equal => None,
@@ -76,10 +76,10 @@ impl TaskWinRates {
         let mut sums = vec![0.0; count * count];
         let mut shared = vec![0; count * count];
         for &task in tasks {
-            let TaskRates { entrants, rates } = &self.tasks[task];
+            let TaskRates { models, rates } = &self.tasks[task];
             let mut rates = rates.iter();
-            for (i, a) in entrants.iter().enumerate() {
-                for (b, rate) in entrants[i + 1..].iter().zip(&mut rates) {
+            for (i, a) in models.iter().enumerate() {
+                for (b, rate) in models[i + 1..].iter().zip(&mut rates) {
                     sums[a * count + b] += rate;
                     shared[a * count + b] += 1;
                 }
@@ -116,16 +116,16 @@ pub fn task_win_rates<T: AsRef<[Option<Interval>]>>(
     let tasks = by_task(models, confidence)?
         .par_iter()
         .enumerate()
-        .map(|(task, entrants)| TaskRates {
-            entrants: entrants.iter().map(|entrant| entrant.model).collect(),
-            rates: task_rates(entrants, task, method),
+        .map(|(task, models)| TaskRates {
+            models: models.iter().map(|entrant| entrant.model).collect(),
+            rates: task_rates(models, task, method),
         })
         .collect();
     Ok(TaskWinRates { models: models.len(), tasks })
 }
 
 /// A model on a task that it has run.
-struct Entrant {
+struct ModelIntervals {
     model: usize,
     beta: Beta,
 }
@@ -134,12 +134,13 @@ struct Entrant {
 fn by_task<T: AsRef<[Option<Interval>]>>(
     models: &[T],
     confidence: Confidence,
-) -> Result<Vec<Vec<Entrant>>, StatsError> {
+) -> Result<Vec<Vec<ModelIntervals>>, StatsError> {
     let expected = models.first().ok_or(StatsError::Empty { name: "models" })?.as_ref().len();
     if expected == 0 {
         return Err(StatsError::Empty { name: "tasks" });
     }
-    let mut tasks: Vec<Vec<Entrant>> = (0..expected).map(|_| Vec::with_capacity(models.len())).collect();
+    let mut tasks: Vec<Vec<ModelIntervals>> =
+        (0..expected).map(|_| Vec::with_capacity(models.len())).collect();
     for (model, row) in models.iter().enumerate() {
         let row = row.as_ref();
         if row.len() != expected {
@@ -147,7 +148,7 @@ fn by_task<T: AsRef<[Option<Interval>]>>(
         }
         for (task, interval) in tasks.iter_mut().zip(row) {
             if let Some(interval) = interval {
-                task.push(Entrant { model, beta: Beta::from_interval(*interval, confidence)? });
+                task.push(ModelIntervals { model, beta: Beta::from_interval(*interval, confidence)? });
             }
         }
     }
@@ -155,27 +156,24 @@ fn by_task<T: AsRef<[Option<Interval>]>>(
 }
 
 /// `P(A > B)` of each pair of entrants of one task, the earlier against the later, in order.
-fn task_rates(entrants: &[Entrant], task: usize, method: Method) -> Vec<f64> {
+fn task_rates(models: &[ModelIntervals], task: usize, method: Method) -> Vec<f64> {
     match method {
         Method::Exact => {
-            let betas: Vec<Beta> = entrants.iter().map(|entrant| entrant.beta).collect();
+            let betas: Vec<Beta> = models.iter().map(|entrant| entrant.beta).collect();
             let grid = Grid::cover(&betas);
             let tables: Vec<_> = betas.par_iter().map(|beta| grid.tabulate(beta)).collect();
             // Equal Betas are exactly even, whatever the last bit of the quadrature says.
-            pairs(
-                entrants.len(),
-                |i, j| if betas[i] == betas[j] { 0.5 } else { tables[i].exceeds(&tables[j]) },
-            )
+            pairs(models.len(), |i, j| if betas[i] == betas[j] { 0.5 } else { tables[i].exceeds(&tables[j]) })
         }
         Method::MonteCarlo { draws, seed } => {
-            let all: Vec<Vec<f64>> = entrants
+            let all: Vec<Vec<f64>> = models
                 .par_iter()
                 .map(|entrant| {
                     let key = i128::from(seed).abs() << 64 | (task as i128) << 32 | entrant.model as i128;
                     draw(&entrant.beta, draws, &mut PyRandom::new(key))
                 })
                 .collect();
-            pairs(entrants.len(), |i, j| share_greater(&all[i], &all[j]))
+            pairs(models.len(), |i, j| share_greater(&all[i], &all[j]))
         }
     }
 }

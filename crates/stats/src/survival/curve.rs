@@ -1,6 +1,6 @@
 //! The share of trials that are still thinking: Kaplan and Meier's curve.
 
-use super::{Lifetimes, log_log_bounds};
+use super::{SurvivalData, log_log_bounds};
 use crate::{Confidence, StatsError, in_range};
 
 /// The share that is still thinking from some number of tokens on.
@@ -40,7 +40,7 @@ pub struct SurvivalCurve {
     n: u64,
 }
 
-impl Lifetimes {
+impl SurvivalData {
     /// The share of trials still thinking, as a function of tokens used.
     ///
     /// `S(t) = Π (1 - d / r)` over the token counts up to `t` at which trials answered: `d` of the `r` then at

@@ -1,16 +1,16 @@
 //! How readily trials answer at each stage of their thinking, right and wrong.
 
-use super::{Ending, Lifetimes};
-use crate::interval::wilson_of_valid;
-use crate::{Confidence, Interval, StatsError};
+use super::SurvivalData;
+use crate::interval::wilson_unchecked;
+use crate::{Confidence, Interval, Outcome, StatsError};
 
 /// Who counts as watched throughout a bin in which trials were cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Exposure {
+pub enum RiskSet {
     /// Everybody at risk when the bin begins: trials that are cut off leave at its end. Exact when limits lie on
     /// the ends of bins, as a common token limit does when bins end on it.
     #[default]
-    Everybody,
+    Full,
     /// The actuary's: trials that are cut off count by half, as if watched for half of the bin.
     Actuarial,
 }
@@ -40,7 +40,7 @@ pub struct HazardBin {
     pub accuracy: Interval,
 }
 
-impl Lifetimes {
+impl SurvivalData {
     /// Hazards in bins of tokens, each with Wilson's bounds.
     ///
     /// A bin reaches from above the end before it up to and including its own end, so that a limit of 4096 tokens
@@ -49,11 +49,11 @@ impl Lifetimes {
     /// has no information: its intervals are [`Interval::UNKNOWN`].
     ///
     /// ```
-    /// use reasonscape_stats::Confidence;
-    /// use reasonscape_stats::survival::{Ending, Exposure, Lifetimes};
+    /// use reasonscape_stats::survival::{RiskSet, SurvivalData};
+    /// use reasonscape_stats::{Confidence, Outcome};
     ///
-    /// let trials = [(90, Ending::Correct), (150, Ending::Incorrect), (200, Ending::Censored), (180, Ending::Correct)];
-    /// let bins = Lifetimes::new(trials)?.hazards(&[100, 200], Exposure::Everybody, Confidence::P95)?;
+    /// let trials = [(90, Outcome::Correct), (150, Outcome::Incorrect), (200, Outcome::Truncated), (180, Outcome::Correct)];
+    /// let bins = SurvivalData::new(trials)?.hazards(&[100, 200], RiskSet::Full, Confidence::P95)?;
     /// assert_eq!(bins[0].correct_hazard.point, Some(0.25));
     /// assert_eq!((bins[1].at_risk, bins[1].incorrect_hazard.point), (3, Some(1.0 / 3.0)));
     /// assert_eq!(bins[1].accuracy.point, Some(0.5));
@@ -65,7 +65,7 @@ impl Lifetimes {
     pub fn hazards(
         &self,
         ends: &[u64],
-        exposure: Exposure,
+        risk_set: RiskSet,
         confidence: Confidence,
     ) -> Result<Vec<HazardBin>, StatsError> {
         if ends.is_empty() {
@@ -86,13 +86,14 @@ impl Lifetimes {
                         *sum += count;
                     }
                 }
-                let [correct, incorrect, censored] = [Ending::Correct, Ending::Incorrect, Ending::Censored]
-                    .map(|ending| counts[ending as usize]);
-                let exposed = match exposure {
-                    Exposure::Everybody => at_risk as f64,
-                    Exposure::Actuarial => at_risk as f64 - censored as f64 / 2.0,
+                let [correct, incorrect, censored] =
+                    [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated]
+                        .map(|ending| counts[ending as usize]);
+                let exposed = match risk_set {
+                    RiskSet::Full => at_risk as f64,
+                    RiskSet::Actuarial => at_risk as f64 - censored as f64 / 2.0,
                 };
-                let share = |events: u64, of: f64| wilson_of_valid(events as f64, of, confidence);
+                let share = |events: u64, of: f64| wilson_unchecked(events as f64, of, confidence);
                 let bin = HazardBin {
                     above,
                     up_to,

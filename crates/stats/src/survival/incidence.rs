@@ -1,7 +1,7 @@
 //! The share of trials that have answered right, or wrong: two endings that compete for the same trials.
 
-use super::{Ending, Lifetimes, log_log_bounds};
-use crate::Confidence;
+use super::{SurvivalData, log_log_bounds};
+use crate::{Confidence, Outcome};
 
 /// One of the two ways to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,10 +13,10 @@ pub enum Cause {
 }
 
 impl Cause {
-    fn ending(self) -> Ending {
+    fn ending(self) -> Outcome {
         match self {
-            Self::Correct => Ending::Correct,
-            Self::Incorrect => Ending::Incorrect,
+            Self::Correct => Outcome::Correct,
+            Self::Incorrect => Outcome::Incorrect,
         }
     }
 }
@@ -42,7 +42,7 @@ pub struct IncidenceCurve {
     steps: Vec<IncidenceStep>,
 }
 
-impl Lifetimes {
+impl SurvivalData {
     /// The share of trials that have answered right (or wrong), as a function of tokens used.
     ///
     /// `F(t) = Σ S(before) d_k / r`: of those still thinking, a share `d_k / r` answers so. The shares of the two

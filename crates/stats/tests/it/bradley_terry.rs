@@ -1,9 +1,9 @@
 //! Bradley-Terry ratings against Newton's method with 40 digits; `fixtures/make_bradley_terry.py` made the values.
 
-use reasonscape_oracle::python;
 use reasonscape_stats::bradley_terry::{TaskBootstrap, fit, rating_intervals};
 use reasonscape_stats::pairwise::{Method, task_win_rates};
 use reasonscape_stats::{Confidence, wilson};
+use reasonscape_test_support::python;
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -12,7 +12,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 }
 
 #[test]
-fn equals_newtons_method() {
+fn fit_equals_newtons_method() {
     let cases: Vec<Value> = serde_json::from_str(include_str!("../fixtures/bradley_terry.json")).unwrap();
     assert_eq!(cases.len(), 6);
     for case in cases {
@@ -29,7 +29,7 @@ fn equals_newtons_method() {
 }
 
 #[test]
-fn intervals_are_re_derived_in_python() {
+fn rating_intervals_match_python() {
     // From the rates of each task to the intervals with nothing but the documentation at hand.
     const SCRIPT: &str = "
 import json, math, random, sys

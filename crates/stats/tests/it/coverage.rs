@@ -75,7 +75,7 @@ fn simulate(n: u32, p: f64, truncation: f64, options: f64, repeats: u32) -> [f64
 }
 
 #[test]
-fn claimed_coverage_is_what_simulation_finds() {
+fn documented_coverage_matches_simulation() {
     const REPEATS: u32 = 2500;
     let claims = claims();
     assert_eq!(claims.len(), 252);
@@ -105,7 +105,7 @@ fn claimed_coverage_is_what_simulation_finds() {
 }
 
 #[test]
-fn c_falls_short_near_chance_and_k_does_not() {
+fn c_undercovers_near_chance_and_k_does_not() {
     let claims = claims();
     let share = |claim: &Claim, mode: Mode| {
         let place = Mode::ALL.iter().position(|&other| other == mode).unwrap();
@@ -119,7 +119,7 @@ fn c_falls_short_near_chance_and_k_does_not() {
 }
 
 #[test]
-fn statistics_page_quotes_the_coverage_page() {
+fn statistics_page_matches_coverage_page() {
     let (claims, text) = (claims(), page("statistics.md"));
     for section in ["2 options, truncation 0", "2 options, truncation 0.4"] {
         let rows = rows(&claims, section, 512);

@@ -1,12 +1,12 @@
 //! The pages under `docs/`, as the tests read them.
 
-use reasonscape_stats::effect::Sample;
+use reasonscape_stats::effect_size::Sample;
 use reasonscape_stats::logistic::{Row, fit};
 use reasonscape_stats::paired::{mcnemar, paired_difference};
 use reasonscape_stats::pairwise::{Beta, probability_greater};
 use reasonscape_stats::power::{Design, minimum_detectable_difference, trials_for_margin};
-use reasonscape_stats::survival::{Ending, Lifetimes, SurvivalStep};
-use reasonscape_stats::{Confidence, Counters, Interval, Mode};
+use reasonscape_stats::survival::{SurvivalData, SurvivalStep};
+use reasonscape_stats::{Confidence, Counters, Interval, Mode, Outcome};
 
 const P95: Confidence = Confidence::P95;
 
@@ -29,7 +29,7 @@ pub(crate) fn assert_has_line(page: &str, line: &str) {
 }
 
 #[test]
-fn worked_example_is_what_the_code_says() {
+fn worked_example_matches_code() {
     let counters = Counters::new(128.0, 100.0, 5.0, 12.3).unwrap();
     let text = page("statistics.md");
     for mode in Mode::ALL {
@@ -47,7 +47,7 @@ fn worked_example_is_what_the_code_says() {
 }
 
 #[test]
-fn pairwise_table_is_what_the_code_says() {
+fn pairwise_table_matches_code() {
     let text = page("statistics.md");
     let beta = |center: f64| {
         let interval = Interval { low: center - 0.03, high: center + 0.03, point: None };
@@ -60,7 +60,7 @@ fn pairwise_table_is_what_the_code_says() {
 }
 
 #[test]
-fn paired_example_is_what_the_code_says() {
+fn paired_example_matches_code() {
     let text = page("statistics.md");
     let test = mcnemar(45, 21);
     assert_has_line(&text, &format!("| could it be chance? | McNemar, exact | p = {:.4} |", test.exact_p));
@@ -72,7 +72,7 @@ fn paired_example_is_what_the_code_says() {
 }
 
 #[test]
-fn planning_tables_are_what_the_code_says() {
+fn planning_tables_match_code() {
     let text = page("statistics.md");
     for margin in [0.10, 0.05, 0.03, 0.02, 0.01] {
         let cells = [0.5, 0.8, 0.95].map(|share| trials_for_margin(share, margin, P95).unwrap().to_string());
@@ -89,11 +89,11 @@ fn planning_tables_are_what_the_code_says() {
 }
 
 #[test]
-fn thinking_time_example_is_what_the_code_says() {
+fn survival_example_matches_code() {
     let text = page("statistics.md");
-    let answers = [100, 150, 200, 250, 300, 400, 500].map(|tokens| (tokens, Ending::Correct));
-    let lifetimes = Lifetimes::new(answers.into_iter().chain([(512, Ending::Censored)])).unwrap();
-    let curve = lifetimes.survival(P95);
+    let answers = [100, 150, 200, 250, 300, 400, 500].map(|tokens| (tokens, Outcome::Correct));
+    let survival_data = SurvivalData::new(answers.into_iter().chain([(512, Outcome::Truncated)])).unwrap();
+    let curve = survival_data.survival(P95);
     for step in curve.steps() {
         let SurvivalStep { tokens, at_risk, share, low, high, .. } = step;
         assert_has_line(&text, &format!("| {tokens} | {at_risk} | {share:.3} | {low:.3} | {high:.3} |"));
@@ -105,7 +105,7 @@ fn thinking_time_example_is_what_the_code_says() {
 }
 
 #[test]
-fn effect_and_frontier_examples_are_what_the_code_says() {
+fn effect_and_crossing_examples_match_code() {
     let text = page("statistics.md");
     let sample = |values: [f64; 3]| Sample::new(values.to_vec()).unwrap();
     let effect = sample([4.0, 5.0, 6.0]).compared_with(&sample([1.0, 2.0, 3.0]), P95);

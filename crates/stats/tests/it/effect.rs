@@ -1,13 +1,13 @@
 //! Effect sizes against SciPy, NumPy and every pair counted, and the coverage of their intervals.
 
 use reasonscape_stats::Confidence;
-use reasonscape_stats::effect::{Sample, Size};
+use reasonscape_stats::effect_size::{Sample, Size};
 use reasonscape_stats::random::PyRandom;
 
 use crate::golden::{assert_close, assert_share, cases, number, numbers};
 
 #[test]
-fn delta_its_bounds_and_quantiles_agree_with_the_references() {
+fn delta_bounds_and_quantiles_agree_with_references() {
     for case in cases("effect") {
         let [a, b] = ["a", "b"].map(|name| Sample::new(numbers(&case, name)).unwrap());
         let found = a.compared_with(&b, Confidence::P95);
@@ -26,7 +26,7 @@ fn exponential(rng: &mut PyRandom) -> f64 {
 }
 
 #[test]
-fn the_interval_covers_a_planted_effect_95_times_in_100() {
+fn interval_covers_known_effect_at_95_percent() {
     let runs = 2000;
     let mut rng = PyRandom::new(1993);
     // The probability that one exponential exceeds another is the quotient of its mean and the sum of both.
@@ -44,7 +44,7 @@ fn the_interval_covers_a_planted_effect_95_times_in_100() {
 }
 
 #[test]
-fn samples_apart_and_alike_are_told() {
+fn distinguishes_different_and_equal_samples() {
     let mut rng = PyRandom::new(9);
     let mut sample =
         |n: usize, shift: f64| Sample::new((0..n).map(|_| shift + exponential(&mut rng)).collect()).unwrap();

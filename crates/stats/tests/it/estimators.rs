@@ -1,8 +1,8 @@
 //! The nine estimators and the normal quantile against plain Python, written from the formulas alone.
 
-use reasonscape_oracle::python;
 use reasonscape_stats::random::PyRandom;
 use reasonscape_stats::{Confidence, Counters, Mode};
+use reasonscape_test_support::python;
 
 /// The table of the statistics page, in Python's arithmetic; `fractions` keeps Wilson's discriminant exact.
 const NINE: &str = r"
@@ -40,7 +40,7 @@ for line in sys.stdin:
 ";
 
 #[test]
-fn all_nine_modes_are_what_python_makes_of_the_formulas() {
+fn all_modes_match_python_formulas() {
     let mut rng = PyRandom::new(3);
     let cases: Vec<(f64, Counters)> = (0..4000)
         .map(|i| {
@@ -72,7 +72,7 @@ fn all_nine_modes_are_what_python_makes_of_the_formulas() {
 }
 
 #[test]
-fn quantiles_are_pythons() {
+fn normal_quantiles_match_python() {
     let script = r"
 from statistics import NormalDist
 for i in range(1, 1000):

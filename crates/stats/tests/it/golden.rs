@@ -1,4 +1,4 @@
-//! The golden values that `tests/fixtures/make_forensics.py` and `make_zeta.py` made, and what their tests have in common.
+//! The golden values that `tests/fixtures/make_forensics.py` and `make_answer_metrics.py` made, and what their tests have in common.
 
 use serde_json::Value;
 
@@ -9,10 +9,10 @@ pub(crate) fn cases(section: &str) -> Vec<Value> {
     all[section].as_array().unwrap_or_else(|| panic!("no section `{section}`")).clone()
 }
 
-/// The cases of one section of what `tests/fixtures/make_zeta.py` made.
-pub(crate) fn zeta_cases(section: &str) -> Vec<Value> {
-    let all: Value =
-        serde_json::from_str(include_str!("../fixtures/zeta.json")).expect("golden values are JSON");
+/// The cases of one section of what `tests/fixtures/make_answer_metrics.py` made.
+pub(crate) fn answer_metrics_cases(section: &str) -> Vec<Value> {
+    let all: Value = serde_json::from_str(include_str!("../fixtures/answer_metrics.json"))
+        .expect("golden values are JSON");
     list(&all, section)
 }
 

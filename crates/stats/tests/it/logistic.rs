@@ -8,7 +8,7 @@ use reasonscape_stats::{Confidence, chi_square};
 use crate::golden::{assert_close, assert_share, cases, list, number};
 
 #[test]
-fn the_chi_square_tail_agrees_with_scipy() {
+fn chi_square_tail_agrees_with_scipy() {
     for case in cases("chi_square") {
         let found =
             chi_square::survival(number(&case, "statistic"), number(&case, "degrees") as u64).unwrap();
@@ -18,7 +18,7 @@ fn the_chi_square_tail_agrees_with_scipy() {
 }
 
 #[test]
-fn estimates_deviance_and_profile_bounds_agree_with_the_references() {
+fn fit_agrees_with_references() {
     for case in cases("logistic") {
         let rows: Vec<Row> = list(&case, "rows")
             .iter()
@@ -69,7 +69,7 @@ impl Truth {
 }
 
 #[test]
-fn the_interval_covers_a_planted_frontier_95_times_in_100() {
+fn interval_covers_known_crossing_at_95_percent() {
     let runs = 400;
     let mut rng = PyRandom::new(1944);
     let truths = [
@@ -100,7 +100,7 @@ fn the_interval_covers_a_planted_frontier_95_times_in_100() {
 }
 
 #[test]
-fn a_curve_of_another_shape_is_reported_as_a_poor_fit() {
+fn reports_poor_fit_for_other_curve_shapes() {
     let mut rng = PyRandom::new(3);
     let rows: Vec<Row> = (1..=8)
         .map(|x| {

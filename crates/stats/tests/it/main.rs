@@ -1,5 +1,6 @@
 //! The integration tests of the statistics crate, one module a topic.
 
+mod answer_metrics;
 mod bradley_terry;
 mod cluster;
 mod coverage;
@@ -13,4 +14,3 @@ mod pairwise;
 mod score;
 mod spectrum;
 mod survival;
-mod zeta;

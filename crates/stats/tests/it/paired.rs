@@ -3,16 +3,16 @@
 //! The golden values are made by `tests/fixtures/make_paired.py`.
 
 use rand_distr::{Binomial, Distribution};
-use reasonscape_stats::multiple::{benjamini_hochberg, holm};
+use reasonscape_stats::multiple_testing::{benjamini_hochberg, holm};
 use reasonscape_stats::paired::{Verdict, mcnemar, paired_difference};
 use reasonscape_stats::paired_bootstrap::{
-    Outcome, PairedBootstrap, PairedCell, ScoreDifference, paired_score_difference,
+    PairedBootstrap, PairedCell, ScoreDifference, paired_score_difference,
 };
 use reasonscape_stats::power::{
     Design, minimum_detectable_difference, trials_for_difference, trials_for_difference_unpaired,
 };
 use reasonscape_stats::random::PyRandom;
-use reasonscape_stats::{Confidence, Counters, Mode};
+use reasonscape_stats::{Confidence, Counters, Mode, Outcome};
 use serde_json::Value;
 
 /// The cases of one section of the golden values.
@@ -47,7 +47,7 @@ fn is_close(found: f64, expected: f64, relative: f64) -> bool {
 }
 
 #[test]
-fn mcnemar_agrees_with_statsmodels_and_in_the_tails_with_sixty_digits() {
+fn mcnemar_agrees_with_statsmodels_and_high_precision_tails() {
     for case in golden("mcnemar").into_iter().chain(golden("mcnemar_tails")) {
         let (b, c) = (whole(&case, "b"), whole(&case, "c"));
         let found = mcnemar(b, c);
@@ -58,7 +58,7 @@ fn mcnemar_agrees_with_statsmodels_and_in_the_tails_with_sixty_digits() {
 }
 
 #[test]
-fn the_interval_agrees_with_a_numerically_maximised_likelihood() {
+fn interval_agrees_with_numerical_likelihood() {
     for case in golden("tango") {
         let confidence = Confidence::new(number(&case, "confidence")).unwrap();
         let (n, b, c) = (whole(&case, "n"), whole(&case, "b"), whole(&case, "c"));
@@ -81,7 +81,7 @@ fn adjusted_p_values_agree_with_statsmodels() {
 }
 
 #[test]
-fn trial_numbers_agree_with_root_finding_and_with_statsmodels() {
+fn trial_counts_agree_with_root_finding_and_statsmodels() {
     for case in golden("paired_power") {
         let (difference, psi) = (number(&case, "difference"), number(&case, "discordant_share"));
         let trials = trials_for_difference(difference, psi, design(&case)).unwrap();
@@ -144,7 +144,7 @@ fn share_of_runs(runs: u32, mut test: impl FnMut(u32) -> bool) -> f64 {
 }
 
 #[test]
-fn the_interval_covers_the_truth_95_times_in_100() {
+fn interval_covers_truth_at_95_percent() {
     let designs = [
         Truth { n: 50, only_a: 0.15, only_b: 0.15, both: 0.4 },
         Truth { n: 128, only_a: 0.12, only_b: 0.05, both: 0.6 },
@@ -165,7 +165,7 @@ fn the_interval_covers_the_truth_95_times_in_100() {
 }
 
 #[test]
-fn equal_models_differ_by_mcnemar_in_5_runs_of_100_at_most() {
+fn mcnemar_has_at_most_nominal_size() {
     let mut rng = PyRandom::new(2013);
     for (n, discordant) in [(30, 0.3), (128, 0.1), (128, 0.4), (1000, 0.2)] {
         let truth = Truth { n, only_a: discordant / 2.0, only_b: discordant / 2.0, both: 0.5 };
@@ -183,7 +183,7 @@ fn equal_models_differ_by_mcnemar_in_5_runs_of_100_at_most() {
 }
 
 #[test]
-fn the_power_asked_for_is_the_power_attained() {
+fn requested_power_is_attained() {
     let mut rng = PyRandom::new(1987);
     for case in golden("paired_power") {
         let (difference, psi) = (number(&case, "difference"), number(&case, "discordant_share"));
@@ -219,7 +219,7 @@ fn compare(suite: &[Truth], rng: &mut PyRandom, seed: u32) -> ScoreDifference {
 }
 
 #[test]
-fn the_bootstrap_covers_a_planted_difference() {
+fn bootstrap_covers_known_difference() {
     let suite = suite(0.06);
     // The statistic at the true shares, as it would come out of a run without luck.
     let score = |share: fn(&Truth) -> f64| {
@@ -241,7 +241,7 @@ fn the_bootstrap_covers_a_planted_difference() {
 }
 
 #[test]
-fn equal_models_differ_by_bootstrap_in_5_runs_of_100() {
+fn bootstrap_has_nominal_size() {
     let mut rng = PyRandom::new(1993);
     let mut alarms = [0, 0];
     for run in 0..500 {
@@ -254,7 +254,7 @@ fn equal_models_differ_by_bootstrap_in_5_runs_of_100() {
 }
 
 #[test]
-fn pairing_tightens_the_interval() {
+fn pairing_narrows_interval() {
     use Outcome::{Correct, Incorrect};
     let cell = |a, b, count| PairedCell { a, b, guess: 0.0, count };
     // Both models are right on 60 of 100; in one suite mostly on the same items, in the other as if by lot.
@@ -277,7 +277,7 @@ fn pairing_tightens_the_interval() {
 }
 
 #[test]
-fn the_seed_decides_and_the_number_of_threads_does_not() {
+fn result_depends_on_seed_and_not_on_threads() {
     let mut rng = PyRandom::new(2);
     let tasks = suite(0.05).map(|truth| truth.observe(&mut rng).cells());
     let on = |threads, seed| {

@@ -1,10 +1,10 @@
 //! Pairwise win rates against 40-digit integrals (`fixtures/make_pairwise.py`), Monte Carlo, and python3.
 
-use reasonscape_oracle::python;
 use reasonscape_stats::pairwise::{
     Beta, Method, probability_greater, probability_greater_monte_carlo, win_rates,
 };
 use reasonscape_stats::{Confidence, Interval, wilson};
+use reasonscape_test_support::python;
 use serde_json::Value;
 
 fn interval(low: f64, high: f64) -> Interval {
@@ -35,7 +35,7 @@ fn grid() -> Vec<Interval> {
 }
 
 #[test]
-fn equals_the_integral() {
+fn exact_method_equals_integral() {
     let cases: Vec<Value> = serde_json::from_str(include_str!("../fixtures/pairwise.json")).unwrap();
     assert_eq!(cases.len(), 21);
     for case in cases {
@@ -51,7 +51,7 @@ fn equals_the_integral() {
 }
 
 #[test]
-fn drawing_agrees_with_the_integral() {
+fn monte_carlo_agrees_with_integral() {
     const DRAWS: usize = 10_000;
     let betas: Vec<Beta> =
         grid().into_iter().map(|share| Beta::from_interval(share, Confidence::P95).unwrap()).collect();
@@ -67,7 +67,7 @@ fn drawing_agrees_with_the_integral() {
 }
 
 #[test]
-fn win_rates_by_drawing_agree_with_the_integral() {
+fn monte_carlo_win_rates_agree_with_integral() {
     const DRAWS: usize = 10_000;
     let models: Vec<_> = grid().into_iter().map(|share| [Some(share)]).collect();
     let exact = win_rates(&models, Confidence::P95, Method::Exact).unwrap();
@@ -82,7 +82,7 @@ fn win_rates_by_drawing_agree_with_the_integral() {
 }
 
 #[test]
-fn draws_are_those_of_python() {
+fn draws_match_python() {
     const SCRIPT: &str = "
 import random, sys
 for line in sys.stdin:
@@ -105,7 +105,7 @@ for line in sys.stdin:
 }
 
 #[test]
-fn win_rates_are_re_derived_in_python() {
+fn win_rates_match_python() {
     // From the intervals to the rates with nothing but the documentation of `win_rates` at hand.
     const SCRIPT: &str = "
 import json, random, sys

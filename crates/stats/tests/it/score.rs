@@ -9,13 +9,13 @@ use reasonscape_stats::score::{
 };
 
 use crate::docs::{assert_has_line, block, page};
-use reasonscape_oracle::python;
+use reasonscape_test_support::python;
 
 #[path = "../../examples/support/board.rs"]
 mod board;
 
 #[test]
-fn one_bad_task_among_twelve() {
+fn score_of_one_bad_task_among_twelve() {
     let with = |worst: f64| {
         let shares: Vec<f64> = std::iter::repeat_n(0.95, 11).chain([worst]).collect();
         format!("{:.3}", geometric_mean(&shares).unwrap())
@@ -25,7 +25,7 @@ fn one_bad_task_among_twelve() {
 }
 
 #[test]
-fn ends_are_the_order_statistics_125_and_4875() {
+fn bounds_are_order_statistics_125_and_4875() {
     let tasks: Vec<TaskBounds> = [(0.2, 0.5), (0.6, 0.61), (0.9, 1.0)]
         .into_iter()
         .map(|(low, high)| TaskBounds::new(low, high).unwrap())
@@ -51,7 +51,7 @@ fn mean_margin(scores: &[ReasonScore]) -> f64 {
 }
 
 #[test]
-fn bootstrap_margins_are_about_two_fifths_of_min_max_margins() {
+fn bootstrap_margin_is_about_two_fifths_of_min_max() {
     let board = board::synthetic();
     assert_eq!((board.len(), board[0].len()), (37, 12));
     let narrow = mean_margin(&reason_scores(&board, Bootstrap::default()).unwrap());
@@ -66,7 +66,7 @@ fn bootstrap_margins_are_about_two_fifths_of_min_max_margins() {
 }
 
 #[test]
-fn margins_settle_as_draws_grow_and_5000_are_enough() {
+fn margins_converge_by_5000_draws() {
     let board = board::synthetic();
     let places = ranks(&reason_scores(&board, Bootstrap::default()).unwrap());
     let middling = places.iter().position(|place| place.rank == 22).unwrap();
@@ -105,7 +105,7 @@ fn random_tasks(rng: &mut PyRandom) -> BTreeMap<String, [f64; 2]> {
 }
 
 #[test]
-fn python_of_the_docs_gives_our_scores() {
+fn documented_python_gives_same_scores() {
     let script = block(&page("statistics.md"), "# reasonscore.py");
     let mut rng = PyRandom::new(2024);
     for _ in 0..20 {

@@ -6,7 +6,7 @@ use reasonscape_stats::spectrum::{PermutationTest, Population, periodogram};
 use crate::golden::{assert_close, assert_share, cases, number, numbers};
 
 #[test]
-fn periodograms_and_their_grid_agree_with_the_references() {
+fn periodograms_agree_with_references() {
     for case in cases("spectrum") {
         let series = numbers(&case, "series");
         let found = periodogram(&series).unwrap();
@@ -44,7 +44,7 @@ fn population(rng: &mut PyRandom, series: usize, keep: f64) -> Population {
 }
 
 #[test]
-fn populations_of_one_kind_differ_in_5_runs_of_100_and_others_always() {
+fn permutation_test_has_nominal_size_and_power() {
     let runs = 400;
     let mut rng = PyRandom::new(2010);
     let (mut alarms, mut below_half) = (0, 0);

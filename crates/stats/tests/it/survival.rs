@@ -1,8 +1,8 @@
 //! Survival against lifelines and statsmodels, and against simulated trials whose hazards are known.
 
-use reasonscape_stats::Confidence;
 use reasonscape_stats::random::PyRandom;
-use reasonscape_stats::survival::{Cause, Ending, Exposure, Lifetimes, Quantile};
+use reasonscape_stats::survival::{Cause, Quantile, RiskSet, SurvivalData};
+use reasonscape_stats::{Confidence, Outcome};
 use serde_json::Value;
 
 use crate::golden::{assert_close, assert_share, cases, list, number, numbers};
@@ -10,10 +10,10 @@ use crate::golden::{assert_close, assert_share, cases, list, number, numbers};
 const P95: Confidence = Confidence::P95;
 const CAUSES: [Cause; 2] = [Cause::Correct, Cause::Incorrect];
 
-fn lifetimes(case: &Value) -> Lifetimes {
-    let endings = [Ending::Correct, Ending::Incorrect, Ending::Censored];
+fn survival_data(case: &Value) -> SurvivalData {
+    let endings = [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated];
     let trials = numbers(case, "tokens").into_iter().zip(numbers(case, "endings"));
-    Lifetimes::new(trials.map(|(tokens, ending)| (tokens as u64, endings[ending as usize])))
+    SurvivalData::new(trials.map(|(tokens, ending)| (tokens as u64, endings[ending as usize])))
         .expect("the golden trials are not empty")
 }
 
@@ -26,7 +26,7 @@ fn assert_quantile(found: Quantile, expected: &Value) {
 #[test]
 fn survival_agrees_with_lifelines() {
     for case in cases("survival") {
-        let curve = lifetimes(&case).survival(P95);
+        let curve = survival_data(&case).survival(P95);
         let steps = list(&case, "steps");
         assert_eq!(curve.steps().len(), steps.len());
         for (found, expected) in curve.steps().iter().zip(steps) {
@@ -50,10 +50,10 @@ fn survival_agrees_with_lifelines() {
 }
 
 #[test]
-fn incidence_agrees_with_lifelines_in_share_variance_and_bounds() {
+fn incidence_agrees_with_lifelines() {
     let mut compared = 0;
     for case in cases("incidence") {
-        let curve = lifetimes(&case).incidence(CAUSES[number(&case, "cause") as usize], P95);
+        let curve = survival_data(&case).incidence(CAUSES[number(&case, "cause") as usize], P95);
         for expected in list(&case, "steps") {
             let found = curve.at(number(&expected, "tokens") as u64);
             assert_close(found.share, number(&expected, "share"), "share");
@@ -72,9 +72,9 @@ fn incidence_agrees_with_lifelines_in_share_variance_and_bounds() {
 #[test]
 fn incidence_with_ties_agrees_with_statsmodels() {
     for case in cases("tied_incidence") {
-        let lifetimes = lifetimes(&case);
+        let survival_data = survival_data(&case);
         for (cause, shares) in CAUSES.into_iter().zip(list(&case, "shares")) {
-            let curve = lifetimes.incidence(cause, P95);
+            let curve = survival_data.incidence(cause, P95);
             let shares = shares.as_array().expect("a list a cause").clone();
             for (tokens, share) in numbers(&case, "at").into_iter().zip(shares) {
                 assert_close(curve.at(tokens as u64).share, share.as_f64().expect("a share"), "share");
@@ -97,7 +97,7 @@ const HAZARDS: [(f64, f64); 8] = [
 ];
 
 /// A trial that runs into its limit at the end of a bin, or answers somewhere within one.
-fn trial(rng: &mut PyRandom) -> (u64, Ending) {
+fn trial(rng: &mut PyRandom) -> (u64, Outcome) {
     let limit = if rng.random() < 0.3 { 500 } else { 800 };
     for (bin, (right, wrong)) in (0..).zip(HAZARDS) {
         let start = bin * 100;
@@ -107,10 +107,10 @@ fn trial(rng: &mut PyRandom) -> (u64, Ending) {
         let draw = rng.random();
         if draw < right + wrong {
             let tokens = start + rng.randint(1, 100);
-            return (tokens as u64, if draw < right { Ending::Correct } else { Ending::Incorrect });
+            return (tokens as u64, if draw < right { Outcome::Correct } else { Outcome::Incorrect });
         }
     }
-    (limit as u64, Ending::Censored)
+    (limit as u64, Outcome::Truncated)
 }
 
 /// Shares still thinking, answered right and answered wrong by the end of each bin, in truth.
@@ -128,17 +128,17 @@ fn truth() -> Vec<(f64, f64, f64)> {
 }
 
 #[test]
-fn hazards_survival_and_incidence_of_known_shape_are_found_with_their_bounds() {
+fn bounds_cover_known_hazards_survival_and_incidence() {
     let runs = 300;
     let ends: Vec<u64> = (1..=8).map(|bin| bin * 100).collect();
     let truth = truth();
     let mut rng = PyRandom::new(1958);
     let (mut hazards, mut survival, mut incidence, mut medians) = ([0; 16], [0; 8], [0; 8], 0);
     for _ in 0..runs {
-        let lifetimes = Lifetimes::new((0..800).map(|_| trial(&mut rng))).unwrap();
-        let bins = lifetimes.hazards(&ends, Exposure::Everybody, P95).unwrap();
-        let curve = lifetimes.survival(P95);
-        let right = lifetimes.incidence(Cause::Correct, P95);
+        let survival_data = SurvivalData::new((0..800).map(|_| trial(&mut rng))).unwrap();
+        let bins = survival_data.hazards(&ends, RiskSet::Full, P95).unwrap();
+        let curve = survival_data.survival(P95);
+        let right = survival_data.incidence(Cause::Correct, P95);
         for bin in 0..8 {
             let is_in = |low: f64, truth: f64, high: f64| usize::from(low <= truth && truth <= high);
             let found = bins[bin];
@@ -171,21 +171,21 @@ fn hazards_survival_and_incidence_of_known_shape_are_found_with_their_bounds() {
 }
 
 #[test]
-fn where_thinking_longer_stops_helping_shows() {
+fn accuracy_by_bin_shows_where_longer_responses_stop_helping() {
     let mut rng = PyRandom::new(42);
-    let lifetimes = Lifetimes::new((0..20_000).map(|_| trial(&mut rng))).unwrap();
+    let survival_data = SurvivalData::new((0..20_000).map(|_| trial(&mut rng))).unwrap();
     let ends: Vec<u64> = (1..=8).map(|bin| bin * 100).collect();
-    let bins = lifetimes.hazards(&ends, Exposure::Everybody, P95).unwrap();
+    let bins = survival_data.hazards(&ends, RiskSet::Full, P95).unwrap();
     // Of the answers in the first bins most are right, in the last most are wrong, in the sixth as many.
     assert!(bins[2].accuracy.low > 0.85 && bins[7].accuracy.high < 0.2);
     assert!(bins[5].accuracy.low < 0.5 && 0.5 < bins[5].accuracy.high);
     // With limits in the middle of a bin, counting the cut off by half takes the bias away.
-    let cut = Lifetimes::new((0..20_000).map(|_| match trial(&mut rng) {
-        (tokens, _) if tokens > 250 => (250, Ending::Censored),
+    let cut = SurvivalData::new((0..20_000).map(|_| match trial(&mut rng) {
+        (tokens, _) if tokens > 250 => (250, Outcome::Truncated),
         trial => trial,
     }))
     .unwrap();
-    let [everybody, actuarial] = [Exposure::Everybody, Exposure::Actuarial]
+    let [everybody, actuarial] = [RiskSet::Full, RiskSet::Actuarial]
         .map(|exposure| cut.hazards(&ends, exposure, P95).unwrap()[2].answer_hazard.point.unwrap());
     assert!(everybody < actuarial, "{everybody} {actuarial}");
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::street::{Condition, End, Operation, Side, Street};
+use super::lanes::{Condition, End, Lanes, Operation, Side};
 use crate::PyRandom;
 
 /// Vehicles that nobody takes for one another.
@@ -31,7 +31,7 @@ pub(super) struct Wording<'a> {
 
 impl Wording<'_> {
     /// The rules and the street at first.
-    pub(super) fn opening(&self, street: &Street) -> String {
+    pub(super) fn opening(&self, street: &Lanes) -> String {
         let mut text = String::with_capacity(2048);
         let (lanes, numbers) = match self.lanes {
             1 => ("one lane".to_owned(), "101, 102, 103 and so on"),

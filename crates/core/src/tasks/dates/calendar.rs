@@ -123,7 +123,7 @@ mod tests {
 
     /// A walk from one day to the next meets every date of 900 years in order.
     #[test]
-    fn day_numbers_and_dates_are_two_names_of_one_day() {
+    fn day_numbers_and_dates_round_trip() {
         let mut day = Date::new(1550, 1, 1).to_day();
         for year in 1550..2450 {
             for month in 1..=12 {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn weekdays_are_those_of_history() {
+    fn weekdays_match_known_dates() {
         for (year, month, day, weekday) in [
             (1582, 10, 15, "Friday"),
             (1969, 7, 20, "Sunday"),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn months_end_where_they_end() {
+    fn month_lengths_are_correct() {
         let end = Date::new(2023, 12, 31);
         assert_eq!(end.plus_months(2), Date::new(2024, 2, 29));
         assert_eq!(end.plus_months(-10), Date::new(2023, 2, 28));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn business_days_are_those_found_by_walking() {
+    fn business_days_match_day_by_day_count() {
         for start in (0..7).map(|offset| Date::new(2024, 2, 26).to_day().plus_days(offset)) {
             for step in [1, -1] {
                 let mut walked = start;
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_weekday_is_one_to_seven_days_away() {
+    fn nearest_weekday_is_one_to_seven_days_away() {
         let start = Date::new(2024, 2, 29).to_day();
         for weekday in 0..7 {
             let (after, before) = (start.nearest(weekday, true), start.nearest(weekday, false));

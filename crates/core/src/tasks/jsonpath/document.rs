@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_select_as_the_rfc_says() {
+    fn steps_select_as_in_rfc_9535() {
         let numbers = Value::List((0..5).map(Value::Number).collect());
         let chosen = |step: Step| -> Vec<i64> {
             let selected = select(&numbers, &[step]);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn descent_visits_a_node_before_what_lies_below_it() {
+    fn descent_visits_parents_before_children() {
         let leaf = |number| Value::Object(vec![("size", Value::Number(number))]);
         let document = Value::Object(vec![
             ("size", Value::Number(1)),

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_plain_and_different() {
+    fn words_are_lowercase_and_distinct() {
         assert!(WORDS.len() > 300, "{} words", WORDS.len());
         assert!(WORDS.iter().all(|word| word.text.bytes().all(|byte| byte.is_ascii_lowercase())));
         assert!(WORDS.is_sorted_by(|a, b| a.text < b.text), "sorted, and so none comes twice");
@@ -76,7 +76,7 @@ mod tests {
 
     /// Any letter can be asked for, so that words with it must be there to confound.
     #[test]
-    fn every_letter_of_the_alphabet_occurs() {
+    fn every_letter_occurs() {
         assert_eq!(WORDS.iter().fold(0, |bits, word| bits | word.letters), (1 << 26) - 1);
     }
 }

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn categories_are_rich_and_share_no_noun() {
+    fn categories_are_large_and_disjoint() {
         let mut seen = HashSet::new();
         for category in CATEGORIES.iter() {
             assert!(category.nouns.len() >= 24, "{}: {}", category.name, category.nouns.len());
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn plurals_are_english() {
+    fn plurals_are_correct() {
         for (entry, plural) in [
             ("pear", "pears"),
             ("cherry", "cherries"),

@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_a_column_differ_and_need_no_escape() {
+    fn column_texts_are_distinct_and_need_no_escape() {
         for (name, texts) in TEXTS.iter().chain(&[("country", COUNTRIES)]) {
             let all: Vec<&str> = texts.iter().flatten().copied().collect();
             assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len(), "{name}");

@@ -21,7 +21,7 @@ fn nesting(test: &Test) -> f64 {
 }
 
 #[test]
-fn every_dimension_of_arithmetic_moves_its_proxy() {
+fn every_dimension_of_arithmetic_increases_its_proxy() {
     let points = |name: &str, values: [&str; 3]| values.map(|value| format!("{{\"{name}\": {value}}}"));
     let grow = |points: [String; 3], measure: &dyn Fn(&Test) -> f64| {
         grows("arithmetic", &points.each_ref().map(String::as_str), measure);

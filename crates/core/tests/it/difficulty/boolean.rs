@@ -1,6 +1,6 @@
 //! Logical expressions: operations, nesting, negations and characters, and what a lazy reader earns.
 
-use reasonscape_core::{Json, Params, Test, Tests, tasks};
+use reasonscape_core::{Json, Params, Test, TestStream, tasks};
 
 use super::grows;
 use crate::solve::between;
@@ -73,7 +73,7 @@ fn boolean_shortcuts() {
     ] {
         let task = tasks::by_name("boolean").unwrap();
         let params = Params::new(task, &Json::parse(point).unwrap()).unwrap();
-        let tests: Vec<Test> = Tests::new(task, &params, 0).take(2000).collect();
+        let tests: Vec<Test> = TestStream::new(task, &params, 0).take(2000).collect();
         // What a guess earns that is `true` for a positive score, `false` for a negative one, and a coin for 0.
         let earned = |score: &dyn Fn(&Test) -> f64| {
             let sum: f64 = tests

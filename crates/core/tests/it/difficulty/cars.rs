@@ -8,7 +8,7 @@ use super::grows;
 use crate::solve::between;
 
 #[test]
-fn every_dimension_adds_something_to_keep_track_of() {
+fn every_dimension_adds_state_to_track() {
     grows("cars", &[r#"{"entities": 3}"#, r#"{"entities": 6}"#, r#"{"entities": 12}"#], vehicles);
     grows("cars", &[r#"{"lanes": 1}"#, r#"{"lanes": 3}"#, r#"{"lanes": 6}"#], lanes_in_use);
     grows("cars", &[r#"{"moves": 1}"#, r#"{"moves": 8}"#, r#"{"moves": 40}"#], |test| sentences(test, true));
@@ -22,7 +22,7 @@ fn every_dimension_adds_something_to_keep_track_of() {
 
 /// A vehicle that was moved is asked for, save for as many as chance would leave where they were.
 #[test]
-fn the_first_place_is_no_good_guess() {
+fn first_position_is_not_a_good_guess() {
     let stayed = |test: &Test| {
         let start: Vec<(String, &str)> = start(test)
             .flat_map(|(lane, vehicles)| {

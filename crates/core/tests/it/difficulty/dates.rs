@@ -65,7 +65,7 @@ fn every_dimension_of_dates() {
 
 /// The ends of months, where the stated rule decides, are met and not just possible.
 #[test]
-fn the_month_end_rule_matters_in_many_tests_of_dates() {
+fn month_end_rule_matters_in_many_tests() {
     let late_start = |test: &Test| f64::from(start(test)[8..].parse::<u32>().unwrap() > 28);
     let share = super::mean("dates", r#"{"kinds": "months", "operations": 1}"#, late_start);
     assert!(share > 0.2, "{share}");
@@ -73,8 +73,8 @@ fn the_month_end_rule_matters_in_many_tests_of_dates() {
 
 /// A reader who answers without looking at the steps gets one in seven weekdays at every point.
 #[test]
-fn weekdays_asked_for_by_dates_are_spread_evenly() {
-    use reasonscape_core::{Json, Params, Tests, tasks};
+fn target_weekdays_are_uniform() {
+    use reasonscape_core::{Json, Params, TestStream, tasks};
 
     let task = tasks::by_name("dates").unwrap();
     for kinds in ["days", "weeks", "months"] {
@@ -83,7 +83,8 @@ fn weekdays_asked_for_by_dates_are_spread_evenly() {
                 format!(r#"{{"kinds": "{kinds}", "operations": {operations}, "span_years": {span_years}}}"#);
             let params = Params::new(task, &Json::parse(&given).unwrap()).unwrap();
             let mut counts = [0_u32; 7];
-            let choices = Tests::new(task, &params, 3).filter(|test| !test.options.is_empty()).take(2000);
+            let choices =
+                TestStream::new(task, &params, 3).filter(|test| !test.options.is_empty()).take(2000);
             for test in choices {
                 counts[test.options.iter().position(|option| *option == test.target).unwrap()] += 1;
             }

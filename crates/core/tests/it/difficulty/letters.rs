@@ -42,7 +42,7 @@ fn every_dimension_of_letters() {
 
 /// A confounder that had none of the letters would not tempt anybody.
 #[test]
-fn words_in_brackets_have_letters_that_are_asked_for() {
+fn confounders_contain_target_letters() {
     super::mean("letters", r#"{"confounders": 16, "letters": 1}"#, |test| {
         let letter = between(&test.prompt, "\"", "\"");
         for word in list(test).split(", ").filter(|word| word.starts_with('[')) {
@@ -54,7 +54,7 @@ fn words_in_brackets_have_letters_that_are_asked_for() {
 
 /// Even for one letter in one word, which mostly occurs once, other answers are common.
 #[test]
-fn counts_of_letters_are_spread() {
+fn letter_counts_are_spread() {
     let once = |test: &Test| f64::from(test.target == "1");
     let share = super::mean("letters", r#"{"words": 1, "letters": 1}"#, once);
     assert!(share < 0.7, "{share}");

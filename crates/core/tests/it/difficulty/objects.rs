@@ -42,7 +42,7 @@ fn every_dimension_of_objects() {
 
 /// Even a list of distractors keeps an entry of every category asked for, so that 0 is never the answer.
 #[test]
-fn something_is_always_there_to_count() {
+fn there_is_always_something_to_count() {
     let zero = |test: &Test| f64::from(test.target == "0");
     for length in [2, 3, 64] {
         let params = format!(r#"{{"length": {length}, "distractor_ratio": 1, "target_groups": 3}}"#);

@@ -6,7 +6,7 @@ use super::grows;
 use crate::solve::between;
 
 #[test]
-fn every_dimension_makes_a_path_harder_to_read() {
+fn every_dimension_increases_path_complexity() {
     grows("shapes", &[r#"{"options": 4}"#, r#"{"options": 7}"#, r#"{"options": 10}"#], |test| {
         test.options.len() as f64
     });

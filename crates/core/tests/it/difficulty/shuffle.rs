@@ -6,7 +6,7 @@ use super::{grows, mean};
 use crate::solve::between;
 
 #[test]
-fn every_dimension_adds_something_to_keep_track_of() {
+fn every_dimension_adds_state_to_track() {
     grows("shuffle", &[r#"{"entities": 3}"#, r#"{"entities": 6}"#, r#"{"entities": 12}"#], |test| {
         test.options.len() as f64
     });
@@ -30,7 +30,7 @@ fn every_dimension_adds_something_to_keep_track_of() {
 
 /// What was last said about a thing, at first or later, is seldom where it ends up.
 #[test]
-fn the_last_word_on_the_thing_in_question_is_no_good_guess() {
+fn last_mention_is_not_a_good_guess() {
     let repeats_it = |test: &Test| f64::from(last_told(test) == test.target);
     for params in
         [r#"{"depth": 1}"#, r#"{"anchors": 0}"#, r#"{"anchors": 16}"#, r#"{"anchors": 16, "depth": 64}"#]

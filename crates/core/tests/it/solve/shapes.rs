@@ -185,14 +185,14 @@ fn quadrilateral(corners: &[Point]) -> &'static str {
 
 /// Random coordinates seldom meet the hardest case: small shapes in whole numbers.
 #[test]
-fn rounding_never_makes_one_shape_of_another() {
-    use reasonscape_core::{Json, Params, Tests, tasks};
+fn rounding_never_changes_the_shape() {
+    use reasonscape_core::{Json, Params, TestStream, tasks};
 
     let task = tasks::by_name("shapes").unwrap();
     for reorder in ["none", "direction", "sides"] {
         let params = format!(r#"{{"precision": 0, "scale": 1, "rotation": 360, "reorder": "{reorder}"}}"#);
         let params = Params::new(task, &Json::parse(&params).unwrap()).unwrap();
-        for test in Tests::new(task, &params, 0).take(3000) {
+        for test in TestStream::new(task, &params, 0).take(3000) {
             assert_eq!(solve(&test.prompt), test.target, "{}", test.prompt);
         }
     }

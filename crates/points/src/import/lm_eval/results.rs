@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::PointsError;
-use crate::import::lenient;
 
 /// What is taken from the results of a run.
 #[derive(Debug)]
@@ -56,7 +55,7 @@ impl Results {
     pub(super) fn read(path: &Path) -> Result<Self, PointsError> {
         let text = std::fs::read(path).map_err(PointsError::io("read", path))?;
         let mut spare = Vec::new();
-        let raw: Raw = lenient::read(&text, &mut spare).map_err(|error| {
+        let raw: Raw = reasonscape_core::python_json::read(&text, &mut spare).map_err(|error| {
             PointsError::log(
                 path,
                 format!(

@@ -1,6 +1,6 @@
 //! Kin as a dendrogram, with the profiles beside it.
 
-use reasonscape_figures::{Axis, Bounds, Cell, Figure, Heat, Layer, Merge, Palette, Panel, Tree};
+use reasonscape_charts::{Axis, Bounds, Cell, Dendrogram, Figure, Heatmap, Layer, Merge, Palette, Panel};
 
 use super::Kinship;
 
@@ -9,7 +9,7 @@ pub(crate) fn cluster_figure(kinship: &Kinship) -> Figure {
     let members = &kinship.members;
     let trials: u64 = members.iter().map(|member| member.n).sum();
     let noise = noise(kinship);
-    let tree = Tree {
+    let tree = Dendrogram {
         leaves: members.iter().map(|member| member.label.clone()).collect(),
         order: (0..members.len()).collect(),
         merges: kinship
@@ -26,7 +26,7 @@ pub(crate) fn cluster_figure(kinship: &Kinship) -> Figure {
             text: String::new(),
         })
     });
-    let heat = Heat {
+    let heat = Heatmap {
         rows: members.iter().map(|member| member.label.clone()).collect(),
         columns: kinship.tasks.clone(),
         cells: cells.collect(),
@@ -40,9 +40,10 @@ pub(crate) fn cluster_figure(kinship: &Kinship) -> Figure {
         .note("at distances below the line chance alone may have kept two apart")
         .columns(1)
         .panel(
-            Panel::new("", Axis::linear("distance of profiles"), Axis::linear("")).layer(Layer::Tree(tree)),
+            Panel::new("", Axis::linear("distance of profiles"), Axis::linear(""))
+                .layer(Layer::Dendrogram(tree)),
         )
-        .panel(Panel::new("profiles", Axis::linear("task"), Axis::linear("")).layer(Layer::Heat(heat)))
+        .panel(Panel::new("profiles", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heat)))
 }
 
 /// A line between the merges that chance may have made and the others. Each has a limit of its own, since some are

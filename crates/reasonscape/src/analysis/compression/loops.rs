@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reasonscape_points::{Lookalike, PointsDb, PointsError};
 use reasonscape_runner::Study;
 use reasonscape_runner::cache::{Cache, CacheKey, EntryId};
-use reasonscape_stats::paired_bootstrap::Outcome;
+use reasonscape_stats::Outcome;
 use serde::Serialize;
 
 use super::{Asked, Watched, Weighed};
@@ -95,11 +95,7 @@ pub(super) fn emptiest(row: &Watched, units: &[(String, Vec<Weighed>)], rule: Lo
                 eval_id: row.eval.eval_id.clone(),
                 label: row.label.clone(),
                 task: task.clone(),
-                status: match trial.outcome {
-                    Outcome::Correct => "correct",
-                    Outcome::Incorrect => "incorrect",
-                    Outcome::Truncated => "truncated",
-                },
+                status: trial.outcome.name(),
                 completion_tokens: trial.completion_tokens?,
                 size: trial.size,
                 bits: trial.bits()?,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use reasonscape_figures::{Figure, Kind};
+use reasonscape_charts::{Figure, Kind};
 
 use crate::cli::Global;
 use crate::failure::Failure;

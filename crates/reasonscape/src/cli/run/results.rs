@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use reasonscape_core::Status;
-use reasonscape_core::zeta::{answer_probability, stated_confidence};
+use reasonscape_core::Outcome;
+use reasonscape_metrics::{answer_probability, stated_confidence};
 use reasonscape_points::{Answered, Progress, read_answers};
 use reasonscape_runner::cache::Cache;
 use reasonscape_runner::{Eval, Selection, Study};
@@ -102,7 +102,7 @@ fn called(study: &Study, eval: &Eval) -> String {
 fn row(study: &Study, eval: &Eval, model: &str, answered: &Answered<'_>) -> Value {
     let Answered { task, index, test, found, completion, .. } = answered;
     let item = study.dataset.as_ref().and_then(|dataset| dataset.item(task.name(), *index));
-    let truncated = answered.status == Status::Truncated;
+    let truncated = answered.status == Outcome::Truncated;
     let answer = found.answer.as_deref().filter(|_| !truncated);
     let mut row = Map::new();
     let mut put = |field: &str, value: Value| {
@@ -116,7 +116,7 @@ fn row(study: &Study, eval: &Eval, model: &str, answered: &Answered<'_>) -> Valu
     put("input", json!(item.map_or(&test.prompt, |item| &item.input)));
     put(
         "target",
-        if test.also.is_empty() {
+        if test.alternative_targets.is_empty() {
             json!(test.target)
         } else {
             json!(item.map(|item| item.targets().collect::<Vec<_>>()))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::Uri;
 use axum::response::Response;
-use reasonscape_figures::Figure;
+use reasonscape_charts::Figure;
 
 use super::number;
 use crate::analysis::{

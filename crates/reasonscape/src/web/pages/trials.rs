@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{PointsDb, StoredTrial};
 use serde::Serialize;
 use serde_json::Value;
@@ -111,7 +111,7 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
     let page = Page {
         evals: evals(&study.db, &query),
         tasks: tasks(&study.db, &query),
-        statuses: [Status::Correct, Status::Incorrect, Status::Truncated]
+        statuses: [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated]
             .map(|status| choice(&query, "status", status.name(), status.name()))
             .into(),
         text: query.get("text").unwrap_or_default().to_owned(),
@@ -154,8 +154,7 @@ pub(super) fn label(db: &PointsDb, eval_id: &str) -> String {
 
 /// The status in a word.
 pub(in crate::web) fn status_name(code: u8) -> &'static str {
-    let known = [Status::Incorrect, Status::Correct, Status::Truncated];
-    known.into_iter().find(|status| status.code() == code).map_or("unknown", Status::name)
+    Outcome::from_code(i64::from(code)).map_or("unknown", Outcome::name)
 }
 
 /// Coordinates as a person reads them: `depth=1 length=16`.

@@ -159,7 +159,7 @@ fn check(path: &Path) -> Result<(u64, Vec<String>, Vec<String>), Problem> {
         match row {
             Ok(row) if columns.is_empty() => columns = row.keys().take(COLUMNS).cloned().collect(),
             Ok(_) => {}
-            Err(problem) => unreadable.push(reasonscape_core::LineProblem { line, problem }),
+            Err(problem) => unreadable.push(reasonscape_core::LineError { line, problem }),
         }
     });
     read.map_err(|_| Problem::wrong("this file cannot be read as what its name says that it is"))?;
@@ -176,7 +176,7 @@ fn check(path: &Path) -> Result<(u64, Vec<String>, Vec<String>), Problem> {
 }
 
 /// Every line that is wrong, for a person.
-pub(super) fn wrong_lines(problems: &[reasonscape_core::LineProblem]) -> Problem {
+pub(super) fn wrong_lines(problems: &[reasonscape_core::LineError]) -> Problem {
     Problem::wrong(format_args!("{} wrong:\n{}", how_many(problems), told(problems).join("\n")))
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use reasonscape_core::Tests;
+use reasonscape_core::TestStream;
 use reasonscape_runner::{
     ApiKey, Eval, Examples, Forecast, Question, Selection, Study, forecast, selected_points,
 };
@@ -146,7 +146,7 @@ fn samples(study: &Study, selection: &Selection) -> Result<Vec<Sample>, Problem>
         if samples.iter().any(|sample| sample.task == point.task.name()) {
             continue;
         }
-        let Some(test) = Tests::new(point.task, point.params, study.seed).next() else { continue };
+        let Some(test) = TestStream::new(point.task, point.params, study.seed).next() else { continue };
         let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
         let question = Question { task: point.task, test: &test, examples: &examples };
         let messages = eval.template.render(&question).map_err(|error| study_wrong(&error))?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use reasonscape_core::{Columns, Suite};
+use reasonscape_core::{ColumnMap, Suite};
 use reasonscape_runner::Prices;
 use regex::Regex;
 use serde::Deserialize;
@@ -203,8 +203,8 @@ impl Wish {
     /// How the dataset is to be read.
     pub(super) fn reading(&self) -> Result<Reading, Problem> {
         let columns = match &self.map {
-            Some(map) => map.parse::<Columns>().map_err(Problem::wrong)?,
-            None => Columns::default(),
+            Some(map) => map.parse::<ColumnMap>().map_err(Problem::wrong)?,
+            None => ColumnMap::default(),
         };
         let compile = |text: &String| {
             Regex::new(text).map_err(|error| Problem::wrong(format_args!("the pattern is wrong: {error}")))

@@ -25,7 +25,7 @@ struct Seen {
 /// Opens a page; `None` without a Chromium.
 fn seen(page: &Path) -> Option<Seen> {
     const PATIENCE: Duration = Duration::from_mins(2);
-    let program = reasonscape_oracle::chromium()?;
+    let program = reasonscape_test_support::chromium()?;
     let folder = TempDir::new().unwrap();
     let file = |name: &str| folder.path().join(name);
     let mut browser = Command::new(&program)

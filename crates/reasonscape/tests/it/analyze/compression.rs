@@ -1,6 +1,6 @@
 //! `reasonscape analyze compression` on sizes that were planted, and on simulated models that go round in circles.
 
-use reasonscape_core::{Status, Suite};
+use reasonscape_core::{Outcome, Suite};
 use reasonscape_points::Trial;
 use reasonscape_runner::cache::{Cache, CacheError};
 use reasonscape_runner::simulate::{SimulateOptions, SimulatedServer};
@@ -11,7 +11,7 @@ use super::number;
 use crate::world::{reasonscape, refuses};
 
 /// A trial with so many bits per token.
-fn weighing(status: Status, tokens: u64, bits: f64) -> Trial {
+fn weighing(status: Outcome, tokens: u64, bits: f64) -> Trial {
     Trial { compressed_size: (bits * tokens as f64 / 8.0) as u64, ..ended(status, tokens) }
 }
 
@@ -19,10 +19,10 @@ fn weighing(status: Status, tokens: u64, bits: f64) -> Trial {
 fn study() -> Planted {
     let mut draws = Draws(6);
     let trials = (0..2_000).map(|number| match number % 20 {
-        0 => weighing(Status::Truncated, 4_096, 0.2),
-        1..11 => weighing(Status::Correct, 2_000, 6.0 + 4.0 * draws.share()),
-        11..18 => weighing(Status::Incorrect, 2_000, 5.0 + 4.0 * draws.share()),
-        _ => weighing(Status::Truncated, 4_096, 4.0 + draws.share()),
+        0 => weighing(Outcome::Truncated, 4_096, 0.2),
+        1..11 => weighing(Outcome::Correct, 2_000, 6.0 + 4.0 * draws.share()),
+        11..18 => weighing(Outcome::Incorrect, 2_000, 5.0 + 4.0 * draws.share()),
+        _ => weighing(Outcome::Truncated, 4_096, 4.0 + draws.share()),
     });
     Planted::new().with("loopy", "sort", trials.collect())
 }
@@ -61,7 +61,7 @@ fn a_planted_effect_and_a_planted_rate_of_loops_are_found() {
 fn tokens_are_those_of_what_was_compressed() {
     // 800 bytes of reasoning: by its own tokens, by its share of the characters, and hidden so that only the answer
     // was compressed.
-    let base = Trial { compressed_size: 800, ..ended(Status::Correct, 1_000) };
+    let base = Trial { compressed_size: 800, ..ended(Outcome::Correct, 1_000) };
     let counted =
         Trial { reasoning_chars: 10, answer_chars: 90, reasoning_tokens: Some(800), ..base.clone() };
     let shared = Trial { reasoning_chars: 40, answer_chars: 60, ..base.clone() };

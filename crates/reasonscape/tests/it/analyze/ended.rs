@@ -1,6 +1,6 @@
 //! Studies whose trials are planted one by one.
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{EvalInfo, PointTrials, Trial, UnitWriter};
 use reasonscape_runner::cache::CacheKey;
 use serde_json::Value;
@@ -32,7 +32,7 @@ impl Draws {
 }
 
 /// A trial that ended so after so many tokens.
-pub(super) fn ended(status: Status, tokens: u64) -> Trial {
+pub(super) fn ended(status: Outcome, tokens: u64) -> Trial {
     Trial {
         index: 0,
         repeat: 0,
@@ -46,7 +46,7 @@ pub(super) fn ended(status: Status, tokens: u64) -> Trial {
         reasoning_chars: 0,
         answer_chars: 4 * tokens,
         compressed_size: tokens,
-        finish: if status == Status::Truncated { "length" } else { "stop" }.to_owned(),
+        finish: if status == Outcome::Truncated { "length" } else { "stop" }.to_owned(),
         method: "boxed".to_owned(),
         answer: None,
         target: "1".to_owned(),
@@ -152,17 +152,17 @@ fn is_drawing(bytes: &[u8]) {
 /// Studies on the edge: one trial, nothing cut off, everything cut off, no tokens counted, nothing answered.
 pub(super) fn edges() -> Vec<(&'static str, Planted)> {
     let many = |status, count| (0..count).map(|tokens| ended(status, 10 + tokens)).collect::<Vec<_>>();
-    let uncounted = many(Status::Correct, 5)
+    let uncounted = many(Outcome::Correct, 5)
         .into_iter()
         .map(|trial| Trial { completion_tokens: None, ..trial })
         .collect();
-    let nowhere = vec![ended(Status::Correct, 0), ended(Status::Incorrect, 0)];
+    let nowhere = vec![ended(Outcome::Correct, 0), ended(Outcome::Incorrect, 0)];
     vec![
-        ("one right", Planted::new().with("m", "sort", vec![ended(Status::Correct, 7)])),
-        ("one cut off", Planted::new().with("m", "sort", vec![ended(Status::Truncated, 7)])),
-        ("all right", Planted::new().with("m", "sort", many(Status::Correct, 30))),
-        ("all wrong", Planted::new().with("m", "sort", many(Status::Incorrect, 30))),
-        ("all cut off", Planted::new().with("m", "sort", vec![ended(Status::Truncated, 64); 20])),
+        ("one right", Planted::new().with("m", "sort", vec![ended(Outcome::Correct, 7)])),
+        ("one cut off", Planted::new().with("m", "sort", vec![ended(Outcome::Truncated, 7)])),
+        ("all right", Planted::new().with("m", "sort", many(Outcome::Correct, 30))),
+        ("all wrong", Planted::new().with("m", "sort", many(Outcome::Incorrect, 30))),
+        ("all cut off", Planted::new().with("m", "sort", vec![ended(Outcome::Truncated, 64); 20])),
         ("uncounted", Planted::new().with("m", "sort", uncounted)),
         ("no tokens", Planted::new().with("m", "sort", nowhere)),
         ("nothing", Planted::new().with("m", "sort", Vec::new())),

@@ -1,6 +1,6 @@
 //! `reasonscape analyze hazard` on trials whose hazards are known.
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::Trial;
 use serde_json::{Value, json};
 
@@ -22,12 +22,12 @@ fn trial(draws: &mut Draws) -> Trial {
         let (right, wrong) = planted(bin);
         let tokens = (bin - 1) * WIDTH + 1 + draws.below(WIDTH);
         match draws.share() {
-            share if share < right => return ended(Status::Correct, tokens),
-            share if share < right + wrong => return ended(Status::Incorrect, tokens),
+            share if share < right => return ended(Outcome::Correct, tokens),
+            share if share < right + wrong => return ended(Outcome::Incorrect, tokens),
             _ => {}
         }
     }
-    ended(Status::Truncated, LAST * WIDTH)
+    ended(Outcome::Truncated, LAST * WIDTH)
 }
 
 fn study() -> Planted {
@@ -38,8 +38,8 @@ fn study() -> Planted {
         let trial = trial(&mut draws);
         let right = draws.share() < 0.7;
         match trial.status {
-            Status::Truncated => trial,
-            _ => Trial { status: if right { Status::Correct } else { Status::Incorrect }, ..trial },
+            Outcome::Truncated => trial,
+            _ => Trial { status: if right { Outcome::Correct } else { Outcome::Incorrect }, ..trial },
         }
     });
     Planted::new().with("steady", "sort", steady.collect()).with("worse", "sort", worse)
@@ -123,7 +123,7 @@ fn pictures_are_drawn() {
     let study = study();
     study.draws("hazard", &[]);
     let several = ["a", "b", "c"].into_iter().fold(study, |study, task| {
-        study.with("more", task, vec![ended(Status::Correct, 9), ended(Status::Truncated, 12)])
+        study.with("more", task, vec![ended(Outcome::Correct, 9), ended(Outcome::Truncated, 12)])
     });
     several.draws("hazard", &[]);
 }

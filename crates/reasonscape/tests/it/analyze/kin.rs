@@ -160,7 +160,7 @@ for line in sys.stdin:
     w = [0.5 - 0.5 * math.cos(2 * math.pi * i / n) for i in range(n)]
     powers.append(sum((wi * (xi - mean)) ** 2 for wi, xi in zip(w, x)) / sum(wi * wi for wi in w))
 print(2 * sum(powers) / len(powers))";
-    let Some(printed) = reasonscape_oracle::python(script, &tests.stdout) else { return };
+    let Some(printed) = reasonscape_test_support::python(script, &tests.stdout) else { return };
     let expected: f64 = printed.trim().parse().unwrap();
     let mean = number(&found["a"]["mean"][0]);
     assert!((mean - expected).abs() < 1e-9 * expected, "{mean} {expected}");

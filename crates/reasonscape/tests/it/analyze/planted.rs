@@ -1,6 +1,6 @@
 //! Studies in which every count was put there on purpose.
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{EvalInfo, PointTrials, Provenance, Trial, UnitWriter};
 use reasonscape_runner::cache::CacheKey;
 use serde_json::Value;
@@ -49,9 +49,9 @@ impl Plot {
         let mut writer = UnitWriter::new(self.folder.path(), eval, task).unwrap();
         for planted in points {
             let status = |index| match index {
-                right if right < planted.right => Status::Correct,
-                cut if cut < planted.right + planted.truncated => Status::Truncated,
-                _ => Status::Incorrect,
+                right if right < planted.right => Outcome::Correct,
+                cut if cut < planted.right + planted.truncated => Outcome::Truncated,
+                _ => Outcome::Incorrect,
             };
             let trials = (0..planted.n).map(|index| trial(index as u32, status(index), planted.guess));
             writer
@@ -110,7 +110,7 @@ impl Plot {
                     }
                     assert!(!text.contains("NaN"), "{text}");
                     let script = "import sys, xml.etree.ElementTree as tree\nprint(tree.parse(sys.stdin).getroot().tag)";
-                    if let Some(root) = reasonscape_oracle::python(script, &text) {
+                    if let Some(root) = reasonscape_test_support::python(script, &text) {
                         assert_eq!(root.trim(), "{http://www.w3.org/2000/svg}svg");
                     }
                 }
@@ -120,7 +120,7 @@ impl Plot {
     }
 }
 
-fn trial(index: u32, status: Status, guess: f64) -> Trial {
+fn trial(index: u32, status: Outcome, guess: f64) -> Trial {
     Trial {
         index: u64::from(index),
         repeat: 0,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 
 use super::browser::draws_alone;
 use super::ended::{Draws, Planted, ended};
@@ -96,9 +96,9 @@ fn sixty_models_fit_on_a_page_that_says_what_it_leaves_out() {
             let mut trials = |wrong: u64| {
                 let mut trial = || {
                     let status = match draws.below(100) {
-                        0..5 => Status::Truncated,
-                        luck if luck < wrong + model => Status::Incorrect,
-                        _ => Status::Correct,
+                        0..5 => Outcome::Truncated,
+                        luck if luck < wrong + model => Outcome::Incorrect,
+                        _ => Outcome::Correct,
                     };
                     ended(status, 20 + draws.below(2000))
                 };

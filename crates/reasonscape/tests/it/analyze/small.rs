@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{EvalInfo, PointTrials, Provenance, Trial, UnitWriter};
 use reasonscape_runner::cache::CacheKey;
 use serde_json::{Value, json};
@@ -137,9 +137,9 @@ fn write(folder: &Path, skill: &Skill, (task, right, truncated, answered): (&str
 fn trial(skill: &Skill, test: u32, right: u32, truncated: u32, guess: f64) -> Trial {
     let hardness = (test * 37 + test * skill.salt % 13) % 100;
     let status = match hardness {
-        hard if hard < right => Status::Correct,
-        hard if hard >= 100 - truncated => Status::Truncated,
-        _ => Status::Incorrect,
+        hard if hard < right => Outcome::Correct,
+        hard if hard >= 100 - truncated => Outcome::Truncated,
+        _ => Outcome::Incorrect,
     };
     Trial {
         index: u64::from(test),

@@ -1,6 +1,6 @@
 //! `reasonscape analyze tokens` against going through the trials one by one.
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::Trial;
 use reasonscape_stats::{Confidence, Counters, Mode};
 use serde_json::{Value, json};
@@ -16,9 +16,9 @@ fn trials(draws: &mut Draws, n: u64) -> Vec<Trial> {
     let one = |_| {
         let tokens = 1 + draws.below(LIMIT);
         let trial = match draws.below(5) {
-            0..3 => ended(Status::Correct, tokens),
-            3 => ended(Status::Incorrect, tokens),
-            _ => ended(Status::Truncated, LIMIT),
+            0..3 => ended(Outcome::Correct, tokens),
+            3 => ended(Outcome::Incorrect, tokens),
+            _ => ended(Outcome::Truncated, LIMIT),
         };
         Trial { guess: 0.25, ..trial }
     };
@@ -42,8 +42,8 @@ fn a_smaller_limit_gives_what_counting_gives() {
     assert_eq!(budgets.len(), limits.len());
     for (point, limit) in budgets.iter().zip(limits) {
         let within: Vec<&Trial> =
-            all.iter().filter(|trial| tokens(trial) <= limit && trial.status != Status::Truncated).collect();
-        let right = within.iter().filter(|trial| trial.status == Status::Correct).count() as f64;
+            all.iter().filter(|trial| tokens(trial) <= limit && trial.status != Outcome::Truncated).collect();
+        let right = within.iter().filter(|trial| trial.status == Outcome::Correct).count() as f64;
         let (n_t, g) = ((3_000 - within.len()) as f64, within.len() as f64 * 0.25);
         let counters = [3_000.0, right, n_t, g];
         assert_eq!(["n", "n_e", "n_t", "g"].map(|key| number(&point[key])), counters, "{limit}");
@@ -66,7 +66,7 @@ fn a_smaller_limit_gives_what_counting_gives() {
 /// One in which longer is better, and one that was never cut off.
 fn two() -> Planted {
     let mut draws = Draws(8);
-    let quick = (0..200).map(|_| ended(Status::Correct, 50 + draws.below(20))).collect();
+    let quick = (0..200).map(|_| ended(Outcome::Correct, 50 + draws.below(20))).collect();
     Planted::new().with("cut", "sort", trials(&mut Draws(4), 500)).with("quick", "sort", quick)
 }
 

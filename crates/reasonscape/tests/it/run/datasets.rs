@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use reasonscape_core::{Columns, Dataset, Item, check_items};
-use reasonscape_oracle::python;
+use reasonscape_core::{ColumnMap, Dataset, Item, check_items};
 use reasonscape_runner::simulate::{SimulateOptions, SimulatedServer};
+use reasonscape_test_support::python;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -29,7 +29,7 @@ impl World {
     /// `target` takes the answer out of a target.
     fn new(file: &str, columns: &str, target: fn(&str) -> String) -> Self {
         let text = fs::read_to_string(example(file)).unwrap();
-        let columns: Columns = columns.parse().unwrap();
+        let columns: ColumnMap = columns.parse().unwrap();
         let target = |text: &str| Ok(target(text));
         let items = (1..).zip(text.lines()).map(|(line, text)| {
             let Ok(Value::Object(row)) = serde_json::from_str(text) else { panic!("line {line}") };

@@ -45,7 +45,7 @@ sys.stdout.buffer.write(drawn)
 "#;
     let program = assert_cmd::cargo::cargo_bin!("reasonscape");
     let input = format!("{}\n{}\n{columns}\n{arguments}", program.display(), world.path().display());
-    let output = reasonscape_oracle::python(script, &input)?;
+    let output = reasonscape_test_support::python(script, &input)?;
     let (code, drawn) = output.split_once('\n').unwrap();
     assert_eq!(code, "0", "{drawn}");
     Some(drawn.to_owned())

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{EvalInfo, PointTrials, Trial, UnitWriter};
 use reasonscape_runner::cache::{Cache, CacheKey, Entry, EntryId, Response};
 use serde_json::{Value, json};
@@ -138,7 +138,7 @@ impl Study {
         }] });
         let response =
             Response { status: 200, latency_ms: 1, received_ms: 1, body: body.to_string().into_bytes() };
-        Entry { id: EntryId::of(CacheKey::of_canonical(&request)), request, response }
+        Entry { id: EntryId::new(CacheKey::from_canonical_json(&request)), request, response }
     }
 
     fn add(&self, id: &str, name: &str, groups: &[&str], tenths: u64) {
@@ -169,9 +169,9 @@ impl Study {
 
 fn trial(index: u64, tenths: u64, cache_key: CacheKey) -> Trial {
     let status = match index % 10 {
-        9 => Status::Truncated,
-        rest if rest < tenths => Status::Correct,
-        _ => Status::Incorrect,
+        9 => Outcome::Truncated,
+        rest if rest < tenths => Outcome::Correct,
+        _ => Outcome::Incorrect,
     };
     let answer = if index == 0 { SCRIPT.to_owned() } else { format!("answer-{index}") };
     Trial {
@@ -189,7 +189,7 @@ fn trial(index: u64, tenths: u64, cache_key: CacheKey) -> Trial {
         compressed_size: 30,
         finish: "stop".to_owned(),
         method: "boxed".to_owned(),
-        answer: (status != Status::Truncated).then_some(answer),
+        answer: (status != Outcome::Truncated).then_some(answer),
         target: "100 % _right_".to_owned(),
         cache_key,
     }

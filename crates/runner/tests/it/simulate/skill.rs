@@ -1,6 +1,8 @@
 //! What the models know, in volume: what is observed is what is documented.
 
-use reasonscape_core::{Json, ParamValue, Params, Range, Reply, Suite, Task, Test, Tests, extract, tasks};
+use reasonscape_core::{
+    Json, ParamValue, Params, Range, Reply, Suite, Task, Test, TestStream, extract, tasks,
+};
 use reasonscape_runner::Finish;
 use reasonscape_runner::simulate::{Asked, SimulatedModel, Simulator, true_accuracy};
 
@@ -42,7 +44,7 @@ fn observed_accuracy_and_truncation_are_the_true_ones() {
         let (mut right_expected, mut truncated_expected) = (Vec::new(), Vec::new());
         for point in suite.points() {
             let truth = model.truth(point.task, point.params, MAX_TOKENS);
-            for test in Tests::new(point.task, point.params, suite.seed).take(128) {
+            for test in TestStream::new(point.task, point.params, suite.seed).take(128) {
                 let asked = Asked { max_tokens: MAX_TOKENS, ..Asked::new(&test.prompt) };
                 let reply = simulator.complete(&model, &asked);
                 let found =
@@ -75,7 +77,7 @@ fn who_knows_all_is_always_right_and_who_knows_nothing_only_by_luck() {
     let (mut lucky, mut guesses) = (0, Vec::new());
     for suite in &suites {
         for point in suite.points() {
-            for test in Tests::new(point.task, point.params, suite.seed).take(3) {
+            for test in TestStream::new(point.task, point.params, suite.seed).take(3) {
                 let asked = Asked::new(&test.prompt);
                 let with_confidence = Asked { states_confidence: true, ..asked };
                 assert!(is_right(&simulator, &all, point.task, &test, &asked), "{test:?}");
@@ -163,7 +165,7 @@ fn failures_loop_at_the_rate_that_is_documented() {
     let (mut loops, mut expected) = (0, Vec::new());
     for point in suite.points() {
         let truth = truncating.truth(point.task, point.params, 512);
-        for test in Tests::new(point.task, point.params, suite.seed).take(64) {
+        for test in TestStream::new(point.task, point.params, suite.seed).take(64) {
             let reply =
                 simulator.complete(&truncating, &Asked { max_tokens: 512, ..Asked::new(&test.prompt) });
             let reasoning = reply.reasoning.unwrap();

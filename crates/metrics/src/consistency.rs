@@ -1,0 +1,139 @@
+//! What several answers of one model to the same task say about it.
+
+use reasonscape_stats::StatsError;
+use reasonscape_stats::entropy::Entropy;
+
+use super::estimate::{Estimate, Groups};
+use super::summary::{EstimateDetail, Summary};
+
+/// Metrics of tasks that were answered more than once; a task with one answer says nothing here.
+#[derive(Debug)]
+pub(super) struct Repeats {
+    /// The most answers that a task has.
+    pub(super) max: u64,
+    pub(super) sce: Estimate,
+    pub(super) mode_accuracy: Estimate,
+    pub(super) stability: Estimate,
+    pub(super) determinism: Estimate,
+}
+
+/// One task, answered several times.
+#[derive(Debug, Clone, Copy)]
+struct Repeated {
+    /// Entropy of its answers.
+    sce: f64,
+    /// Whether its commonest answer is right; of several that are equally common, the share that is.
+    mode_correct: f64,
+    /// Share of its answers that are the commonest one.
+    stability: f64,
+    /// Whether its answers are all the same; absent unless all were given at temperature 0.
+    same: Option<bool>,
+}
+
+pub(super) fn repeats(summary: &Summary, tasks: &Groups, answers: &Groups) -> Result<Repeats, StatsError> {
+    /// No answer is an answer too: a model that sometimes has none is not stable.
+    const NO_ANSWER: u32 = u32::MAX;
+
+    let sizes = tasks.sizes();
+    let repeats = sizes.iter().max().copied().unwrap_or(u32::from(!summary.is_empty()));
+    let mut rows: Vec<(u32, u32, bool, bool)> = Vec::new();
+    for (place, row) in summary.rows().enumerate().filter(|_| repeats > 1) {
+        let task = tasks.first(place);
+        if sizes[task] > 1 {
+            let answer = if row.answered() { answers.first(place) as u32 } else { NO_ANSWER };
+            rows.push((task as u32, answer, row.correct(), row.at_zero()));
+        }
+    }
+    rows.sort_unstable();
+    let mut repeated = Vec::new();
+    for task in rows.chunk_by(|one, other| one.0 == other.0) {
+        let given: Vec<(u64, bool)> = task
+            .chunk_by(|one, other| one.1 == other.1)
+            .map(|same| (same.len() as u64, same.iter().any(|row| row.2)))
+            .collect();
+        let max = given.iter().map(|(count, _)| *count).max().expect("a task has answers");
+        let modes = given.iter().filter(|(count, _)| *count == max);
+        let right = modes.clone().filter(|(_, correct)| *correct).count();
+        repeated.push(Repeated {
+            sce: Entropy::from_counts(given.iter().map(|(count, _)| *count)).map_or(0.0, |found| found.nats),
+            mode_correct: right as f64 / modes.count() as f64,
+            stability: max as f64 / task.len() as f64,
+            same: task.iter().all(|row| row.3).then_some(given.len() == 1),
+        });
+    }
+
+    let each = Groups::single(repeated.len());
+    let mean = |of: fn(&Repeated) -> f64, max: f64| {
+        let (value, detail) = each.mean(repeated.iter().map(|task| Some(of(task))))?;
+        Ok::<Estimate, StatsError>((value, detail.within(0.0, max)))
+    };
+    let (same, mut detail) = each.rate(repeated.iter().map(|task| task.same.map(Into::into)))?;
+    if same.is_none() {
+        detail = EstimateDetail::without(
+            0,
+            detail.method,
+            "no task is known to have been answered at temperature 0",
+        );
+    }
+    Ok(Repeats {
+        max: u64::from(repeats),
+        sce: mean(|task| task.sce, f64::INFINITY)?,
+        mode_accuracy: mean(|task| task.mode_correct, 1.0)?,
+        stability: mean(|task| task.stability, 1.0)?,
+        determinism: (same, detail),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{MetricOptions, MetricsSummary, SampleRecord, measure};
+    use super::*;
+
+    fn of(rows: &[(&str, u32, Option<&str>, f64)]) -> MetricsSummary {
+        let targets = ["right".into()];
+        let mut summary = Summary::default();
+        for (id, repeat, answer, temperature) in rows {
+            let row = SampleRecord {
+                id,
+                repeat: *repeat,
+                answer: *answer,
+                targets: &targets,
+                temperature: Some(*temperature),
+                ..SampleRecord::default()
+            };
+            summary.add(&measure(&row, &MetricOptions::default()));
+        }
+        summary.finish(10).unwrap()
+    }
+
+    #[test]
+    fn repeated_tasks_are_measured_per_task() {
+        let found = of(&[
+            ("a", 0, Some("right"), 0.0),
+            ("a", 1, Some("RIGHT "), 0.0),
+            ("b", 0, Some("wrong"), 0.0),
+            ("b", 1, Some("right"), 0.0),
+            ("c", 0, Some("right"), 0.0),
+            ("d", 0, None, 0.7),
+            ("d", 1, None, 0.7),
+        ]);
+        assert_eq!((found.repeats, found.tasks, found.n), (2, 4, 7));
+        // Of b's two commonest answers one is right; d has none; c was asked once.
+        assert_eq!(found.mode_accuracy, Some(0.5));
+        assert_eq!(found.stability, Some((1.0 + 0.5 + 1.0) / 3.0));
+        assert!((found.sce_per_task_mean.unwrap() - 2.0_f64.ln() / 3.0).abs() < 1e-15);
+        assert_eq!(found.determinism_index, Some(0.5));
+        assert_eq!(found.details["determinism_index"].n, 2);
+        assert_eq!(found.details["stability"].n, 3);
+    }
+
+    #[test]
+    fn tasks_without_repeats_give_no_consistency() {
+        let found = of(&[("a", 0, Some("right"), 0.0), ("b", 0, Some("x"), 0.0)]);
+        assert_eq!((found.repeats, found.stability, found.determinism_index), (1, None, None));
+        assert!(!found.details.contains_key("stability"));
+        let warm = of(&[("a", 0, Some("right"), 0.7), ("a", 1, Some("x"), 0.7)]);
+        assert_eq!((warm.stability, warm.determinism_index), (Some(0.5), None));
+        assert!(warm.details["determinism_index"].reason.is_some());
+    }
+}

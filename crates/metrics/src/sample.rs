@@ -1,0 +1,211 @@
+//! One answered question, and what can be said of it alone.
+
+use std::borrow::Cow;
+
+use super::{Grounding, Sources, Step, check_steps, ground, text_stats, words};
+use reasonscape_core::{is_correct, is_space, normalize};
+
+/// A question with its target and what a model made of it. What was not recorded is absent.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SampleRecord<'a> {
+    /// What the question is known by.
+    pub id: &'a str,
+    /// Which of several answers of this model to it.
+    pub repeat: u32,
+    /// The question; reasoning may take its numbers and names from it.
+    pub input: Option<&'a str>,
+    /// Answers that are right.
+    pub targets: &'a [Cow<'a, str>],
+    /// What there was to choose from, if it was a choice: a letter and the option it stands for are the same answer.
+    pub options: &'a [Cow<'a, str>],
+    /// What the model answered.
+    pub answer: Option<&'a str>,
+    /// How it got there.
+    pub cot: Option<&'a str>,
+    /// Texts that the model was given to answer from.
+    pub context: &'a [Cow<'a, str>],
+    /// How probable the model thought its answer to be right, from 0 to 1.
+    pub prob_correct: Option<f64>,
+    /// Tokens of the prompt, as the endpoint counted them.
+    pub prompt_tokens: Option<u32>,
+    /// Tokens of the reply, as the endpoint counted them.
+    pub completion_tokens: Option<u32>,
+    /// How long the reply took.
+    pub latency_ms: Option<f64>,
+    /// Whether the reply was cut off.
+    pub truncated: bool,
+    /// The temperature that the model was asked at.
+    pub temperature: Option<f64>,
+    /// The model.
+    pub model: Option<&'a str>,
+    /// The kind of question.
+    pub category: Option<&'a str>,
+}
+
+/// What is measured, where there is a choice.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MetricOptions {
+    /// Whether plain numbers are compared as numbers.
+    pub numbers: bool,
+    /// The temperature of answers that do not say theirs.
+    pub temperature: Option<f64>,
+}
+
+impl Default for MetricOptions {
+    fn default() -> Self {
+        Self { numbers: true, temperature: None }
+    }
+}
+
+/// What was measured on one answered question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PerTaskResult<'a> {
+    /// What the question is known by.
+    pub id: &'a str,
+    /// Which of several answers.
+    pub repeat: u32,
+    /// Whether the answer is one of the targets and the reply was not cut off.
+    pub correct: bool,
+    /// Whether the reply was cut off.
+    pub truncated: bool,
+    /// The answer, normalised.
+    pub answer: Option<Cow<'a, str>>,
+    /// Words of the answer.
+    pub answer_tokens: Option<u64>,
+    /// The reasoning, unless it is only white space.
+    pub cot: Option<&'a str>,
+    /// Words of the reasoning.
+    pub cot_tokens: Option<u64>,
+    /// Code points of the reasoning.
+    pub cot_chars: Option<u64>,
+    /// Lines of the reasoning that look like steps.
+    pub step_count: Option<u64>,
+    /// Whether the reasoning takes something back.
+    pub self_correcting: Option<bool>,
+    /// Words of the reasoning for each word of the answer.
+    pub ra_ratio: Option<f64>,
+    /// Tokens of the prompt.
+    pub prompt_tokens: Option<u32>,
+    /// Tokens of the reply.
+    pub completion_tokens: Option<u32>,
+    /// Tokens of both, where both are known.
+    pub total_tokens: Option<u64>,
+    /// How long the reply took.
+    pub latency_ms: Option<f64>,
+    /// How probable the model thought its answer to be right.
+    pub prob_correct: Option<f64>,
+    /// Equations of the reasoning that could be checked.
+    pub equations_checked: Option<u32>,
+    /// Those of them that are false.
+    pub false_steps: Vec<Step<'a>>,
+    /// Which sentences of the reasoning stand on the context; absent without context or without reasoning.
+    pub grounding: Option<Grounding<'a>>,
+    /// Whether the model was asked at temperature 0; absent where nobody says.
+    pub deterministic: Option<bool>,
+}
+
+/// Measures one answered question.
+///
+/// ```
+/// use reasonscape_metrics::{SampleRecord, MetricOptions, measure};
+///
+/// let targets = ["Paris".into(), "Paris, France".into()];
+/// let row = SampleRecord { id: "q1", targets: &targets, answer: Some(" paris "), ..SampleRecord::default() };
+/// assert!(measure(&row, &MetricOptions::default()).correct);
+/// // A reply that was cut off is wrong whatever it says.
+/// assert!(!measure(&SampleRecord { truncated: true, ..row }, &MetricOptions::default()).correct);
+/// ```
+pub fn measure<'a>(row: &SampleRecord<'a>, options: &MetricOptions) -> PerTaskResult<'a> {
+    let cot = row.cot.filter(|cot| !cot.trim_start_matches(is_space).is_empty());
+    let counted = cot.map(text_stats);
+    let answer = row.answer.map(|answer| normalize(answer, options.numbers));
+    let answer_tokens = row.answer.map(words);
+    let steps = cot.map(check_steps);
+    let temperature = row.temperature.or(options.temperature);
+    PerTaskResult {
+        id: row.id,
+        repeat: row.repeat,
+        correct: !row.truncated
+            && row.answer.is_some_and(|answer| is_correct(answer, row.targets, row.options, options.numbers)),
+        truncated: row.truncated,
+        answer_tokens,
+        cot,
+        cot_tokens: counted.map(|cot| cot.tokens),
+        cot_chars: counted.map(|cot| cot.chars),
+        step_count: counted.map(|cot| cot.steps),
+        self_correcting: counted.map(|cot| cot.self_correcting),
+        ra_ratio: counted.zip(answer_tokens).map(|(cot, answer)| cot.tokens as f64 / answer.max(1) as f64),
+        answer,
+        prompt_tokens: row.prompt_tokens,
+        completion_tokens: row.completion_tokens,
+        total_tokens: row
+            .prompt_tokens
+            .zip(row.completion_tokens)
+            .map(|(prompt, completion)| u64::from(prompt) + u64::from(completion)),
+        latency_ms: row.latency_ms,
+        prob_correct: row.prob_correct,
+        equations_checked: steps.as_ref().map(|steps| steps.len() as u32),
+        false_steps: steps.unwrap_or_default().into_iter().filter(|step| !step.holds).collect(),
+        grounding: cot.filter(|_| !row.context.is_empty()).map(|cot| grounding(cot, row)),
+        deterministic: temperature.map(|temperature| temperature == 0.0),
+    }
+}
+
+fn grounding<'a>(cot: &'a str, row: &SampleRecord<'a>) -> Grounding<'a> {
+    let texts: Vec<&str> = row.context.iter().map(AsRef::as_ref).chain(row.input).collect();
+    ground(cot, &Sources::new(&texts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn correct(answer: &str, target: &str, options: &[&str]) -> bool {
+        let options: Vec<Cow<'_, str>> = options.iter().map(|option| Cow::Borrowed(*option)).collect();
+        let targets = [Cow::Borrowed(target)];
+        let row = SampleRecord {
+            answer: Some(answer),
+            targets: &targets,
+            options: &options,
+            ..SampleRecord::default()
+        };
+        measure(&row, &MetricOptions::default()).correct
+    }
+
+    #[test]
+    fn option_matches_by_letter_and_text() {
+        let options = ["Paris", "Rome", "1,000"];
+        assert!(correct("B", "rome", &options));
+        assert!(correct("ROME", "b", &options));
+        assert!(correct("1e3", "C", &options));
+        assert!(!correct("A", "rome", &options));
+        assert!(!correct("D", "rome", &options));
+        assert!(!correct("B", "rome", &[]));
+        // What an option says goes before what its letter would mean.
+        assert!(!correct("b", "A", &["b", "a"]));
+        // Where options are letters themselves, letters stand for nothing else.
+        assert!(!correct("B", "a", &["b", "c"]));
+        assert!(correct("(B) Rome.", "Rome", &options));
+        assert!(!correct("(B) Paris", "Rome", &options));
+    }
+
+    #[test]
+    fn missing_fields_give_absent_metrics() {
+        let targets = ["x".into()];
+        let row = SampleRecord { targets: &targets, cot: Some(" \n\u{1f} "), ..SampleRecord::default() };
+        let found = measure(&row, &MetricOptions::default());
+        assert!(!found.correct);
+        assert_eq!(
+            (found.cot, found.cot_tokens, found.ra_ratio, found.total_tokens),
+            (None, None, None, None)
+        );
+        assert_eq!(found.equations_checked, None);
+        let reasoned = measure(&SampleRecord { cot: Some("two words"), ..row }, &MetricOptions::default());
+        assert_eq!((reasoned.cot_tokens, reasoned.ra_ratio), (Some(2), None));
+        let answered = measure(
+            &SampleRecord { answer: Some(""), cot: Some("two words"), ..row },
+            &MetricOptions::default(),
+        );
+        assert_eq!(answered.ra_ratio, Some(2.0));
+    }
+}

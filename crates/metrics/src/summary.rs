@@ -1,0 +1,389 @@
+//! What many answered questions say together.
+
+mod row;
+
+use std::collections::BTreeMap;
+
+use reasonscape_stats::calibration::{Bin, Binning, Calibration, equal_mass, reliability};
+use reasonscape_stats::effect_size::Sample;
+use reasonscape_stats::entropy::Entropy;
+use reasonscape_stats::quantile::quantile;
+use reasonscape_stats::{Confidence, StatsError};
+use serde::Serialize;
+
+use super::PerTaskResult;
+use super::consistency::repeats;
+use super::estimate::{Counted, Estimate, Groups};
+use row::{ANSWERED, Row, SELF_CORRECTING, TRUNCATED, finite, known};
+
+/// How words were counted, for whoever reads the numbers.
+pub const TOKENIZER: &str = "whitespace";
+
+/// How sure a number is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct EstimateDetail {
+    /// Answers behind it; for numbers about repeats, tasks.
+    pub n: u64,
+    /// Lower end of the 95 % interval.
+    pub low: Option<f64>,
+    /// Upper end of the 95 % interval.
+    pub high: Option<f64>,
+    /// How the interval is made.
+    pub method: &'static str,
+    /// Why an end is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+}
+
+impl EstimateDetail {
+    pub(super) fn between(n: u64, low: f64, high: f64, method: &'static str) -> Self {
+        Self { n, low: Some(low), high: Some(high), method, reason: None }
+    }
+
+    pub(super) fn without(n: u64, method: &'static str, reason: &'static str) -> Self {
+        Self { n, low: None, high: None, method, reason: Some(reason) }
+    }
+
+    pub(super) fn nothing(method: &'static str) -> Self {
+        Self::without(0, method, "no answer has the value")
+    }
+
+    /// What cannot be below zero, or above one, is not said to be.
+    pub(super) fn within(self, min: f64, max: f64) -> Self {
+        let held = |end: Option<f64>| end.map(|end| end.clamp(min, max));
+        Self { low: held(self.low), high: held(self.high), ..self }
+    }
+}
+
+/// The metrics of one model. A number is absent where no answer has what it is made of.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct MetricsSummary {
+    /// Answers.
+    pub n: u64,
+    /// Different questions.
+    pub tasks: u64,
+    /// Answers that were cut off; they count as wrong.
+    pub truncated: u64,
+    /// Answers that are absent; they count as wrong, and for nothing else.
+    pub unanswered: u64,
+    /// Share of answers that are right.
+    pub accuracy: Option<f64>,
+    /// Share of answers that are wrong.
+    pub err: Option<f64>,
+    /// Mean squared error of the stated probabilities.
+    pub brier: Option<f64>,
+    /// Expected calibration error over bins of equal width.
+    pub ece: Option<f64>,
+    /// The same over bins of about as many answers each.
+    pub ece_adaptive: Option<f64>,
+    /// Entropy of the normalised answers, in nats.
+    pub sce: Option<f64>,
+    /// The same as a share of the most that so many different answers could have.
+    pub sce_normalized: Option<f64>,
+    /// Unsupported step rate, version 0: share of answers that are wrong.
+    pub usr: Option<f64>,
+    /// Share of the equations in the reasoning that are false, of those that could be checked.
+    pub usr_math: Option<f64>,
+    /// Equations that could be checked.
+    pub equations_checked: u64,
+    /// Those of them that are false.
+    pub equations_false: u64,
+    /// Share of the sentences of the reasoning that say what the context does not.
+    pub usr_retrieval: Option<f64>,
+    /// Sentences that hold something to look for.
+    pub sentences_checked: u64,
+    /// Those of them with something that is not in the context.
+    pub sentences_unsupported: u64,
+    /// Words of reasoning.
+    pub cot_tokens_mean: Option<f64>,
+    /// Code points of reasoning.
+    pub cot_chars_mean: Option<f64>,
+    /// Lines of reasoning that look like steps.
+    pub step_count_mean: Option<f64>,
+    /// Words of reasoning for each word of the answer.
+    pub ra_ratio_mean: Option<f64>,
+    /// Share of reasonings that take something back.
+    pub self_correction_rate: Option<f64>,
+    /// Tokens of the prompt.
+    pub prompt_tokens_mean: Option<f64>,
+    /// Tokens of the reply.
+    pub completion_tokens_mean: Option<f64>,
+    /// Tokens of both.
+    pub total_tokens_mean: Option<f64>,
+    /// Milliseconds to the end of the reply.
+    pub latency_mean_ms: Option<f64>,
+    /// Milliseconds that 95 of 100 replies did not exceed.
+    pub latency_p95_ms: Option<f64>,
+    /// The most answers that a task has.
+    pub repeats: u64,
+    /// Entropy of the answers to one task, in the mean over tasks with several.
+    pub sce_per_task_mean: Option<f64>,
+    /// Share of tasks whose commonest answer is right.
+    pub mode_accuracy: Option<f64>,
+    /// Share of answers that are their task's commonest, in the mean over tasks.
+    pub stability: Option<f64>,
+    /// Share of tasks whose answers are all the same, at temperature 0.
+    pub determinism_index: Option<f64>,
+    /// How words were counted.
+    pub tokens: &'static str,
+    /// For each number: answers behind it, 95 % interval, method.
+    pub details: BTreeMap<&'static str, EstimateDetail>,
+}
+
+/// Answered questions of one model as they come, a hundred bytes each.
+#[derive(Debug, Clone, Default)]
+pub struct Summary {
+    /// In pieces, so that no growth ever needs the room twice.
+    parts: Vec<Vec<Row>>,
+}
+
+/// Rows of a piece.
+const PART: usize = 8192;
+
+impl Summary {
+    /// Takes up an answered question.
+    pub fn add(&mut self, task: &PerTaskResult<'_>) {
+        self.push(Row::new(task));
+    }
+
+    /// Takes up all that `other` has, after what is there.
+    pub fn merge(&mut self, other: Self) {
+        for row in other.parts.into_iter().flatten() {
+            self.push(row);
+        }
+    }
+
+    fn push(&mut self, row: Row) {
+        match self.parts.last_mut() {
+            Some(part) if part.len() < PART => part.push(row),
+            _ => self.parts.push(vec![row]),
+        }
+    }
+
+    /// How many answers there are.
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(Vec::len).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = &Row> + Clone {
+        self.parts.iter().flatten()
+    }
+
+    pub(super) fn tasks(&self) -> Groups {
+        Groups::new(self.len(), &self.rows().map(|row| row.task))
+    }
+
+    /// Answers that say to be the same one: of each its place in the order in which answers were added, and the place
+    /// of the first that has its id and repeat.
+    pub fn duplicates(&self) -> Vec<[usize; 2]> {
+        if self.tasks().are_single() {
+            return Vec::new();
+        }
+        let mut keys: Vec<([u64; 2], u32, u32)> = Vec::with_capacity(self.len());
+        keys.extend(self.rows().zip(0..).map(|(row, place)| (row.task, row.repeat, place)));
+        keys.sort_unstable();
+        let same = keys.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1));
+        let mut found: Vec<[usize; 2]> = same
+            .flat_map(|group| group[1..].iter().map(|again| [again.2 as usize, group[0].2 as usize]))
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// The points of a reliability diagram.
+    ///
+    /// # Errors
+    /// A [`StatsError`] when a probability is not from 0 to 1, or `bins` is 0 or absurd.
+    pub fn reliability(&self, bins: usize) -> Result<Vec<Bin>, StatsError> {
+        reliability(&self.stated(), Binning::EqualWidth(bins), Confidence::P95)
+    }
+
+    /// Stated probabilities beside how it went.
+    fn stated(&self) -> Vec<(f64, bool)> {
+        let known = |row: &Row| Some((finite(row.prob_correct)?, row.correct()));
+        let mut stated = Vec::with_capacity(self.rows().filter_map(known).count());
+        stated.extend(self.rows().filter_map(known));
+        stated
+    }
+
+    /// All metrics; calibration with so many bins.
+    ///
+    /// # Errors
+    /// A [`StatsError`] when a probability is not from 0 to 1, a latency is not finite, or `bins` is 0 or absurd.
+    pub fn finish(&self, bins: usize) -> Result<MetricsSummary, StatsError> {
+        let tasks = self.tasks();
+        let count = |flag: u8| self.rows().filter(|row| row.has(flag)).count() as u64;
+        let mut found = MetricsSummary {
+            n: self.len() as u64,
+            tasks: tasks.count() as u64,
+            truncated: count(TRUNCATED),
+            unanswered: self.len() as u64 - count(ANSWERED),
+            tokens: TOKENIZER,
+            ..MetricsSummary::default()
+        };
+        let mut details = BTreeMap::new();
+        let mut keep = |name: &'static str, (value, detail): Estimate| {
+            details.insert(name, detail);
+            value
+        };
+        let rate = |of: fn(&Row) -> Option<Counted>| tasks.rate(self.rows().map(of));
+        let mean = |of: fn(&Row) -> Option<f64>| {
+            let (value, detail) = tasks.mean(self.rows().map(of))?;
+            Ok::<Estimate, StatsError>((value, detail.within(0.0, f64::INFINITY)))
+        };
+
+        found.accuracy = keep("accuracy", rate(|row| Some(row.correct().into()))?);
+        let wrong = rate(|row| Some((!row.correct()).into()))?;
+        found.err = keep("err", wrong);
+        found.usr = keep("usr", wrong);
+        found.self_correction_rate = keep("self_correction_rate", rate(|row| row.reasoned(SELF_CORRECTING))?);
+        let pair = |[hits, trials]: [u32; 2]| Counted { hits: u64::from(hits), trials: u64::from(trials) };
+        let total = |of: fn(&Row) -> u32| self.rows().map(|row| u64::from(of(row))).sum::<u64>();
+        [found.equations_false, found.equations_checked] =
+            [total(|row| row.equations[0]), total(|row| row.equations[1])];
+        [found.sentences_unsupported, found.sentences_checked] =
+            [total(|row| row.sentences[0]), total(|row| row.sentences[1])];
+        let some = |counts: [u32; 2]| (counts[1] > 0).then(|| pair(counts));
+        found.usr_math = keep("usr_math", tasks.rate(self.rows().map(|row| some(row.equations)))?);
+        found.usr_retrieval = keep("usr_retrieval", tasks.rate(self.rows().map(|row| some(row.sentences)))?);
+
+        found.cot_tokens_mean = keep("cot_tokens_mean", mean(|row| known(row.cot_tokens))?);
+        found.cot_chars_mean = keep("cot_chars_mean", mean(|row| known(row.cot_chars))?);
+        found.step_count_mean = keep("step_count_mean", mean(|row| known(row.step_count))?);
+        found.ra_ratio_mean = keep("ra_ratio_mean", mean(Row::ra_ratio)?);
+        found.prompt_tokens_mean = keep("prompt_tokens_mean", mean(|row| known(row.prompt_tokens))?);
+        found.completion_tokens_mean =
+            keep("completion_tokens_mean", mean(|row| known(row.completion_tokens))?);
+        found.total_tokens_mean = keep("total_tokens_mean", mean(Row::total_tokens)?);
+        found.latency_mean_ms = keep("latency_mean_ms", mean(|row| finite(row.latency_ms))?);
+        found.latency_p95_ms = keep("latency_p95_ms", self.latency_p95(&tasks)?);
+
+        let calibrated = self.calibrated(&tasks, bins)?;
+        found.brier = keep("brier", calibrated.brier);
+        found.ece = keep("ece", calibrated.ece);
+        found.ece_adaptive = keep("ece_adaptive", calibrated.ece_adaptive);
+
+        let answers = Groups::new(self.len(), &self.rows().map(|row| row.answer));
+        let variety = self.variety(&tasks, &answers)?;
+        found.sce = keep("sce", (variety.0.map(|entropy| entropy.nats), variety.1));
+        found.sce_normalized = variety.0.and_then(|entropy| entropy.normalised());
+        let several = repeats(self, &tasks, &answers)?;
+        found.repeats = several.max;
+        if found.repeats > 1 {
+            found.sce_per_task_mean = keep("sce_per_task_mean", several.sce);
+            found.mode_accuracy = keep("mode_accuracy", several.mode_accuracy);
+            found.stability = keep("stability", several.stability);
+            found.determinism_index = keep("determinism_index", several.determinism);
+        }
+        found.details = details;
+        Ok(found)
+    }
+
+    fn latency_p95(&self, tasks: &Groups) -> Result<Estimate, StatsError> {
+        let method = if tasks.are_single() {
+            "order statistics"
+        } else {
+            "order statistics, repeats taken as independent"
+        };
+        let latencies: Vec<f64> = self.rows().filter_map(|row| finite(row.latency_ms)).collect();
+        if latencies.is_empty() {
+            return Ok((None, EstimateDetail::nothing(method)));
+        }
+        let n = latencies.len() as u64;
+        let found = quantile(&Sample::new(latencies)?, 0.95, Confidence::P95)?;
+        let reason = (found.low.is_none() || found.high.is_none())
+            .then_some("so few answers do not bound their 95th percentile on both sides");
+        Ok((Some(found.value), EstimateDetail { n, low: found.low, high: found.high, method, reason }))
+    }
+
+    /// The entropy of all answers.
+    ///
+    /// It is the mean of `-ln p` over the answers, `p` being the share that has the same one, and has the interval of
+    /// that mean: to first order the spread of an entropy, but not its bias, which is downwards. Where most answers
+    /// occur once the bias is all there is, and there is no interval.
+    fn variety(
+        &self,
+        tasks: &Groups,
+        answers: &Groups,
+    ) -> Result<(Option<Entropy>, EstimateDetail), StatsError> {
+        let sizes = answers.sizes();
+        let size = |place: usize| sizes.get(place).copied().unwrap_or(1);
+        let counts = || self.rows().zip(0..).filter(|(row, _)| row.answered()).map(|(_, place)| size(place));
+        let answered = self.rows().filter(|row| row.answered()).count();
+        let entropy = Entropy::from_counts(counts().map(u64::from));
+        let surprise = self.rows().zip(0..).map(|(row, place)| {
+            row.answered().then(|| -(f64::from(size(answers.first(place))) / answered as f64).ln())
+        });
+        let (_, found) = tasks.mean(surprise)?;
+        let detail = linearised(found).within(0.0, f64::INFINITY);
+        let once = counts().filter(|size| *size == 1).count();
+        Ok(if entropy.is_some() && 2 * once > answered {
+            let reason = "most answers occur once, so that more tasks would raise it";
+            (entropy, EstimateDetail::without(detail.n, detail.method, reason))
+        } else {
+            (entropy, detail)
+        })
+    }
+
+    /// Brier's score and the two calibration errors.
+    ///
+    /// A calibration error is the mean of `s (c - p)` over the answers, `s` being the sign of their bin, and has the
+    /// interval of that mean: the spread but not the bias, which is upwards where bins hold few.
+    fn calibrated(&self, tasks: &Groups, bins: usize) -> Result<Calibrated, StatsError> {
+        let each = |row: &Row| Some((finite(row.prob_correct)?, f64::from(u8::from(row.correct()))));
+        let (_, brier_detail) =
+            tasks.mean(self.rows().map(|row| each(row).map(|(p, right)| (p - right) * (p - right))))?;
+        let error = |found: &[Bin], bin_of: &dyn Fn(f64) -> usize| {
+            let signed = |row: &Row| {
+                let (p, right) = each(row)?;
+                let bin = &found[bin_of(p)];
+                Some(if bin.accuracy < bin.confidence { p - right } else { right - p })
+            };
+            let (_, detail) = tasks.mean(self.rows().map(signed))?;
+            Ok::<Estimate, StatsError>((mean_gap(found), linearised(detail).within(0.0, 1.0)))
+        };
+        let mut calibration = Calibration::new(bins)?;
+        for row in self.rows() {
+            if let Some(p) = finite(row.prob_correct) {
+                calibration.add(p, row.correct())?;
+            }
+        }
+        let by_width = calibration.reliability(Confidence::P95);
+        let by_mass = equal_mass(self.stated(), bins, Confidence::P95)?;
+        // Bins without answers are not listed, so the bin of `p` is the one that begins where its own does.
+        let width_of = |p: f64| {
+            let own = ((p * bins as f64) as usize).min(bins - 1);
+            by_width.partition_point(|bin| bin.low < own as f64 / bins as f64)
+        };
+        Ok(Calibrated {
+            brier: (calibration.brier(), brier_detail.within(0.0, 1.0)),
+            ece: error(&by_width, &width_of)?,
+            ece_adaptive: error(&by_mass, &|p| by_mass.partition_point(|bin| bin.high < p))?,
+        })
+    }
+}
+
+struct Calibrated {
+    brier: Estimate,
+    ece: Estimate,
+    ece_adaptive: Estimate,
+}
+
+/// How far bins are off, in the mean over their answers.
+fn mean_gap(bins: &[Bin]) -> Option<f64> {
+    let n: u64 = bins.iter().map(|bin| bin.n).sum();
+    (n > 0).then(|| bins.iter().map(|bin| bin.n as f64 * bin.gap()).sum::<f64>() / n as f64)
+}
+
+fn linearised(detail: EstimateDetail) -> EstimateDetail {
+    let method = match detail.method {
+        "student-t" => "student-t, linearised",
+        _ => "student-t, linearised, clustered by task",
+    };
+    EstimateDetail { method, ..detail }
+}

@@ -1,0 +1,21 @@
+//! Helpers for tests that compare with other programs: python3 and Chromium.
+//!
+//! # Promises
+//! Used by tests only. On a machine without the program a comparison is skipped, and standard error says so, past the
+//! test runner's capture; with `REASONSCAPE_REQUIRE_ORACLES` set, as in CI, a missing program is a failure.
+
+mod chromium;
+mod python;
+
+use std::io::Write;
+
+pub use chromium::{chromedriver, chromium};
+pub use python::python;
+
+/// Reports that a program is missing, past the test runner's capture, or fails where it is required.
+fn skip(problem: &str) {
+    let is_required = std::env::var_os("REASONSCAPE_REQUIRE_ORACLES").is_some();
+    assert!(!is_required, "an oracle is required: {problem}");
+    // `eprintln!` would be captured; whoever runs the tests must see this.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {problem}");
+}
