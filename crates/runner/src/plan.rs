@@ -1,10 +1,8 @@
 //! From a study to the requests that ask it, one at a time: a plan of a million needs no more room than one of ten.
 
 mod asked;
-mod forecast;
 
 pub use self::asked::{Asked, asked};
-pub use self::forecast::{Forecast, forecast};
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -12,67 +10,7 @@ use std::sync::Arc;
 use reasonscape_core::{Json, Params, Point, Task, Test, Tests, canonical_json};
 
 use crate::cache::{CacheKey, EntryId};
-use crate::{Eval, Examples, Question, Study, StudyError};
-
-/// Which part of a study is asked.
-#[derive(Debug, Clone, Default)]
-pub struct Selection {
-    /// Evaluations by id, name or model; all when empty.
-    pub evals: Vec<String>,
-    /// Tasks by name; all when empty.
-    pub tasks: Vec<String>,
-    /// Tests at each point, instead of what the study says.
-    pub count: Option<usize>,
-    /// The part that this machine asks.
-    pub shard: Shard,
-}
-
-/// One of several equal parts of a plan. Which part a request belongs to depends on its key alone, so machines share a
-/// study without talking to each other, and an identical request is always in the same part.
-///
-/// ```
-/// use reasonscape_runner::Shard;
-///
-/// let shard: Shard = "2/3".parse()?;
-/// assert_eq!((shard.number, shard.of), (2, 3));
-/// assert!("4/3".parse::<Shard>().is_err());
-/// # Ok::<(), String>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
-    /// Which part, from 1.
-    pub number: u64,
-    /// How many parts there are.
-    pub of: u64,
-}
-
-impl Default for Shard {
-    fn default() -> Self {
-        Self { number: 1, of: 1 }
-    }
-}
-
-impl std::str::FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parsed =
-            text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
-        match parsed {
-            Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
-            _ => Err(format!(
-                "`{text}` is no shard; expected a part and the number of parts, as in `1/4` to `4/4`"
-            )),
-        }
-    }
-}
-
-impl Shard {
-    fn holds(self, key: &CacheKey) -> bool {
-        let [a, b, c, d, e, f, g, h, ..] = key.0;
-        u64::from_be_bytes([a, b, c, d, e, f, g, h]) % self.of == self.number - 1
-    }
-}
+use crate::{Eval, Examples, Question, Shard, Study, StudyError};
 
 /// One trial that is to be asked.
 #[derive(Debug)]
@@ -97,24 +35,6 @@ impl Planned<'_> {
         let repeat = if self.id.repeat > 0 { format!(" repeat {}", self.id.repeat) } else { String::new() };
         format!("{} {} #{}{repeat}", self.task.name(), canonical_json(&self.params.to_json()), self.index)
     }
-}
-
-/// The points of a study that a selection asks.
-pub fn selected_points<'s>(study: &'s Study, selection: &Selection) -> Vec<Point<'s>> {
-    let wanted = |point: &Point<'_>| {
-        selection.tasks.is_empty() || selection.tasks.iter().any(|task| task == point.task.name())
-    };
-    study.suite.points().into_iter().filter(wanted).collect()
-}
-
-/// Whether an evaluation is among those selected.
-pub fn is_selected(eval: &Eval, selection: &Selection) -> bool {
-    selection.evals.is_empty() || selection.evals.iter().any(|wanted| is_called(eval, wanted))
-}
-
-/// Whether an evaluation goes by this name: its id, what people call it, or its model.
-pub(crate) fn is_called(eval: &Eval, name: &str) -> bool {
-    [eval.id.as_str(), &eval.name, &eval.model].contains(&name)
 }
 
 /// The tests that a round asks at each point, by the place of the point: from the first to before the last.
@@ -191,18 +111,6 @@ mod tests {
                 next = block.end;
             }
             assert!(next >= last);
-        }
-    }
-
-    #[test]
-    fn shards_share_out_every_key_once() {
-        for i in 0..200_u8 {
-            let key = CacheKey::of_canonical(&i.to_string());
-            let holders = (1..=7).filter(|number| Shard { number: *number, of: 7 }.holds(&key)).count();
-            assert_eq!(holders, 1);
-        }
-        for wrong in ["", "1", "0/3", "4/3", "a/b", "1/0", "-1/2"] {
-            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }
     }
 }

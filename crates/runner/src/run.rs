@@ -5,7 +5,7 @@ mod ledger;
 mod precision;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -18,7 +18,8 @@ use crate::cache::{Cache, CacheError, Writer};
 use crate::client::{Endpoint, Timeouts};
 use crate::event::{EventKind, RunEvent};
 use crate::gate::Gate;
-use crate::plan::{self, Planned, Selection};
+use crate::plan::{self, Planned};
+use crate::selection::{self, Selection, SelectionError, is_selected, selected_points};
 use crate::{Eval, Limits, Study, StudyError};
 
 use self::ask::{Asker, Waiting};
@@ -47,11 +48,8 @@ pub enum RunError {
     #[error(transparent)]
     Cache(#[from] CacheError),
     /// What is selected does not exist.
-    #[error("nothing to ask: {problem}")]
-    Nothing {
-        /// What was asked for, and what there is.
-        problem: String,
-    },
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
     /// The HTTP client could not be set up.
     #[error("the HTTP client could not be set up: {problem}")]
     Client {
@@ -94,10 +92,10 @@ pub fn run(
     events: mpsc::Sender<RunEvent>,
     stop: watch::Receiver<Stop>,
 ) -> Result<RunSummary, RunError> {
-    check_selection(study, selection)?;
-    let points = plan::selected_points(study, selection);
+    selection::check_selection(study, selection)?;
+    let points = selected_points(study, selection);
     let evals: Vec<usize> =
-        (0..study.evals.len()).filter(|eval| plan::is_selected(&study.evals[*eval], selection)).collect();
+        (0..study.evals.len()).filter(|eval| is_selected(&study.evals[*eval], selection)).collect();
     let gates = gates(study, &evals)?;
     let budgets = Budgets::new(study.budget);
     let shared = Shared { study, points, selection, cache, writer: cache.writer()?, events, stop, budgets };
@@ -134,34 +132,18 @@ pub fn run(
 /// # Errors
 /// The [`RunError`] that [`run`] would give.
 pub fn check(study: &Study, selection: &Selection) -> Result<(), RunError> {
-    check_selection(study, selection)?;
-    let mut selected = study.evals.iter().filter(|eval| plan::is_selected(eval, selection));
+    selection::check_selection(study, selection)?;
+    let mut selected = study.evals.iter().filter(|eval| is_selected(eval, selection));
     selected.try_for_each(|eval| header_map(eval).map(drop))
 }
 
-/// Refuses a selection that asks nothing, or names something that there is not: a misspelt name would otherwise be left
-/// out without a word.
+/// [`selection::check_selection`] with the error of a run.
 ///
 /// # Errors
 /// A [`RunError`] that names what is not there and what is.
+// removed when all users name the new crate
 pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), RunError> {
-    let unknown = |wanted: &[String], is_known: &dyn Fn(&str) -> bool| {
-        let unknown: Vec<&str> = wanted.iter().map(String::as_str).filter(|name| !is_known(name)).collect();
-        (!unknown.is_empty()).then(|| unknown.join(", "))
-    };
-    let eval = |name: &str| study.evals.iter().any(|eval| plan::is_called(eval, name));
-    if let Some(unknown) = unknown(&selection.evals, &eval) {
-        let known: Vec<&str> = study.evals.iter().map(|eval| eval.name.as_str()).collect();
-        let problem = format!("no evaluation is called {unknown}; there are {}", known.join(", "));
-        return Err(RunError::Nothing { problem });
-    }
-    let tasks: BTreeSet<&str> = study.suite.points().iter().map(|point| point.task.name()).collect();
-    if let Some(unknown) = unknown(&selection.tasks, &|name| tasks.contains(name)) {
-        let known: Vec<&str> = tasks.into_iter().collect();
-        let problem = format!("the suite has no task {unknown}; it has {}", known.join(", "));
-        return Err(RunError::Nothing { problem });
-    }
-    Ok(())
+    Ok(selection::check_selection(study, selection)?)
 }
 
 /// A gate, and what an evaluation must have in common with it to use it.

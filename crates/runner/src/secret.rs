@@ -2,7 +2,15 @@
 
 use std::fmt;
 
-use crate::StudyError;
+/// An environment variable that does not hold a secret. It carries nothing of the variable's value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the environment variable `{name}` {problem}; set it, as in `export {name}=…`, and try again")]
+pub struct SecretError {
+    /// The variable.
+    pub name: String,
+    /// What is wrong with it, without its value.
+    pub problem: &'static str,
+}
 
 /// Text that its `Debug` and `Display` do not show.
 ///
@@ -27,8 +35,8 @@ impl Secret {
     /// # Errors
     /// When the variable is not set, is empty, or holds what no HTTP header can carry. The error names the variable
     /// and shows nothing of its value.
-    pub fn from_env(name: &str) -> Result<Self, StudyError> {
-        let problem = |problem| StudyError::Environment { name: name.to_owned(), problem };
+    pub fn from_env(name: &str) -> Result<Self, SecretError> {
+        let problem = |problem| SecretError { name: name.to_owned(), problem };
         let value = std::env::var_os(name).ok_or_else(|| problem("is not set"))?;
         let value = value.to_str().ok_or_else(|| problem("is not text"))?.trim();
         if value.is_empty() {
@@ -92,7 +100,7 @@ impl ApiKey {
     ///
     /// # Errors
     /// As [`Secret::from_env`].
-    pub fn from_env(name: &str) -> Result<Self, StudyError> {
+    pub fn from_env(name: &str) -> Result<Self, SecretError> {
         Secret::from_env(name).map(Self)
     }
 

@@ -49,8 +49,6 @@ pub use stats::Stats;
 
 use service::{Key, Service};
 
-use crate::Interrupts;
-
 /// Connections that wait to be taken.
 const BACKLOG: u32 = 4096;
 
@@ -183,20 +181,10 @@ impl SimulatedServer {
         self.service.counters.reset();
     }
 
-    /// Serves until Ctrl-C or, on Unix, SIGTERM. `ready` is called once both would be heard.
-    ///
-    /// # Errors
-    /// What `ready` says; it then does not serve on.
-    pub fn serve_until_interrupted<E>(&self, ready: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-        match &self.runtime {
-            Some(runtime) => runtime.block_on(async {
-                let mut interrupts = Interrupts::listen();
-                ready()?;
-                interrupts.next().await;
-                Ok(())
-            }),
-            None => Ok(()),
-        }
+    /// Serves until a future ends, which is polled on this thread, and gives what it ends with. The future may listen
+    /// to signals: it runs within the server's runtime.
+    pub fn serve_until<F: Future>(&self, end: F) -> F::Output {
+        self.runtime.as_ref().expect("only absent while being dropped").block_on(end)
     }
 
     /// Stops at once; connections are closed as they are.

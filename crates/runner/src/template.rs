@@ -3,20 +3,18 @@
 mod examples;
 
 use std::path::Path;
-use std::str::FromStr;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 use reasonscape_core::{AnswerType, Json, Params, Task, Test, Tests, tasks};
-use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::DeValue;
 
 pub use examples::Examples;
 
-use crate::StudyError;
 use crate::document::{Document, Fields, Members, did_you_mean};
 use crate::library::{Library, check_name};
+use crate::{Message, Role, StudyError};
 
 /// The templates that are built in.
 pub(crate) const LIBRARY: Library = Library {
@@ -35,54 +33,6 @@ pub(crate) const LIBRARY: Library = Library {
 const VARIABLES: &[&str] = &["prompt", "options", "task", "answer_type", "examples"];
 /// More examples than this are surely a slip.
 const MOST_SHOTS: i64 = 64;
-
-/// Who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// The instruction that stands above the talk.
-    System,
-    /// Whoever asks.
-    User,
-    /// The model.
-    Assistant,
-}
-
-impl Role {
-    const ALL: [Self; 3] = [Self::System, Self::User, Self::Assistant];
-
-    /// The name that providers know.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
-    }
-}
-
-impl FromStr for Role {
-    type Err = ();
-
-    fn from_str(name: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|role| role.name() == name).ok_or(())
-    }
-}
-
-/// One turn of a talk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
-    /// Who speaks.
-    pub role: Role,
-    /// What is said.
-    pub content: String,
-}
-
-impl Message {
-    /// The message as chat APIs take it.
-    pub fn to_json(&self) -> Value {
-        json!({ "role": self.role.name(), "content": self.content })
-    }
-}
 
 /// What a template is given to render.
 #[derive(Debug, Clone, Copy)]
@@ -352,13 +302,6 @@ mod tests {
     fn every_built_in_template_parses() {
         for name in Template::built_in_names() {
             assert!(!Template::built_in(name).unwrap().description.is_empty(), "{name}");
-        }
-    }
-
-    #[test]
-    fn roles_read_back() {
-        for role in Role::ALL {
-            assert_eq!(role.name().parse(), Ok(role));
         }
     }
 }

@@ -470,7 +470,7 @@ fn study_wrong(error: &StudyError) -> Problem {
 fn run_refused(error: &RunError) -> Problem {
     match error {
         RunError::Study(error) => study_wrong(error),
-        RunError::Nothing { .. } | RunError::Client { .. } => Problem::wrong(error),
+        RunError::Selection(_) | RunError::Client { .. } => Problem::wrong(error),
         error => {
             tracing::error!(%error, "a run could not begin");
             Problem::new(

@@ -1,5 +1,7 @@
 //! Why a study is refused.
 
+use crate::SecretError;
+
 /// Why a study, or a suite, template or sampler that it names, is refused, and where.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -47,6 +49,10 @@ pub enum StudyError {
 }
 
 impl StudyError {
+    pub(crate) fn from_secret(error: SecretError) -> Self {
+        Self::Environment { name: error.name, problem: error.problem }
+    }
+
     /// The line that is wrong, from 1, where there is one to name.
     pub fn line(&self) -> Option<usize> {
         match self {

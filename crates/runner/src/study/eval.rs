@@ -173,7 +173,7 @@ impl Eval {
         if let Some(key) = &self.handed_key {
             return Ok(Some(key.clone()));
         }
-        self.api_key_env.as_deref().map(ApiKey::from_env).transpose()
+        self.api_key_env.as_deref().map(ApiKey::from_env).transpose().map_err(StudyError::from_secret)
     }
 
     /// Every header of a request, keys and all, read from the environment now. The study's own win over the provider's.
@@ -187,7 +187,7 @@ impl Eval {
         for (name, source) in &self.headers {
             let value = match source {
                 HeaderSource::Text(value) => value.clone(),
-                HeaderSource::Env(variable) => Secret::from_env(variable)?,
+                HeaderSource::Env(variable) => Secret::from_env(variable).map_err(StudyError::from_secret)?,
             };
             headers.push(Header { name: name.clone(), value });
         }

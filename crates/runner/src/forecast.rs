@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use super::{Planned, Selection, is_selected, selected_points, walk};
 use crate::cache::Cache;
-use crate::run::{RunError, check_selection};
+use crate::plan::{Planned, walk};
+use crate::run::RunError;
+use crate::selection::{Selection, check_selection, is_selected, selected_points};
 use crate::{Eval, EvalId, Study};
 
 /// Responses read to learn how long the answers of an evaluation are.
