@@ -18,6 +18,7 @@
 
 mod answer;
 mod dataset;
+mod entry_id;
 mod extract;
 mod json;
 mod key;
@@ -34,6 +35,7 @@ pub mod zeta;
 pub const SOURCES: &str = env!("REASONSCAPE_CORE_SOURCES");
 
 pub use dataset::{Columns, Dataset, Item, LineProblem, Listed, check_items, json_problem, task_name};
+pub use entry_id::{CacheKey, EntryId, KeyError, from_hex, to_hex};
 pub use extract::{Extraction, Method, Reply, extract};
 pub use json::{Json, JsonError};
 pub use key::{base_seed, cache_key, canonical_json, seeded};

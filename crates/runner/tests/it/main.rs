@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
-mod cache;
-mod provider;
 mod run;
 mod simulate;
 mod study;
