@@ -2,11 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use crate::cache::Cache;
-use crate::plan::{Planned, walk};
+use reasonscape_cache::{Cache, Response};
+use reasonscape_study::{
+    Eval, EvalId, Planned, Selection, Study, check_selection, is_selected, selected_points, walk_trials,
+};
+
 use crate::run::RunError;
-use crate::selection::{Selection, check_selection, is_selected, selected_points};
-use crate::{Eval, EvalId, Study};
 
 /// Responses read to learn how long the answers of an evaluation are.
 const SAMPLE: u64 = 200;
@@ -98,7 +99,7 @@ pub fn forecast(
                 }
                 ControlFlow::Continue(())
             };
-            walk(study, eval, &points, &round, selection.shard, &mut visit)?;
+            walk_trials(study, eval, &points, &round, selection.shard, &mut visit)?;
             if let Some(error) = failed {
                 return Err(error.into());
             }
@@ -121,7 +122,7 @@ pub fn forecast(
         .collect()
 }
 
-fn completion_tokens(eval: &Eval, response: &crate::cache::Response) -> Option<u64> {
+fn completion_tokens(eval: &Eval, response: &Response) -> Option<u64> {
     eval.provider.parse(response.status, &response.body).ok()?.usage.completion_tokens
 }
 

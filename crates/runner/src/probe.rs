@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use reasonscape_providers::{Message, ReplyProblem, Role};
+use reasonscape_study::Eval;
 use serde_json::Value;
 
 use crate::client::{Endpoint, RawReply, Timeouts, TransportProblem};
 use crate::run::{RunError, header_map};
-use crate::{Eval, Message, ReplyProblem, Role};
 
 /// How long a probe waits for a connection and for the list of models.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -11,16 +11,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::Scope;
 
+use reasonscape_cache::{Cache, CacheError, Writer};
 use reasonscape_core::Point;
+use reasonscape_study::{
+    Eval, Limits, Planned, Selection, SelectionError, Study, StudyError, is_selected, selected_points,
+    walk_trials,
+};
 use tokio::sync::{mpsc, watch};
 
-use crate::cache::{Cache, CacheError, Writer};
 use crate::client::{Endpoint, Timeouts};
 use crate::event::{EventKind, RunEvent};
 use crate::gate::Gate;
-use crate::plan::{self, Planned};
-use crate::selection::{self, Selection, SelectionError, is_selected, selected_points};
-use crate::{Eval, Limits, Study, StudyError};
 
 use self::ask::{Asker, Waiting};
 use self::ledger::{Budgets, Ledger};
@@ -92,7 +93,7 @@ pub fn run(
     events: mpsc::Sender<RunEvent>,
     stop: watch::Receiver<Stop>,
 ) -> Result<RunSummary, RunError> {
-    selection::check_selection(study, selection)?;
+    reasonscape_study::check_selection(study, selection)?;
     let points = selected_points(study, selection);
     let evals: Vec<usize> =
         (0..study.evals.len()).filter(|eval| is_selected(&study.evals[*eval], selection)).collect();
@@ -132,18 +133,18 @@ pub fn run(
 /// # Errors
 /// The [`RunError`] that [`run`] would give.
 pub fn check(study: &Study, selection: &Selection) -> Result<(), RunError> {
-    selection::check_selection(study, selection)?;
+    reasonscape_study::check_selection(study, selection)?;
     let mut selected = study.evals.iter().filter(|eval| is_selected(eval, selection));
     selected.try_for_each(|eval| header_map(eval).map(drop))
 }
 
-/// [`selection::check_selection`] with the error of a run.
+/// [`reasonscape_study::check_selection`] with the error of a run.
 ///
 /// # Errors
 /// A [`RunError`] that names what is not there and what is.
 // removed when all users name the new crate
 pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), RunError> {
-    Ok(selection::check_selection(study, selection)?)
+    Ok(reasonscape_study::check_selection(study, selection)?)
 }
 
 /// A gate, and what an evaluation must have in common with it to use it.
@@ -288,7 +289,7 @@ fn walk_plan<'s>(
         }
         look_up(std::mem::replace(&mut lot, Vec::with_capacity(LOT)))
     };
-    plan::walk(shared.study, eval, &shared.points, round, shared.selection.shard, &mut visit)?;
+    walk_trials(shared.study, eval, &shared.points, round, shared.selection.shard, &mut visit)?;
     if !lot.is_empty() {
         let _ = look_up(lot);
     }

@@ -9,18 +9,19 @@ use std::thread::Scope;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures_util::{StreamExt, TryStreamExt, future, stream};
+use reasonscape_cache::{CacheError, Claim, Entry, Response};
+use reasonscape_core::EntryId;
+use reasonscape_providers::{ApiKey, Completion, Finish, ReplyProblem};
+use reasonscape_study::{Eval, Planned};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, trace};
 
 use super::ledger::Ledger;
 use super::{Lot, RunError, Shared, Stop, walk_plan};
-use crate::cache::{CacheError, Claim, Entry, EntryId, Response};
 use crate::client::{RawReply, TransportProblem, backoff};
 use crate::event::EventKind;
 use crate::gate::{Gate, Place};
-use crate::plan::Planned;
 use crate::window::{FRUITLESS, Failure, UNREACHABLE};
-use crate::{ApiKey, Completion, Eval, Finish, ReplyProblem};
 
 /// Lots that wait between the plan and the claims.
 const LOTS: usize = 4;

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{Budget, Eval, EvalId, Usage};
+use reasonscape_providers::Usage;
+use reasonscape_study::{Budget, Eval, EvalId};
 
 /// Names of missing trials that are kept; the rest are counted.
 const NAMED: usize = 1000;

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use reasonscape_core::{Point, Reply, Status, judge};
+use reasonscape_providers::{Completion, Finish};
 use reasonscape_stats::power::trials_for_margin;
 use reasonscape_stats::{Confidence, Counters, Mode};
+use reasonscape_study::{Eval, Planned, Precision, walk_trials};
 
 use super::{RunError, Shared};
-use crate::plan::{self, Planned};
-use crate::{Eval, Finish, Precision};
 
 /// Tests that every point gets before anything is said about it.
 const FIRST: usize = 32;
@@ -38,7 +38,7 @@ pub(super) fn next_round(
             let mut counters = Counters::default();
             let mut failed = None;
             let whole = 0..range.end;
-            plan::walk(
+            walk_trials(
                 shared.study,
                 eval,
                 std::slice::from_ref(point),
@@ -67,7 +67,7 @@ pub(super) fn next_round(
 }
 
 /// The counters of one trial.
-fn counted(planned: &Planned<'_>, completion: &crate::Completion) -> Counters {
+fn counted(planned: &Planned<'_>, completion: &Completion) -> Counters {
     let reply = Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
     let (status, _) = judge(planned.task, &planned.test, &reply, completion.finish == Finish::Length);
     let flag = |wanted: Status| f64::from(u8::from(status == wanted));

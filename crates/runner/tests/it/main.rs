@@ -4,5 +4,3 @@
 
 mod run;
 mod simulate;
-mod study;
-mod template;

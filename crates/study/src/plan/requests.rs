@@ -2,8 +2,8 @@
 
 use reasonscape_core::{Json, Point, Test, Tests, canonical_json};
 
-use crate::cache::CacheKey;
 use crate::{Eval, Examples, Question, Study, StudyError};
+use reasonscape_core::CacheKey;
 
 /// A test and the key of the request that asks it.
 #[derive(Debug)]

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reasonscape_core::{Json, cache_key};
+use reasonscape_providers::{ApiKey, Header, Message, Provider, Secret};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{ApiKey, Header, Message, Provider, Sampler, Secret, StudyError, Template};
+use crate::{Sampler, StudyError, Template};
 
 /// What an eval is known by: six hexadecimal digits made of its model, template and sampler.
 ///
 /// ```
-/// use reasonscape_runner::EvalId;
+/// use reasonscape_study::EvalId;
 ///
 /// let id = EvalId::new("smollm2-135m-instruct", "zero-shot-cot", "greedy-2k");
 /// assert_eq!(id.to_string(), "995852");
@@ -47,7 +48,7 @@ impl fmt::Display for EvalId {
 
 /// What a model is known by beside others of its name: `model#namespace` where a namespace keeps them apart, since
 /// points and trials are known by their model, and two that answer differently are two.
-pub(super) fn named_apart(model: &str, namespace: &str) -> String {
+pub(crate) fn named_apart(model: &str, namespace: &str) -> String {
     if namespace.is_empty() { model.to_owned() } else { format!("{model}#{namespace}") }
 }
 
@@ -131,7 +132,7 @@ impl Prices {
     /// What so many tokens cost.
     ///
     /// ```
-    /// use reasonscape_runner::Prices;
+    /// use reasonscape_study::Prices;
     ///
     /// assert_eq!(Prices { prompt: 0.5, completion: 2.0 }.of(1_000_000, 500_000), 1.5);
     /// ```

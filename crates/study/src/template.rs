@@ -7,14 +7,15 @@ use std::path::Path;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 use reasonscape_core::{AnswerType, Json, Params, Task, Test, Tests, tasks};
+use reasonscape_providers::{Message, Role};
 use toml::Spanned;
 use toml::de::DeValue;
 
 pub use examples::Examples;
 
-use crate::document::{Document, Fields, Members, did_you_mean};
-use crate::library::{Library, check_name};
-use crate::{Message, Role, StudyError};
+use crate::StudyError;
+use crate::builtins::{Library, check_name};
+use crate::toml_document::{Document, Fields, Members, did_you_mean};
 
 /// The templates that are built in.
 pub(crate) const LIBRARY: Library = Library {
@@ -51,7 +52,7 @@ pub struct Question<'a> {
 ///
 /// ```
 /// use reasonscape_core::{Json, Params, Tests, tasks};
-/// use reasonscape_runner::{Examples, Question, Template};
+/// use reasonscape_study::{Examples, Question, Template};
 ///
 /// let template = Template::built_in("zero-shot-cot-nosys").expect("a built-in template");
 /// let task = tasks::by_name("arithmetic").expect("a built-in task");

@@ -1,6 +1,6 @@
 //! Why a study is refused.
 
-use crate::SecretError;
+use reasonscape_providers::SecretError;
 
 /// Why a study, or a suite, template or sampler that it names, is refused, and where.
 #[derive(Debug, thiserror::Error)]

@@ -17,7 +17,7 @@ const SEED_OFFSET: i64 = 0x6578_616d_706c_6573;
 ///
 /// ```
 /// use reasonscape_core::{Json, Params, tasks};
-/// use reasonscape_runner::Examples;
+/// use reasonscape_study::Examples;
 ///
 /// let task = tasks::by_name("sort").expect("a built-in task");
 /// let params = Params::new(task, &Json::parse(r#"{"length": 40}"#)?)?;
@@ -66,7 +66,7 @@ impl Examples {
     }
 
     /// The examples that are shown beside this prompt.
-    pub(super) fn beside(&self, prompt: &str) -> Value {
+    pub(crate) fn beside(&self, prompt: &str) -> Value {
         if self.drawn.iter().all(|(drawn, _)| drawn != prompt) {
             return self.usual.clone();
         }

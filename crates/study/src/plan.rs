@@ -1,16 +1,16 @@
 //! From a study to the requests that ask it, one at a time: a plan of a million needs no more room than one of ten.
 
-mod asked;
+mod requests;
 
-pub use self::asked::{Asked, asked};
+pub use self::requests::{Asked, asked};
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use reasonscape_core::{Json, Params, Point, Task, Test, Tests, canonical_json};
 
-use crate::cache::{CacheKey, EntryId};
 use crate::{Eval, Examples, Question, Shard, Study, StudyError};
+use reasonscape_core::{CacheKey, EntryId};
 
 /// One trial that is to be asked.
 #[derive(Debug)]
@@ -38,14 +38,14 @@ impl Planned<'_> {
 }
 
 /// The tests that a round asks at each point, by the place of the point: from the first to before the last.
-pub(crate) type Round = [Range<usize>];
+pub type Round = [Range<usize>];
 
 /// Goes through the trials of an evaluation, all points a little before any point a lot, so that a run that is broken
 /// off has something of everything. Ends early when `visit` breaks off.
 ///
 /// # Errors
 /// A [`StudyError`] when the template cannot be rendered.
-pub(crate) fn walk<'s>(
+pub fn walk_trials<'s>(
     study: &'s Study,
     eval: &Eval,
     points: &[Point<'s>],

@@ -1,19 +1,19 @@
 //! A study as it is written: every value of the right kind and range, and nothing yet compared or looked up.
 
+use reasonscape_providers::Secret;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::{HeaderSource, StudyError};
-use crate::Secret;
-use crate::document::{Document, Fields, Members, Placed};
+use crate::toml_document::{Document, Fields, Members, Placed};
+use crate::{HeaderSource, StudyError};
 
 /// What stands at the top of a study.
-pub(super) const STUDY_KEYS: &[&str] =
+pub(crate) const STUDY_KEYS: &[&str] =
     &["suite", "dataset", "count", "precision", "max_count", "seed", "repeats", "budget", "eval"];
 /// What stands under [budget].
-pub(super) const BUDGET_KEYS: &[&str] = &["tokens", "requests", "money", "seconds", "minutes"];
+pub(crate) const BUDGET_KEYS: &[&str] = &["tokens", "requests", "money", "seconds", "minutes"];
 /// What stands under [[eval]].
-pub(super) const EVAL_KEYS: &[&str] = &[
+pub(crate) const EVAL_KEYS: &[&str] = &[
     "name",
     "model",
     "base_url",
@@ -43,68 +43,68 @@ const MOST_SECONDS: f64 = 86_400.0;
 const LEAST_SECONDS: f64 = 0.001;
 
 /// A study as it is written.
-pub(super) struct RawStudy<'d> {
-    pub(super) document: Document<'d>,
-    pub(super) asked: RawAsked,
-    pub(super) count: Option<Spanned<i64>>,
-    pub(super) precision: Option<Spanned<f64>>,
-    pub(super) max_count: Option<Spanned<i64>>,
-    pub(super) seed: Option<i64>,
-    pub(super) repeats: u32,
-    pub(super) budget: RawBudget,
-    pub(super) evals: Vec<RawEval>,
+pub(crate) struct RawStudy<'d> {
+    pub(crate) document: Document<'d>,
+    pub(crate) asked: RawAsked,
+    pub(crate) count: Option<Spanned<i64>>,
+    pub(crate) precision: Option<Spanned<f64>>,
+    pub(crate) max_count: Option<Spanned<i64>>,
+    pub(crate) seed: Option<i64>,
+    pub(crate) repeats: u32,
+    pub(crate) budget: RawBudget,
+    pub(crate) evals: Vec<RawEval>,
 }
 
 /// What is asked: exactly one of `suite` and `dataset`.
-pub(super) enum RawAsked {
+pub(crate) enum RawAsked {
     Suite(Spanned<String>),
     Dataset(Spanned<String>),
 }
 
 /// `[budget]` as it is written.
 #[derive(Default)]
-pub(super) struct RawBudget {
-    pub(super) tokens: Option<u64>,
-    pub(super) requests: Option<u64>,
-    pub(super) money: Option<Spanned<f64>>,
-    pub(super) seconds: Option<f64>,
-    pub(super) minutes: Option<f64>,
+pub(crate) struct RawBudget {
+    pub(crate) tokens: Option<u64>,
+    pub(crate) requests: Option<u64>,
+    pub(crate) money: Option<Spanned<f64>>,
+    pub(crate) seconds: Option<f64>,
+    pub(crate) minutes: Option<f64>,
 }
 
 /// An `[[eval]]` as it is written.
-pub(super) struct RawEval {
+pub(crate) struct RawEval {
     /// Where it starts.
-    pub(super) at: usize,
-    pub(super) name: Option<String>,
-    pub(super) model: String,
-    pub(super) base_urls: Vec<Spanned<String>>,
-    pub(super) provider: Option<Spanned<String>>,
-    pub(super) api_key_env: Option<Spanned<String>>,
-    pub(super) template: Option<Spanned<String>>,
-    pub(super) sampler: Option<Spanned<String>>,
-    pub(super) max_tokens_field: Option<String>,
-    pub(super) groups: Vec<Spanned<String>>,
-    pub(super) concurrency: Option<usize>,
-    pub(super) timeout_seconds: Option<f64>,
-    pub(super) idle_timeout_seconds: Option<f64>,
-    pub(super) connect_timeout_seconds: Option<f64>,
-    pub(super) max_retries: Option<u32>,
-    pub(super) patience_seconds: Option<f64>,
-    pub(super) price_prompt: Option<f64>,
-    pub(super) price_completion: Option<f64>,
-    pub(super) cache_namespace: Option<String>,
-    pub(super) headers: Vec<RawHeader>,
+    pub(crate) at: usize,
+    pub(crate) name: Option<String>,
+    pub(crate) model: String,
+    pub(crate) base_urls: Vec<Spanned<String>>,
+    pub(crate) provider: Option<Spanned<String>>,
+    pub(crate) api_key_env: Option<Spanned<String>>,
+    pub(crate) template: Option<Spanned<String>>,
+    pub(crate) sampler: Option<Spanned<String>>,
+    pub(crate) max_tokens_field: Option<String>,
+    pub(crate) groups: Vec<Spanned<String>>,
+    pub(crate) concurrency: Option<usize>,
+    pub(crate) timeout_seconds: Option<f64>,
+    pub(crate) idle_timeout_seconds: Option<f64>,
+    pub(crate) connect_timeout_seconds: Option<f64>,
+    pub(crate) max_retries: Option<u32>,
+    pub(crate) patience_seconds: Option<f64>,
+    pub(crate) price_prompt: Option<f64>,
+    pub(crate) price_completion: Option<f64>,
+    pub(crate) cache_namespace: Option<String>,
+    pub(crate) headers: Vec<RawHeader>,
 }
 
 /// A header as it is written.
-pub(super) struct RawHeader {
-    pub(super) at: usize,
-    pub(super) name: String,
-    pub(super) source: HeaderSource,
+pub(crate) struct RawHeader {
+    pub(crate) at: usize,
+    pub(crate) name: String,
+    pub(crate) source: HeaderSource,
 }
 
 impl<'d> RawStudy<'d> {
-    pub(super) fn read(document: Document<'d>) -> Result<Self, StudyError> {
+    pub(crate) fn read(document: Document<'d>) -> Result<Self, StudyError> {
         let mut fields = Fields::new(document, "a study", 0, document.table()?, STUDY_KEYS)?;
         let asked = match (fields.text("suite")?, fields.text("dataset")?) {
             (Some(suite), None) => RawAsked::Suite(suite),
@@ -233,7 +233,7 @@ fn headers<'d>(document: Document<'d>, fields: &mut Fields<'d>) -> Result<Vec<Ra
 
 /// Refuses what is no name of an environment variable, and shows nothing of it: it may be the key itself, put into
 /// the wrong place.
-pub(super) fn variable_name(
+pub(crate) fn variable_name(
     document: Document<'_>,
     key: &str,
     name: &Spanned<String>,
@@ -261,7 +261,7 @@ mod tests {
                 let line = line.trim_start_matches("# ");
                 line.starts_with(&format!("{key} = ")) || line.contains(&format!("[{key}]"))
             };
-            super::super::Study::COMMENTED.lines().any(line)
+            crate::Study::COMMENTED.lines().any(line)
         };
         for key in [STUDY_KEYS, BUDGET_KEYS, EVAL_KEYS].concat() {
             assert!(mentions(key), "`{key}` is not in commented.toml");

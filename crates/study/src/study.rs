@@ -1,26 +1,18 @@
-//! Studies: which models are asked what, how often, through which endpoint, and for how much.
-
-mod check;
-mod error;
-mod eval;
-mod raw;
+//! A study as its `study.toml` describes it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reasonscape_core::{Dataset, Point, Suite};
 
-pub use error::StudyError;
-pub use eval::{Eval, EvalId, HeaderSource, Limits, Prices};
-
-use crate::Selection;
-use crate::document::{named, read};
+use crate::toml_document::{named, read};
+use crate::{Eval, Selection, StudyError, validate};
 
 /// A study: everything that its `study.toml` says, checked, with the suite, templates and samplers that it names.
 ///
 /// ```
 /// use std::path::Path;
-/// use reasonscape_runner::Study;
+/// use reasonscape_study::Study;
 ///
 /// let study = Study::parse(r#"
 ///     suite = "quick"
@@ -35,7 +27,7 @@ use crate::document::{named, read};
 ///
 /// let error = Study::parse("suite = \"quick\"\nrepaets = 2", Path::new(".")).unwrap_err();
 /// assert!(error.to_string().contains("line 2: unknown key `repaets` (did you mean `repeats`?)"));
-/// # Ok::<(), reasonscape_runner::StudyError>(())
+/// # Ok::<(), reasonscape_study::StudyError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Study {
@@ -92,8 +84,11 @@ impl Study {
     /// The name of the file in a study's folder.
     pub const FILE: &'static str = "study.toml";
 
+    /// The name of the response cache in a study's folder.
+    pub const CACHE_FILE: &'static str = "cache.sqlite";
+
     /// A study file with every key explained: what `reasonscape init` writes, and the manual.
-    pub const COMMENTED: &'static str = include_str!("study/commented.toml");
+    pub const COMMENTED: &'static str = include_str!("commented.toml");
 
     /// Reads a study, given its folder or its file.
     ///
@@ -109,7 +104,7 @@ impl Study {
             let folder = if path.extension().is_some() { folder } else { path };
             StudyError::Missing { place: named(&file), folder: folder.display().to_string() }
         })?;
-        check::study(&text, &named(&file), folder)
+        validate::study(&text, &named(&file), folder)
     }
 
     /// Reads a study from text, as if it stood in `folder`.
@@ -117,7 +112,12 @@ impl Study {
     /// # Errors
     /// As [`load`](Self::load).
     pub fn parse(text: &str, folder: &Path) -> Result<Self, StudyError> {
-        check::study(text, &named(&folder.join(Self::FILE)), folder)
+        validate::study(text, &named(&folder.join(Self::FILE)), folder)
+    }
+
+    /// Where the study keeps its responses.
+    pub fn cache_path(&self) -> PathBuf {
+        self.folder.join(Self::CACHE_FILE)
     }
 
     /// How many tests a point of the suite gets, before any precision asks for more: what is selected, or else what

@@ -1,7 +1,8 @@
 //! Templates: what is rendered, what is refused, and that an answer in the form they ask for is found.
 
 use reasonscape_core::{Json, Params, Reply, Task, Test, Tests, extract, tasks};
-use reasonscape_runner::{Examples, Message, Question, Role, Sampler, Template};
+use reasonscape_providers::{Message, Role};
+use reasonscape_study::{Examples, Question, Sampler, Template};
 
 fn point(task: &'static dyn Task) -> Params {
     Params::new(task, &Json::parse("{}").unwrap()).unwrap()

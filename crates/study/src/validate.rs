@@ -7,20 +7,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reasonscape_core::{Dataset, Suite};
+use reasonscape_providers::Provider;
 use toml::Spanned;
 use url::Url;
 
-use super::eval::named_apart;
-use super::raw::{RawAsked, RawBudget, RawEval, RawHeader, RawStudy, variable_name};
-use super::{Budget, Eval, EvalId, HeaderSource, Limits, Precision, Prices, Study, StudyError};
-use crate::document::{Document, did_you_mean, named, read};
+use crate::eval::named_apart;
+use crate::raw::{RawAsked, RawBudget, RawEval, RawHeader, RawStudy, variable_name};
 use crate::sampler::MAX_TOKENS;
-use crate::{Provider, Sampler, Template};
+use crate::toml_document::{Document, did_you_mean, named, read};
+use crate::{
+    Budget, Eval, EvalId, HeaderSource, Limits, Precision, Prices, Sampler, Study, StudyError, Template,
+};
 
 const DEFAULT_TEMPLATE: &str = "zero-shot-cot";
 const DEFAULT_SAMPLER: &str = "greedy-2k";
 
-pub(super) fn study(text: &str, place: &str, folder: &Path) -> Result<Study, StudyError> {
+pub(crate) fn study(text: &str, place: &str, folder: &Path) -> Result<Study, StudyError> {
     let raw = RawStudy::read(Document { place, text })?;
     let mut check = Check { document: raw.document, folder, templates: HashMap::new() };
     let (suite, suite_text, dataset) = match &raw.asked {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use reasonscape_core::Point;
 
-use crate::cache::CacheKey;
 use crate::{Eval, Study};
+use reasonscape_core::CacheKey;
 
 /// Which part of a study is asked.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +24,7 @@ pub struct Selection {
 /// study without talking to each other, and an identical request is always in the same part.
 ///
 /// ```
-/// use reasonscape_runner::Shard;
+/// use reasonscape_study::Shard;
 ///
 /// let shard: Shard = "2/3".parse()?;
 /// assert_eq!((shard.number, shard.of), (2, 3));

@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::Spanned;
 
 use crate::StudyError;
-use crate::document::{Document, did_you_mean, named, read};
+use crate::toml_document::{Document, did_you_mean, named, read};
 
 /// One kind of thing that a study names: where its files are, and which are built in.
 #[derive(Debug)]

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use reasonscape_runner::{
-    EvalId, HeaderSource, Limits, Precision, Prices, Provider, Selection, Study, StudyError,
-};
+use reasonscape_providers::Provider;
+use reasonscape_study::{EvalId, HeaderSource, Limits, Precision, Prices, Selection, Study, StudyError};
 use tempfile::TempDir;
 
 const LEAST: &str = "suite = \"quick\"\n\n[[eval]]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use toml::de::DeValue;
 
 use crate::StudyError;
-use crate::document::{Document, Fields, Placed, kind};
-use crate::library::{Library, check_name};
+use crate::builtins::{Library, check_name};
+use crate::toml_document::{Document, Fields, Placed, kind};
 
 /// The samplers that are built in.
 pub(crate) const LIBRARY: Library = Library {
@@ -40,7 +40,7 @@ const RESERVED: [(&str, &str); 4] = [
 /// How tokens are chosen and how many: parameters that a request carries untouched.
 ///
 /// ```
-/// use reasonscape_runner::Sampler;
+/// use reasonscape_study::Sampler;
 ///
 /// let sampler = Sampler::built_in("greedy-2k").expect("a built-in sampler");
 /// assert_eq!(serde_json::to_string(&sampler.params)?, r#"{"max_tokens":2048,"temperature":0}"#);
