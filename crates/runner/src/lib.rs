@@ -8,20 +8,23 @@
 //! recorded, retried, reported, and never a wrong answer. Keys and tokens reach no log, file, error or page.
 
 mod client;
+mod congestion_window;
+mod endpoint_limiter;
 mod event;
+mod failure_streak;
 mod forecast;
-mod gate;
 mod interrupt;
 mod probe;
+pub mod progress;
 mod run;
-pub mod simulate;
-mod window;
 
 pub use event::{EventKind, RunEvent};
 pub use forecast::{Forecast, forecast};
 pub use interrupt::Interrupts;
 pub use probe::{ProbeProblem, ask_once, listed_models};
-pub use run::{EvalSummary, MissingTrial, RunError, RunSummary, Stop, check, check_selection, run};
+// removed when all users name the new crate
+pub use run::EvalRunSummary as EvalSummary;
+pub use run::{EvalRunSummary, MissingTrial, RunError, RunSummary, Stop, check, check_selection, run};
 
 // removed when all users name the new crate
 pub use reasonscape_cache as cache;
@@ -30,6 +33,8 @@ pub use reasonscape_providers::{
     ApiKey, Completion, Finish, Header, Message, Provider, ReplyProblem, Role, Secret, SecretError,
     TokenLogprob, UnknownProvider, Usage,
 };
+// removed when all users name the new crate
+pub use reasonscape_simulator as simulate;
 // removed when all users name the new crate
 pub use reasonscape_study::{
     Asked, Budget, Eval, EvalId, EvalSpec, Examples, HeaderSource, Limits, Planned, Precision, Prices,

@@ -1,8 +1,10 @@
 //! A run: asks what the cache does not hold, until everything is answered, missing, or somebody says stop.
 
-mod ask;
-mod ledger;
+mod budget;
+mod counters;
+mod eval_runner;
 mod precision;
+mod retry;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -20,12 +22,13 @@ use reasonscape_study::{
 use tokio::sync::{mpsc, watch};
 
 use crate::client::{Endpoint, Timeouts};
+use crate::endpoint_limiter::EndpointLimiter;
 use crate::event::{EventKind, RunEvent};
-use crate::gate::Gate;
 
-use self::ask::{Asker, Waiting};
-use self::ledger::{Budgets, Ledger};
-pub use self::ledger::{EvalSummary, MissingTrial, RunSummary};
+use self::budget::Budgets;
+use self::counters::EvalCounters;
+pub use self::counters::{EvalRunSummary, MissingTrial, RunSummary};
+use self::eval_runner::{EvalRunner, IdleState};
 
 /// How a run is asked to end before it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,7 +75,7 @@ struct Shared<'s> {
 }
 
 impl Shared<'_> {
-    async fn tell(&self, eval: usize, kind: EventKind) {
+    async fn emit(&self, eval: usize, kind: EventKind) {
         // Nobody listens any more: the run goes on, for the cache.
         let _ = self.events.send(RunEvent { eval, kind }).await;
     }
@@ -97,7 +100,7 @@ pub fn run(
     let points = selected_points(study, selection);
     let evals: Vec<usize> =
         (0..study.evals.len()).filter(|eval| is_selected(&study.evals[*eval], selection)).collect();
-    let gates = gates(study, &evals)?;
+    let limiters = limiters(study, &evals)?;
     let budgets = Budgets::new(study.budget);
     let shared = Shared { study, points, selection, cache, writer: cache.writer()?, events, stop, budgets };
 
@@ -107,11 +110,13 @@ pub fn run(
         .enable_all()
         .build()
         .map_err(|error| RunError::Client { problem: error.to_string() })?;
-    let ledgers: Vec<Ledger> = evals.iter().map(|_| Ledger::default()).collect();
+    let counters: Vec<EvalCounters> = evals.iter().map(|_| EvalCounters::default()).collect();
     // Plans are walked on threads that borrow the study; the scope outlives them all.
     std::thread::scope(|scope| {
-        let asked =
-            evals.iter().zip(&ledgers).map(|(eval, ledger)| ask_one(&shared, *eval, &gates, ledger, scope));
+        let asked = evals
+            .iter()
+            .zip(&counters)
+            .map(|(eval, counters)| run_eval(&shared, *eval, &limiters, counters, scope));
         runtime.block_on(async {
             let mut stop = shared.stop.clone();
             tokio::select! {
@@ -120,11 +125,11 @@ pub fn run(
             }
         })
     })?;
-    let summary = |(place, ledger): (&usize, &Ledger)| ledger.summary(*place, &study.evals[*place]);
+    let summary = |(place, counters): (&usize, &EvalCounters)| counters.summary(*place, &study.evals[*place]);
     // Whoever said now does not wait for the system to look up a host.
     runtime.shutdown_background();
     let stopped = *shared.stop.borrow() != Stop::No;
-    Ok(RunSummary { evals: evals.iter().zip(&ledgers).map(summary).collect(), stopped })
+    Ok(RunSummary { evals: evals.iter().zip(&counters).map(summary).collect(), stopped })
 }
 
 /// Refuses what [`run`] would refuse before it sends anything, and leaves no trace: a selection that names something that
@@ -147,15 +152,18 @@ pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), RunEr
     Ok(reasonscape_study::check_selection(study, selection)?)
 }
 
-/// A gate, and what an evaluation must have in common with it to use it.
-type Known = (String, reqwest::header::HeaderMap, Limits, Arc<Gate>);
+/// A limiter, and what an evaluation must have in common with it to use it.
+type Known = (String, reqwest::header::HeaderMap, Limits, Arc<EndpointLimiter>);
 
-/// One gate for each address, shared by the evaluations that go there with the same headers and limits.
-fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<Gate>>, RunError> {
+/// One limiter for each address, shared by the evaluations that go there with the same headers and limits.
+fn limiters(
+    study: &Study,
+    evals: &[usize],
+) -> Result<HashMap<(usize, String), Arc<EndpointLimiter>>, RunError> {
     // A second call finds the provider installed already, which is what was wanted.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut shared: Vec<Known> = Vec::new();
-    let mut gates = HashMap::new();
+    let mut limiters = HashMap::new();
     for &place in evals {
         let eval = &study.evals[place];
         let headers = header_map(eval)?;
@@ -163,8 +171,8 @@ fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<
             let same = |(known, with, limits, _): &&Known| {
                 *known == url && *with == headers && *limits == eval.limits
             };
-            let gate = if let Some((_, _, _, gate)) = shared.iter().find(same) {
-                Arc::clone(gate)
+            let limiter = if let Some((_, _, _, limiter)) = shared.iter().find(same) {
+                Arc::clone(limiter)
             } else {
                 let timeouts = Timeouts {
                     connect: eval.limits.connect_timeout,
@@ -173,14 +181,14 @@ fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<
                 };
                 let endpoint = Endpoint::new(&url, headers.clone(), timeouts)
                     .map_err(|error| RunError::Client { problem: error.without_url().to_string() })?;
-                let gate = Arc::new(Gate::new(endpoint, eval.limits.concurrency));
-                shared.push((url.clone(), headers.clone(), eval.limits, Arc::clone(&gate)));
-                gate
+                let limiter = Arc::new(EndpointLimiter::new(endpoint, eval.limits.concurrency));
+                shared.push((url.clone(), headers.clone(), eval.limits, Arc::clone(&limiter)));
+                limiter
             };
-            gates.insert((place, url), gate);
+            limiters.insert((place, url), limiter);
         }
     }
-    Ok(gates)
+    Ok(limiters)
 }
 
 pub(crate) fn header_map(eval: &Eval) -> Result<reqwest::header::HeaderMap, RunError> {
@@ -202,26 +210,28 @@ pub(crate) fn header_map(eval: &Eval) -> Result<reqwest::header::HeaderMap, RunE
 }
 
 /// Asks one evaluation, in rounds if a precision is wanted.
-async fn ask_one<'scope, 'env, 's: 'env>(
+async fn run_eval<'scope, 'env, 's: 'env>(
     shared: &'env Shared<'s>,
     place: usize,
-    gates: &HashMap<(usize, String), Arc<Gate>>,
-    ledger: &Ledger,
+    limiters: &HashMap<(usize, String), Arc<EndpointLimiter>>,
+    counters: &EvalCounters,
     scope: &'scope Scope<'scope, 'env>,
 ) -> Result<(), RunError> {
     let eval = &shared.study.evals[place];
-    let gates: Vec<Arc<Gate>> = eval.endpoints().map(|url| Arc::clone(&gates[&(place, url)])).collect();
-    let asker = Asker {
+    let limiters: Vec<Arc<EndpointLimiter>> =
+        eval.endpoints().map(|url| Arc::clone(&limiters[&(place, url)])).collect();
+    let runner = EvalRunner {
         shared,
         place,
         eval,
-        gates: &gates,
-        ledger,
+        limiters: &limiters,
+        counters,
         key: eval.api_key()?,
-        failures: Cell::default(),
+        streak: Cell::default(),
+        has_replied: Cell::new(false),
         unasked: RefCell::new(Vec::new()),
         halted: watch::Sender::new(false),
-        waiting: Waiting::default(),
+        idle: IdleState::default(),
     };
     let count = |point: &Point<'_>| shared.study.count_at(point, shared.selection);
     let mut round: Vec<Range<usize>> = match shared.study.precision {
@@ -232,13 +242,13 @@ async fn ask_one<'scope, 'env, 's: 'env>(
         let trials: u64 =
             round.iter().map(|range| range.len() as u64).sum::<u64>() * u64::from(shared.study.repeats);
         let trials = trials.div_ceil(shared.selection.shard.of);
-        Ledger::count(&ledger.announced, trials);
-        shared.tell(place, EventKind::Planned { trials }).await;
-        asker.ask(scope, shared, round.clone()).await?;
+        EvalCounters::count(&counters.announced, trials);
+        shared.emit(place, EventKind::Planned { trials }).await;
+        runner.run_round(scope, shared, round.clone()).await?;
         let Some(precision) = shared.study.precision else { return Ok(()) };
-        if ledger.stopped().is_some() || *shared.stop.borrow() != Stop::No {
+        if counters.stopped().is_some() || *shared.stop.borrow() != Stop::No {
             // What the next round would have asked is not known.
-            ledger.whole.store(false, Relaxed);
+            counters.whole.store(false, Relaxed);
             return Ok(());
         }
         round = precision::next_round(shared, eval, &round, precision)?;
@@ -249,22 +259,22 @@ async fn ask_one<'scope, 'env, 's: 'env>(
 }
 
 /// Trials that are looked up in the cache, and handed on, together.
-const LOT: usize = 128;
+const BATCH_LEN: usize = 128;
 
 /// A few trials of the plan.
-struct Lot<'s> {
+struct Batch<'s> {
     /// What the cache does not hold.
     ask: Vec<Planned<'s>>,
     /// How many it does.
     cached: u64,
 }
 
-/// Walks the plan on a thread of its own; `take` is given a lot at a time.
+/// Walks the plan on a thread of its own; `take` is given a batch at a time.
 fn walk_plan<'s>(
     shared: &Shared<'s>,
     eval: &Eval,
     round: &[Range<usize>],
-    take: &mut dyn FnMut(Lot<'s>) -> ControlFlow<()>,
+    take: &mut dyn FnMut(Batch<'s>) -> ControlFlow<()>,
 ) -> Result<(), RunError> {
     let reader = shared.cache.reader()?;
     let mut failed = None;
@@ -274,24 +284,24 @@ fn walk_plan<'s>(
             let mut held = held.into_iter();
             ask.retain(|_| held.next() == Some(false));
             let cached = (all - ask.len()) as u64;
-            take(Lot { ask, cached })
+            take(Batch { ask, cached })
         }
         Err(error) => {
             failed = Some(error);
             ControlFlow::Break(())
         }
     };
-    let mut lot = Vec::with_capacity(LOT);
+    let mut batch = Vec::with_capacity(BATCH_LEN);
     let mut visit = |planned: Planned<'s>| {
-        lot.push(planned);
-        if lot.len() < LOT {
+        batch.push(planned);
+        if batch.len() < BATCH_LEN {
             return ControlFlow::Continue(());
         }
-        look_up(std::mem::replace(&mut lot, Vec::with_capacity(LOT)))
+        look_up(std::mem::replace(&mut batch, Vec::with_capacity(BATCH_LEN)))
     };
     walk_trials(shared.study, eval, &shared.points, round, shared.selection.shard, &mut visit)?;
-    if !lot.is_empty() {
-        let _ = look_up(lot);
+    if !batch.is_empty() {
+        let _ = look_up(batch);
     }
     failed.map_or(Ok(()), |error| Err(error.into()))
 }

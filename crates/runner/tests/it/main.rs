@@ -3,4 +3,3 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
 mod run;
-mod simulate;

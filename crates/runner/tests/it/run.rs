@@ -1,8 +1,8 @@
 //! Whole runs over real sockets: nothing is paid twice, nothing is lost, and what goes wrong is said.
 
 mod faults;
-mod hopeless;
 mod limits;
+mod misconfigured;
 mod outages;
 mod processes;
 mod script;

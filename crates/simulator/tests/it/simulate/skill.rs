@@ -1,8 +1,8 @@
 //! What the models know, in volume: what is observed is what is documented.
 
 use reasonscape_core::{Json, ParamValue, Params, Range, Reply, Suite, Task, Test, Tests, extract, tasks};
-use reasonscape_runner::Finish;
-use reasonscape_runner::simulate::{Asked, SimulatedModel, Simulator, true_accuracy};
+use reasonscape_providers::Finish;
+use reasonscape_simulator::{Asked, SimulatedModel, Simulator, true_accuracy};
 
 use super::quick;
 

@@ -1,6 +1,6 @@
 //! The three APIs as a client sees them.
 
-use reasonscape_runner::simulate::{SimulateOptions, SimulatedServer};
+use reasonscape_simulator::{SimulateOptions, SimulatedServer};
 use serde_json::{Value, json};
 
 use super::{chat, get, post, quick, send, server_with, some_tests};

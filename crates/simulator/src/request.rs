@@ -6,9 +6,9 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::reply::count_words;
-use super::skill::CONTEXT_TOKENS;
-use super::stats::Api;
+use crate::reply::count_words;
+use crate::skill::CONTEXT_TOKENS;
+use crate::stats::Api;
 
 /// The members of a request that matter here; vendor parameters pass unread.
 #[derive(Debug, Deserialize)]
@@ -58,21 +58,21 @@ struct Words<'a>(Cow<'a, str>);
 
 /// A request that can be answered.
 #[derive(Debug)]
-pub(super) struct Request<'a> {
-    pub(super) model: Cow<'a, str>,
+pub(crate) struct Request<'a> {
+    pub(crate) model: Cow<'a, str>,
     /// Where the question is looked for.
-    pub(super) text: Cow<'a, str>,
-    pub(super) prompt_tokens: u32,
-    pub(super) max_tokens: u32,
-    pub(super) sampling: Sampling,
-    pub(super) logprobs: bool,
+    pub(crate) text: Cow<'a, str>,
+    pub(crate) prompt_tokens: u32,
+    pub(crate) max_tokens: u32,
+    pub(crate) sampling: Sampling,
+    pub(crate) logprobs: bool,
     /// Whether some message asks for a line `Confidence: …`.
-    pub(super) states_confidence: bool,
+    pub(crate) states_confidence: bool,
 }
 
 /// What decides whether two identical requests get the same reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sampling {
+pub(crate) enum Sampling {
     /// Temperature 0: always the same.
     Greedy,
     /// A seed of the client's: the same for the same seed.
@@ -83,7 +83,7 @@ pub(super) enum Sampling {
 
 /// Why a request is refused with status 400.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum BadRequest {
+pub(crate) enum BadRequest {
     #[error("the body is not a request: {0}")]
     NotJson(String),
     #[error("`{0}` is missing")]
@@ -96,7 +96,7 @@ pub(super) enum BadRequest {
 
 impl BadRequest {
     /// The member of the request that is to blame.
-    pub(super) fn param(&self) -> Option<&'static str> {
+    pub(crate) fn param(&self) -> Option<&'static str> {
         match self {
             Self::NotJson(_) => None,
             Self::Missing(name) => Some(name),
@@ -107,7 +107,7 @@ impl BadRequest {
 }
 
 impl<'a> Request<'a> {
-    pub(super) fn read(api: Api, body: &'a [u8]) -> Result<Self, BadRequest> {
+    pub(crate) fn read(api: Api, body: &'a [u8]) -> Result<Self, BadRequest> {
         let body: Body<'a> =
             serde_json::from_slice(body).map_err(|error| BadRequest::NotJson(error.to_string()))?;
         if body.stream == Some(true) {

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
-use reasonscape_runner::simulate::SimulatedServer;
+use reasonscape_simulator::SimulatedServer;
 use serde_json::{Value, json};
 
 use super::{PATIENCE, Wire, chat, exchange, request, send, server_with, some_tests};

@@ -20,18 +20,18 @@
 //! It binds to loopback unless told otherwise, keeps nothing on disk, and never shows the key it was given.
 
 mod body;
-mod character;
-mod draw;
+mod distractors;
 mod faults;
-mod prose;
-mod questions;
+mod model_profiles;
+mod question_index;
 mod reply;
 mod request;
 mod response;
+mod rng;
 mod service;
 mod skill;
 mod stats;
-mod wrong;
+mod text_gen;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -109,12 +109,12 @@ pub enum SimulateError {
 /// A running server; it stops when this is dropped.
 ///
 /// ```
-/// use reasonscape_runner::simulate::{SimulateOptions, SimulatedServer};
+/// use reasonscape_simulator::{SimulateOptions, SimulatedServer};
 ///
 /// let server = SimulatedServer::start(SimulateOptions::default())?;
 /// assert!(server.base_url().starts_with("http://127.0.0.1:"));
 /// assert_eq!(server.stats().requests, 0);
-/// # Ok::<(), reasonscape_runner::simulate::SimulateError>(())
+/// # Ok::<(), reasonscape_simulator::SimulateError>(())
 /// ```
 #[derive(Debug)]
 pub struct SimulatedServer {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reasonscape_core::closest;
 
-use super::draw::{Draws, hash};
+use crate::rng::{Draws, hash};
 
 /// A way for a request to go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,14 +77,14 @@ impl FaultKind {
 /// What goes wrong, how often, and how.
 ///
 /// ```
-/// use reasonscape_runner::simulate::{FaultKind, Faults};
+/// use reasonscape_simulator::{FaultKind, Faults};
 ///
 /// let faults: Faults = "rate=0.3,kinds=429+reset,retry-after=0.5".parse()?;
 /// assert_eq!(faults.kinds, [FaultKind::TooManyRequests, FaultKind::Reset]);
 ///
 /// let error = "rate=0.3,kinds=rest".parse::<Faults>().unwrap_err();
 /// assert!(error.to_string().contains("did you mean `reset`?"));
-/// # Ok::<(), reasonscape_runner::simulate::FaultsError>(())
+/// # Ok::<(), reasonscape_simulator::FaultsError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Faults {
@@ -227,7 +227,7 @@ fn kinds(value: &str) -> Result<Vec<FaultKind>, FaultsError> {
 
 impl Faults {
     /// The fault of the request of this number, which is drawn anew for every attempt.
-    pub(super) fn of_request(&self, number: u64) -> Option<FaultKind> {
+    pub(crate) fn of_request(&self, number: u64) -> Option<FaultKind> {
         if self.rate == 0.0 {
             return None;
         }
@@ -239,7 +239,7 @@ impl Faults {
     }
 
     /// Whether a prompt is too long for the context, whenever it is asked.
-    pub(super) fn overflows(&self, prompt: &str) -> bool {
+    pub(crate) fn overflows(&self, prompt: &str) -> bool {
         self.rate > 0.0
             && self.kinds.contains(&FaultKind::Overflow)
             && Draws::new(hash(b"overflow", self.seed), prompt.as_bytes()).happens(self.share(1))

@@ -9,22 +9,22 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::time::Sleep;
 
-use super::service::Hangup;
+use crate::service::Hangup;
 
 #[derive(Debug)]
-pub(super) struct SimulatedBody {
+pub(crate) struct SimulatedBody {
     data: Option<Bytes>,
     /// Where the body breaks off: how long the connection stays open after what was sent.
     then_closes: Option<Pin<Box<Sleep>>>,
 }
 
 impl SimulatedBody {
-    pub(super) fn whole(data: Bytes) -> Self {
+    pub(crate) fn whole(data: Bytes) -> Self {
         Self { data: Some(data), then_closes: None }
     }
 
     /// A body that ends with an error. The pause lets the part that there is be written out first.
-    pub(super) fn broken_off(data: Bytes, pause: Duration) -> Self {
+    pub(crate) fn broken_off(data: Bytes, pause: Duration) -> Self {
         Self { data: Some(data), then_closes: Some(Box::pin(tokio::time::sleep(pause))) }
     }
 }

@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 use reasonscape_core::Suite;
+use reasonscape_providers::{Completion, Finish, Usage};
 
-use super::character::Style;
-use super::draw::{Draws, hash};
-use super::prose::{self, Ending};
-use super::questions::{Found, Questions};
-use super::skill::{CONTEXT_TOKENS, SimulatedModel};
-use super::wrong;
-use crate::{Completion, Finish, Usage};
+use crate::distractors;
+use crate::model_profiles::Style;
+use crate::question_index::{Found, Questions};
+use crate::rng::{Draws, hash};
+use crate::skill::{CONTEXT_TOKENS, SimulatedModel};
+use crate::text_gen::{self, Ending};
 
 /// What is said to a question that no suite holds.
 const UNKNOWN: &str = "I do not know this question.";
@@ -19,7 +19,7 @@ const UNKNOWN: &str = "I do not know this question.";
 ///
 /// ```
 /// use reasonscape_core::{Suite, Tests};
-/// use reasonscape_runner::simulate::{Asked, SimulatedModel, Simulator};
+/// use reasonscape_simulator::{Asked, SimulatedModel, Simulator};
 ///
 /// let suite = Suite::parse(Suite::built_in("quick").expect("it is built in"))?;
 /// let point = &suite.points()[0];
@@ -59,28 +59,28 @@ impl<'a> Asked<'a> {
 
 /// Text in two parts: reasoning, which can stand in JSON as it is, and what comes after it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Text {
-    pub(super) reasoning: String,
-    pub(super) closing: String,
+pub(crate) struct Text {
+    pub(crate) reasoning: String,
+    pub(crate) closing: String,
 }
 
 /// A reply, before it takes the form of some API.
 #[derive(Debug)]
-pub(super) struct Reply {
+pub(crate) struct Reply {
     /// The same for the same model, question and repeat.
-    pub(super) id: u64,
-    pub(super) text: Text,
+    pub(crate) id: u64,
+    pub(crate) text: Text,
     /// Where in the closing the answer stands.
-    pub(super) answer: std::ops::Range<usize>,
+    pub(crate) answer: std::ops::Range<usize>,
     /// Whether the reasoning is delivered apart.
-    pub(super) thinks: bool,
+    pub(crate) thinks: bool,
     /// Whether the token limit cut it.
-    pub(super) truncated: bool,
-    pub(super) completion_tokens: u32,
-    pub(super) reasoning_tokens: u32,
+    pub(crate) truncated: bool,
+    pub(crate) completion_tokens: u32,
+    pub(crate) reasoning_tokens: u32,
     /// The probability that the answer is right, which a simulated model knows of itself.
-    pub(super) confidence: f64,
-    pub(super) known_question: bool,
+    pub(crate) confidence: f64,
+    pub(crate) known_question: bool,
 }
 
 impl Simulator {
@@ -119,7 +119,7 @@ impl Simulator {
         }
     }
 
-    pub(super) fn reply(&self, model: &SimulatedModel, asked: &Asked<'_>) -> Reply {
+    pub(crate) fn reply(&self, model: &SimulatedModel, asked: &Asked<'_>) -> Reply {
         let limit = asked.max_tokens.clamp(1, CONTEXT_TOKENS);
         match self.questions.find(asked.text) {
             Some(found) => self.reply_to(model, found, limit, asked),
@@ -147,7 +147,7 @@ impl Simulator {
         let answer = if knows {
             question.target.to_string()
         } else if question.options.is_empty() {
-            wrong::answer(question.task.answer_type(), &question.target, &mut draws)
+            distractors::answer(question.task.answer_type(), &question.target, &mut draws)
         } else {
             question.options[draws.below(question.options.len())].to_string()
         };
@@ -172,7 +172,7 @@ impl Simulator {
             if truncated { (String::new(), 0..0, 0) } else { (closing, answer, closing_tokens) };
         let thinking = completion_tokens - closing_tokens;
         let mut reasoning = Vec::new();
-        prose::write(&mut reasoning, thinking, ending, &mut draws);
+        text_gen::write(&mut reasoning, thinking, ending, &mut draws);
 
         Reply {
             id,
@@ -218,7 +218,7 @@ fn closing(style: Style, answer: &str) -> (String, std::ops::Range<usize>) {
 }
 
 /// Tokens are words here: what stands between white space.
-pub(super) fn count_words(text: &str) -> u32 {
+pub(crate) fn count_words(text: &str) -> u32 {
     text.split_ascii_whitespace().count() as u32
 }
 

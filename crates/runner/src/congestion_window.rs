@@ -3,47 +3,39 @@
 use std::time::{Duration, Instant};
 
 use crate::client::backoff;
+use crate::failure_streak::FailureStreak;
 
 /// An additive-increase, multiplicative-decrease window, as congestion control on the Internet has it.
 ///
 /// It opens by one for each answer at first, and by one for each full window of answers once it has been cut. While
-/// answers take more than [`SLOWER`] times as long per token as they did with few requests in flight, it does not
-/// open further: the endpoint is busy, and more would only wait. A 429 or 503 halves it, once for all requests that
+/// answers take more than [`SLOWDOWN_FACTOR`] times as long per token as they did with few requests in flight, it does
+/// not open further: the endpoint is busy, and more would only wait. A 429 or 503 halves it, once for all requests that
 /// were in flight when the first of them came, and closes it for as long as `Retry-After` asks.
 ///
-/// An endpoint that fails [`UNREACHABLE`] or [`FRUITLESS`] times in a row is down. It is then asked one request at a
-/// time, ever more seldom, until it answers; everybody else waits, and starts over with few requests when it does.
+/// An endpoint is down when its failures in a row are an [outage](FailureStreak::is_outage). It is then sent one request
+/// at a time, with growing pauses, until it answers; all others wait, and start over with few requests when it does.
 ///
 /// Pure: time is an argument.
 #[derive(Debug)]
-pub(crate) struct Window {
+pub(crate) struct CongestionWindow {
     size: f64,
-    most: f64,
+    max: f64,
     in_flight: usize,
-    doubling: bool,
-    /// Seconds per token when the endpoint was at ease, and lately.
-    at_ease: Option<f64>,
-    lately: Option<f64>,
+    is_slow_start: bool,
+    /// Seconds per token: the lowest running mean so far, and the running mean now.
+    baseline: Option<f64>,
+    recent: Option<f64>,
     last_cut: Option<Instant>,
     closed_until: Option<Instant>,
-    row: Row,
-    down: Option<Down>,
-}
-
-/// Failures in a row.
-#[derive(Debug, Clone, Copy, Default)]
-struct Row {
-    /// When the first of them came.
-    since: Option<Instant>,
-    /// To reach the endpoint.
-    unreachable: u32,
-    /// Of any kind.
-    all: u32,
+    streak: FailureStreak,
+    /// When the first failure of the streak came.
+    streak_since: Option<Instant>,
+    down: Option<OutageState>,
 }
 
 /// An endpoint that is down.
 #[derive(Debug)]
-struct Down {
+struct OutageState {
     since: Instant,
     /// Requests that have tried it since.
     tries: u32,
@@ -65,41 +57,38 @@ pub(crate) struct Outage {
 pub(crate) enum Failure {
     /// There was no connection.
     Unreachable,
-    /// The endpoint has too much to do, and may say for how long to leave it alone.
+    /// The endpoint has too much to do, and may say for how long to wait.
     Overloaded(Option<Duration>),
     /// Anything else.
     Other,
 }
 
-/// An endpoint is down after so many failures in a row to reach it,
-pub(crate) const UNREACHABLE: u32 = 5;
-/// and after so many of any kind. Where a third of all requests fail, that happens once in a million.
-pub(crate) const FRUITLESS: u32 = 12;
 /// How long an endpoint is left alone that could not be reached. Failing fast, it would look as if it had all the time
 /// in the world.
-const LEFT_ALONE: Duration = Duration::from_millis(500);
+const UNREACHABLE_COOLDOWN: Duration = Duration::from_millis(500);
 
-/// An endpoint is busy when a token takes this many times as long as it did at ease.
-const SLOWER: f64 = 3.0;
+/// An endpoint is busy when a token takes this many times as long as the baseline.
+const SLOWDOWN_FACTOR: f64 = 3.0;
 /// Requests in flight at the start.
-const FIRST: f64 = 4.0;
+const INITIAL_SIZE: f64 = 4.0;
 /// Weight of the newest answer in the running mean of the time per token.
-const NEWEST: f64 = 0.1;
+const EWMA_ALPHA: f64 = 0.1;
 
-impl Window {
-    /// A window that opens to `most` requests at once.
-    pub(crate) fn new(most: usize) -> Self {
-        let most = most.max(1) as f64;
+impl CongestionWindow {
+    /// A window that opens to `max` requests at once.
+    pub(crate) fn new(max: usize) -> Self {
+        let max = max.max(1) as f64;
         Self {
-            size: FIRST.min(most),
-            most,
+            size: INITIAL_SIZE.min(max),
+            max,
             in_flight: 0,
-            doubling: true,
-            at_ease: None,
-            lately: None,
+            is_slow_start: true,
+            baseline: None,
+            recent: None,
             last_cut: None,
             closed_until: None,
-            row: Row::default(),
+            streak: FailureStreak::default(),
+            streak_since: None,
             down: None,
         }
     }
@@ -126,7 +115,7 @@ impl Window {
 
     /// The endpoint's outage, if it is down.
     pub(crate) fn outage(&self, now: Instant) -> Option<Outage> {
-        let outage = |down: &Down| Outage { lasting: now - down.since, tries: down.tries };
+        let outage = |down: &OutageState| Outage { lasting: now - down.since, tries: down.tries };
         self.down.as_ref().map(outage)
     }
 
@@ -148,65 +137,65 @@ impl Window {
     }
 
     /// A request that was sent then has ended without telling anything about the endpoint.
-    pub(crate) fn leave(&mut self, sent: Instant) {
+    pub(crate) fn release(&mut self, sent: Instant) {
         self.in_flight -= 1;
         if let Some(down) = &mut self.down {
             down.trying.take_if(|trying| *trying == sent);
         }
     }
 
-    /// The endpoint lives: it said something that makes sense, if no answer.
-    pub(crate) fn lives(&mut self, sent: Instant) {
-        self.leave(sent);
-        self.row = Row::default();
+    /// The endpoint mark_healthy: it said something that makes sense, if no answer.
+    pub(crate) fn mark_healthy(&mut self, sent: Instant) {
+        self.release(sent);
+        self.streak = FailureStreak::default();
+        self.streak_since = None;
         if self.down.take().is_some() {
             // As if it had just been met.
-            self.size = FIRST.min(self.most);
-            self.doubling = true;
+            self.size = INITIAL_SIZE.min(self.max);
+            self.is_slow_start = true;
         }
     }
 
     /// An answer of `tokens` tokens came after `latency`.
     pub(crate) fn answered(&mut self, sent: Instant, latency: Duration, tokens: u64) {
-        self.lives(sent);
+        self.mark_healthy(sent);
         let per_token = latency.as_secs_f64() / tokens.max(1) as f64;
-        let lately = self.lately.map_or(per_token, |mean| mean + NEWEST * (per_token - mean));
-        self.lately = Some(lately);
-        let at_ease = self.at_ease.map_or(lately, |ease| ease.min(lately));
-        self.at_ease = Some(at_ease);
-        if lately <= SLOWER * at_ease {
-            self.size = (self.size + if self.doubling { 1.0 } else { 1.0 / self.size }).min(self.most);
+        let recent = self.recent.map_or(per_token, |mean| mean + EWMA_ALPHA * (per_token - mean));
+        self.recent = Some(recent);
+        let baseline = self.baseline.map_or(recent, |ease| ease.min(recent));
+        self.baseline = Some(baseline);
+        if recent <= SLOWDOWN_FACTOR * baseline {
+            self.size = (self.size + if self.is_slow_start { 1.0 } else { 1.0 / self.size }).min(self.max);
         } else {
-            self.doubling = false;
+            self.is_slow_start = false;
         }
     }
 
     /// A request that was sent then has failed now.
     pub(crate) fn failed(&mut self, sent: Instant, now: Instant, failure: Failure) {
         let tried = self.down.as_ref().is_some_and(|down| down.trying == Some(sent));
-        self.leave(sent);
+        self.release(sent);
         let pause = match failure {
             Failure::Other => None,
-            Failure::Unreachable => Some(LEFT_ALONE),
+            Failure::Unreachable => Some(UNREACHABLE_COOLDOWN),
             Failure::Overloaded(retry_after) => retry_after,
         };
         // One cut for all requests that were under way when the endpoint first complained.
         if failure != Failure::Other && self.last_cut.is_none_or(|cut| sent > cut) {
             self.size = (self.size / 2.0).max(1.0);
-            self.doubling = false;
+            self.is_slow_start = false;
             self.last_cut = Some(now);
         }
         self.closed_until = self.closed_until.max(pause.map(|pause| now + pause));
-        let since = *self.row.since.get_or_insert(now);
-        self.row.all += 1;
-        self.row.unreachable = if failure == Failure::Unreachable { self.row.unreachable + 1 } else { 0 };
+        let since = *self.streak_since.get_or_insert(now);
+        self.streak = self.streak.with_failure(failure == Failure::Unreachable);
         match &mut self.down {
             Some(down) if tried => {
                 down.tries += 1;
                 down.next = now + backoff(down.tries + 1, 1.0);
             }
-            None if self.row.unreachable >= UNREACHABLE || self.row.all >= FRUITLESS => {
-                self.down = Some(Down { since, tries: 0, next: now + backoff(1, 1.0), trying: None });
+            None if self.streak.is_outage() => {
+                self.down = Some(OutageState { since, tries: 0, next: now + backoff(1, 1.0), trying: None });
             }
             _ => {}
         }
@@ -216,12 +205,13 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure_streak::{MAX_CONNECT_FAILURES, MAX_CONSECUTIVE_FAILURES};
 
     const SECOND: Duration = Duration::from_secs(1);
     const BUSY: Failure = Failure::Overloaded(None);
 
     /// Fills the window and answers everything, `rounds` times.
-    fn answer_all(window: &mut Window, rounds: usize, latency: Duration) {
+    fn answer_all(window: &mut CongestionWindow, rounds: usize, latency: Duration) {
         let now = Instant::now();
         for _ in 0..rounds {
             while window.enter(now) {}
@@ -233,17 +223,17 @@ mod tests {
 
     #[test]
     fn it_opens_to_its_most_while_the_endpoint_copes() {
-        let mut window = Window::new(64);
+        let mut window = CongestionWindow::new(64);
         assert_eq!(window.size(), 4);
         answer_all(&mut window, 10, SECOND);
         assert_eq!(window.size(), 64);
-        assert_eq!(Window::new(2).size(), 2);
-        assert_eq!(Window::new(0).size(), 1);
+        assert_eq!(CongestionWindow::new(2).size(), 2);
+        assert_eq!(CongestionWindow::new(0).size(), 1);
     }
 
     #[test]
     fn a_refusal_halves_it_once_for_all_that_were_in_flight() {
-        let mut window = Window::new(64);
+        let mut window = CongestionWindow::new(64);
         answer_all(&mut window, 10, SECOND);
         let sent = Instant::now();
         while window.enter(sent) {}
@@ -261,7 +251,7 @@ mod tests {
 
     #[test]
     fn after_a_cut_it_opens_by_one_a_window() {
-        let mut window = Window::new(64);
+        let mut window = CongestionWindow::new(64);
         answer_all(&mut window, 10, SECOND);
         let now = Instant::now();
         assert!(window.enter(now));
@@ -275,7 +265,7 @@ mod tests {
 
     #[test]
     fn it_stays_closed_for_as_long_as_the_endpoint_asks() {
-        let mut window = Window::new(8);
+        let mut window = CongestionWindow::new(8);
         let now = Instant::now();
         assert!(window.enter(now));
         window.failed(now, now, Failure::Overloaded(Some(SECOND * 5)));
@@ -286,7 +276,7 @@ mod tests {
 
     #[test]
     fn it_does_not_open_further_while_answers_are_slow() {
-        let mut window = Window::new(1000);
+        let mut window = CongestionWindow::new(1000);
         answer_all(&mut window, 3, SECOND);
         let size = window.size();
         answer_all(&mut window, 1, SECOND * 100);
@@ -296,13 +286,13 @@ mod tests {
     }
 
     /// A window of 64 whose endpoint has just failed so often that it is down, and when that was.
-    fn down() -> (Window, Instant) {
-        let mut window = Window::new(64);
+    fn down() -> (CongestionWindow, Instant) {
+        let mut window = CongestionWindow::new(64);
         answer_all(&mut window, 10, SECOND);
         let now = Instant::now();
         while window.enter(now) {}
         for failures in 1..=64 {
-            assert_eq!(window.outage(now).is_some(), failures > UNREACHABLE, "after {failures}");
+            assert_eq!(window.outage(now).is_some(), failures > MAX_CONNECT_FAILURES, "after {failures}");
             window.failed(now, now, Failure::Unreachable);
         }
         (window, now)
@@ -344,22 +334,22 @@ mod tests {
         let (mut window, began) = down();
         let now = began + SECOND;
         assert!(window.enter(now) && !window.enter(now));
-        window.leave(now);
+        window.release(now);
         assert!(window.enter(now + SECOND));
     }
 
     #[test]
     fn a_failure_now_and_then_is_no_outage() {
-        let mut window = Window::new(1);
+        let mut window = CongestionWindow::new(1);
         let now = Instant::now();
         for _ in 0..10 {
-            for _ in 1..FRUITLESS {
+            for _ in 1..MAX_CONSECUTIVE_FAILURES {
                 assert!(window.enter(now));
                 window.failed(now, now, Failure::Other);
             }
             assert_eq!(window.outage(now), None);
             assert!(window.enter(now));
-            window.lives(now);
+            window.mark_healthy(now);
         }
     }
 }

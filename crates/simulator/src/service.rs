@@ -11,13 +11,13 @@ use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_
 use hyper::{Method, Response, StatusCode};
 use serde_json::json;
 
-use super::body::SimulatedBody;
-use super::faults::{FaultKind, Faults};
-use super::reply::{Asked, Simulator};
-use super::request::{Request, Sampling};
-use super::response::{self, ErrorBody, Missing};
-use super::skill::SimulatedModel;
-use super::stats::{Api, Counters};
+use crate::body::SimulatedBody;
+use crate::faults::{FaultKind, Faults};
+use crate::reply::{Asked, Simulator};
+use crate::request::{Request, Sampling};
+use crate::response::{self, ErrorBody, Missing};
+use crate::skill::SimulatedModel;
+use crate::stats::{Api, Counters};
 
 /// More than any prompt; what is larger is refused unread.
 const LARGEST_BODY: usize = 16 << 20;
@@ -29,17 +29,17 @@ const PAGE: &str = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title><
 
 /// Everything that answering takes, shared by all connections.
 #[derive(Debug)]
-pub(super) struct Service {
+pub(crate) struct Service {
     simulator: Simulator,
     faults: Faults,
     key: Option<Key>,
-    pub(super) counters: Counters,
+    pub(crate) counters: Counters,
     /// Counts requests for the drawing of faults.
     number: AtomicU64,
 }
 
 /// A secret: it is compared and never shown.
-pub(super) struct Key(pub(super) String);
+pub(crate) struct Key(pub(crate) String);
 
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -50,16 +50,16 @@ impl std::fmt::Debug for Key {
 /// The connection is to be closed without a reply.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is closed on purpose")]
-pub(super) struct Hangup;
+pub(crate) struct Hangup;
 
 type Answer = Result<Response<SimulatedBody>, Hangup>;
 
 impl Service {
-    pub(super) fn new(simulator: Simulator, faults: Faults, key: Option<Key>) -> Self {
+    pub(crate) fn new(simulator: Simulator, faults: Faults, key: Option<Key>) -> Self {
         Self { simulator, faults, key, counters: Counters::default(), number: AtomicU64::new(0) }
     }
 
-    pub(super) async fn handle(self: Arc<Self>, request: hyper::Request<Incoming>) -> Answer {
+    pub(crate) async fn handle(self: Arc<Self>, request: hyper::Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
         match (&head.method, head.uri.path()) {
             (&Method::POST, path) if let Some(api) = Api::by_path(path) => {

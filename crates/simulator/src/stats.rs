@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 
-use super::draw::hash;
-use super::faults::FaultKind;
+use crate::faults::FaultKind;
+use crate::rng::hash;
 
 /// The three APIs that are spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Api {
+pub(crate) enum Api {
     /// OpenAI chat completions.
     Chat,
     /// OpenAI text completions.
@@ -23,7 +23,7 @@ pub(super) enum Api {
 impl Api {
     const ALL: [Self; 3] = [Self::Chat, Self::Text, Self::Messages];
 
-    pub(super) fn path(self) -> &'static str {
+    pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Chat => "/v1/chat/completions",
             Self::Text => "/v1/completions",
@@ -31,7 +31,7 @@ impl Api {
         }
     }
 
-    pub(super) fn by_path(path: &str) -> Option<Self> {
+    pub(crate) fn by_path(path: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|api| api.path() == path)
     }
 }
@@ -68,7 +68,7 @@ const STATUSES: usize = 600;
 
 /// The counters behind [`Stats`]: atomics, and how often each request came and was answered.
 #[derive(Debug)]
-pub(super) struct Counters {
+pub(crate) struct Counters {
     by_path: [AtomicU64; 3],
     by_status: Vec<AtomicU64>,
     by_fault: Vec<AtomicU64>,
@@ -109,7 +109,7 @@ impl Default for Counters {
 
 /// A request that is at work until this is dropped, also when its client goes away.
 #[derive(Debug)]
-pub(super) struct InFlight<'a>(&'a Counters);
+pub(crate) struct InFlight<'a>(&'a Counters);
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
@@ -119,7 +119,7 @@ impl Drop for InFlight<'_> {
 
 /// What a request is known by.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Identity(u64);
+pub(crate) struct Identity(u64);
 
 impl Identity {
     fn of(api: Api, body: &[u8]) -> Self {
@@ -129,7 +129,7 @@ impl Identity {
 
 impl Counters {
     /// A request has come.
-    pub(super) fn arrived(&self, api: Api, body: &[u8]) -> (InFlight<'_>, Identity) {
+    pub(crate) fn arrived(&self, api: Api, body: &[u8]) -> (InFlight<'_>, Identity) {
         add(&self.by_path[api as usize]);
         let now = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
         self.peak_in_flight.fetch_max(now, Ordering::Relaxed);
@@ -144,7 +144,7 @@ impl Counters {
     }
 
     /// A request is being answered; says how often it was before.
-    pub(super) fn answered(&self, identity: Identity) -> u32 {
+    pub(crate) fn answered(&self, identity: Identity) -> u32 {
         add(&self.answered);
         let mut shard = self.shard(identity);
         let times = shard.entry(identity.0).or_default();
@@ -153,30 +153,30 @@ impl Counters {
     }
 
     /// How often this very request has come, answered or not.
-    pub(super) fn times_asked(&self, api: Api, body: &[u8]) -> u32 {
+    pub(crate) fn times_asked(&self, api: Api, body: &[u8]) -> u32 {
         let identity = Identity::of(api, body);
         self.shard(identity).get(&identity.0).map_or(0, |times| times.asked)
     }
 
-    pub(super) fn status(&self, status: u16) {
+    pub(crate) fn status(&self, status: u16) {
         if let Some(count) = self.by_status.get(usize::from(status)) {
             add(count);
         }
     }
 
-    pub(super) fn fault(&self, kind: FaultKind) {
+    pub(crate) fn fault(&self, kind: FaultKind) {
         add(&self.by_fault[kind as usize]);
     }
 
-    pub(super) fn unknown_question(&self) {
+    pub(crate) fn unknown_question(&self) {
         add(&self.unknown_questions);
     }
 
-    pub(super) fn unauthorized(&self) {
+    pub(crate) fn unauthorized(&self) {
         add(&self.unauthorized);
     }
 
-    pub(super) fn read(&self) -> Stats {
+    pub(crate) fn read(&self) -> Stats {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let by_path: BTreeMap<_, _> =
             Api::ALL.into_iter().map(|api| (api.path(), count(&self.by_path[api as usize]))).collect();
@@ -201,7 +201,7 @@ impl Counters {
     }
 
     /// Forgets everything but what is in flight.
-    pub(super) fn reset(&self) {
+    pub(crate) fn reset(&self) {
         let counters = [&self.answered, &self.duplicates, &self.unknown_questions, &self.unauthorized];
         for counter in self.by_path.iter().chain(&self.by_status).chain(&self.by_fault).chain(counters) {
             counter.store(0, Ordering::Relaxed);

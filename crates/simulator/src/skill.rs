@@ -2,8 +2,8 @@
 
 use reasonscape_core::{Dimension, Params, Range, Task};
 
-use super::character::{CHARACTERS, Character, Style, TASKS};
-use super::draw::hash;
+use crate::model_profiles::{CHARACTERS, Character, Style, TASKS};
+use crate::rng::hash;
 
 /// The most tokens that a reply can have, whatever was asked for: what a request without a limit runs into.
 pub const CONTEXT_TOKENS: u32 = 16_384;
@@ -17,7 +17,7 @@ const TOKEN_SPREAD: f64 = 0.4;
 
 /// How hard a point is: where its values stand in their ranges, 0 the easy end and 1 the hard one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Difficulty {
+pub(crate) struct Difficulty {
     /// Sum over the parameters of each dimension.
     by_dimension: [f64; 5],
     /// Mean over all parameters.
@@ -26,7 +26,7 @@ pub(super) struct Difficulty {
 }
 
 impl Difficulty {
-    pub(super) fn new(task: &dyn Task, params: &Params) -> Self {
+    pub(crate) fn new(task: &dyn Task, params: &Params) -> Self {
         let mut by_dimension = [0.0; 5];
         for parameter in task.parameters() {
             let position = position(&parameter.range, parameter.name, params);
@@ -63,7 +63,7 @@ fn of_task(logits: &[(&str, f64)], task: &dyn Task) -> f64 {
 /// A simulated model: one with a character, or one of the family `sim-pP` and `sim-pP-tT`.
 ///
 /// ```
-/// use reasonscape_runner::simulate::SimulatedModel;
+/// use reasonscape_simulator::SimulatedModel;
 ///
 /// assert!(SimulatedModel::by_name("sim-strong").is_some());
 /// assert!(SimulatedModel::by_name("sim-p0.85-t0.1").is_some());
@@ -134,7 +134,7 @@ impl SimulatedModel {
         self.truth_at(&Difficulty::new(task, params), task, max_tokens)
     }
 
-    pub(super) fn truth_at(&self, difficulty: &Difficulty, task: &dyn Task, max_tokens: u32) -> Truth {
+    pub(crate) fn truth_at(&self, difficulty: &Difficulty, task: &dyn Task, max_tokens: u32) -> Truth {
         match self.0 {
             Kind::Flat { knows, truncated } => Truth { knows, cut: truncated, loops: 0.0 },
             Kind::Character(character) => {
@@ -150,7 +150,7 @@ impl SimulatedModel {
     }
 
     /// How many tokens a reply takes, for a draw from 0 to 1.
-    pub(super) fn tokens(&self, difficulty: &Difficulty, draw: f64) -> u32 {
+    pub(crate) fn tokens(&self, difficulty: &Difficulty, draw: f64) -> u32 {
         let share = 1.0 - TOKEN_SPREAD + 2.0 * TOKEN_SPREAD * draw;
         (self.mean_tokens(difficulty) * share).ceil() as u32
     }
@@ -163,7 +163,7 @@ impl SimulatedModel {
     }
 
     /// A number for the model, to draw by.
-    pub(super) fn identity(&self) -> u64 {
+    pub(crate) fn identity(&self) -> u64 {
         match self.0 {
             Kind::Character(character) => hash(character.name.as_bytes(), 0),
             Kind::Flat { knows, truncated } => hash(&truncated.to_le_bytes(), knows.to_bits()),
@@ -171,23 +171,23 @@ impl SimulatedModel {
     }
 
     /// Whether the draw of being cut is made apart from the length of the reply.
-    pub(super) fn is_cut_by_chance(&self) -> bool {
+    pub(crate) fn is_cut_by_chance(&self) -> bool {
         matches!(self.0, Kind::Flat { .. })
     }
 
-    pub(super) fn thinks(&self) -> bool {
+    pub(crate) fn thinks(&self) -> bool {
         matches!(self.0, Kind::Character(character) if character.thinks)
     }
 
     /// The confidence that it always claims, if it does not say the truth.
-    pub(super) fn stated_confidence(&self) -> Option<f64> {
+    pub(crate) fn stated_confidence(&self) -> Option<f64> {
         match self.0 {
             Kind::Flat { .. } => None,
             Kind::Character(character) => character.states,
         }
     }
 
-    pub(super) fn style(&self) -> Style {
+    pub(crate) fn style(&self) -> Style {
         match self.0 {
             Kind::Flat { .. } => Style::Sentence,
             Kind::Character(character) => character.style,
@@ -211,7 +211,7 @@ impl Character {
 ///
 /// ```
 /// use reasonscape_core::{Json, Params, tasks};
-/// use reasonscape_runner::simulate::{SimulatedModel, true_accuracy};
+/// use reasonscape_simulator::{SimulatedModel, true_accuracy};
 ///
 /// let task = tasks::by_name("sort").expect("a built-in task");
 /// let at = |length| Params::new(task, &Json::parse(&format!(r#"{{"length": {length}}}"#)).unwrap()).unwrap();
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_documentation_has_these_numbers() {
-        let page = include_str!("../../../../docs/simulator.md");
+        let page = include_str!("../../../docs/simulator.md");
         for character in &CHARACTERS {
             let row = row(character);
             assert!(page.contains(&row), "docs/simulator.md lacks this row:\n{row}");

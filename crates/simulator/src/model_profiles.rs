@@ -1,7 +1,7 @@
 //! The characters of simulated models: the numbers from which their skill follows, as `docs/simulator.md` has them.
 
 /// How hard tasks are for every model of character, in logits.
-pub(super) const TASKS: [(&str, f64); 13] = [
+pub(crate) const TASKS: [(&str, f64); 13] = [
     ("arithmetic", 0.2),
     ("boolean", 0.3),
     ("brackets", 0.2),
@@ -19,7 +19,7 @@ pub(super) const TASKS: [(&str, f64); 13] = [
 
 /// How a reply announces its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(crate) enum Style {
     /// `The answer is 42.`
     Sentence,
     /// `The answer is \boxed{42}.`
@@ -30,30 +30,30 @@ pub(super) enum Style {
 
 /// A model with a character: numbers from which everything else follows.
 #[derive(Debug, PartialEq)]
-pub(super) struct Character {
-    pub(super) name: &'static str,
-    pub(super) description: &'static str,
+pub(crate) struct Character {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
     /// Logit of knowing the answer where every parameter is at its easiest.
-    pub(super) ability: f64,
+    pub(crate) ability: f64,
     /// What is added to `ability` for some tasks.
-    pub(super) strengths: &'static [(&'static str, f64)],
+    pub(crate) strengths: &'static [(&'static str, f64)],
     /// Logits lost between the easy and the hard end of one parameter, by its dimension.
-    pub(super) weights: [f64; 5],
+    pub(crate) weights: [f64; 5],
     /// Tokens of a reply where every parameter is at its easiest.
-    pub(super) tokens: f64,
+    pub(crate) tokens: f64,
     /// A reply where every parameter is at its hardest is `exp(growth)` times as long.
-    pub(super) growth: f64,
+    pub(crate) growth: f64,
     /// The share of failures that become loops.
-    pub(super) loops: f64,
+    pub(crate) loops: f64,
     /// Whether reasoning comes apart from the answer.
-    pub(super) thinks: bool,
-    pub(super) style: Style,
+    pub(crate) thinks: bool,
+    pub(crate) style: Style,
     /// What it says when asked how sure it is; a model without this says the truth.
-    pub(super) states: Option<f64>,
+    pub(crate) states: Option<f64>,
 }
 
 /// Every model of character.
-pub(super) static CHARACTERS: [Character; 5] = [
+pub(crate) static CHARACTERS: [Character; 5] = [
     Character {
         name: "sim-strong",
         description: "knows most answers and thinks before it gives them",

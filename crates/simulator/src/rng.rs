@@ -6,17 +6,17 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 ///
 /// CPython's generator would take longer to seed than a whole reply may take to make.
 #[derive(Debug, Clone)]
-pub(super) struct Draws {
+pub(crate) struct Draws {
     state: u64,
 }
 
 impl Draws {
     /// The stream of `seed` for `what`.
-    pub(super) fn new(seed: u64, what: &[u8]) -> Self {
+    pub(crate) fn new(seed: u64, what: &[u8]) -> Self {
         Self { state: hash(what, seed) }
     }
 
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -25,24 +25,24 @@ impl Draws {
     }
 
     /// Evenly from 0 up to, not including, 1.
-    pub(super) fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Evenly from the whole numbers below `end`.
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         // The bias of the product is below 1e-15 for any number of choices that occurs here.
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
     /// True with this probability.
-    pub(super) fn happens(&mut self, probability: f64) -> bool {
+    pub(crate) fn happens(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 }
 
 /// The hash by which prompts and requests are known.
-pub(super) fn hash(bytes: &[u8], seed: u64) -> u64 {
+pub(crate) fn hash(bytes: &[u8], seed: u64) -> u64 {
     xxh3_64_with_seed(bytes, seed)
 }
 

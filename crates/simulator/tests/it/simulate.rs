@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use reasonscape_core::{Suite, Test, Tests};
-use reasonscape_runner::simulate::{Faults, SimulateOptions, SimulatedServer};
+use reasonscape_simulator::{Faults, SimulateOptions, SimulatedServer};
 use serde_json::{Value, json};
 
 /// A response as it came over the wire.

@@ -6,28 +6,28 @@ use std::hash::{BuildHasherDefault, Hasher};
 use rayon::prelude::*;
 use reasonscape_core::{Params, Suite, Task, Tests};
 
-use super::draw::hash;
-use super::skill::Difficulty;
+use crate::rng::hash;
+use crate::skill::Difficulty;
 
 /// A question, without its text.
 #[derive(Debug)]
-pub(super) struct Question {
-    pub(super) task: &'static dyn Task,
-    pub(super) difficulty: Difficulty,
-    pub(super) target: Box<str>,
-    pub(super) options: Box<[Box<str>]>,
+pub(crate) struct Question {
+    pub(crate) task: &'static dyn Task,
+    pub(crate) difficulty: Difficulty,
+    pub(crate) target: Box<str>,
+    pub(crate) options: Box<[Box<str>]>,
 }
 
 impl Question {
     /// The probability that a blind guess is right.
-    pub(super) fn guess(&self) -> f64 {
+    pub(crate) fn guess(&self) -> f64 {
         if self.options.is_empty() { 0.0 } else { 1.0 / self.options.len() as f64 }
     }
 }
 
 /// All questions of some suites, by the hash of their prompts.
 #[derive(Debug, Default)]
-pub(super) struct Questions {
+pub(crate) struct Questions {
     by_prompt: HashMap<u64, Question, BuildHasherDefault<AlreadyHashed>>,
     /// The first eight bytes of prompts; a span that begins otherwise is not looked at.
     openings: Vec<[u8; OPENING]>,
@@ -35,9 +35,9 @@ pub(super) struct Questions {
 
 /// A question and the hash of its prompt.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found<'a> {
-    pub(super) prompt: u64,
-    pub(super) question: &'a Question,
+pub(crate) struct Found<'a> {
+    pub(crate) prompt: u64,
+    pub(crate) question: &'a Question,
 }
 
 const OPENING: usize = 8;
@@ -48,7 +48,7 @@ const LONGEST_LINE: usize = 8192;
 
 impl Questions {
     /// Generates the tests of every point, `count` of them or as many as the suite says.
-    pub(super) fn new(suites: &[Suite], count: Option<usize>) -> Self {
+    pub(crate) fn new(suites: &[Suite], count: Option<usize>) -> Self {
         let mut questions = Self::default();
         for suite in suites {
             let of_points: Vec<Vec<(u64, [u8; OPENING], Question)>> = suite
@@ -66,7 +66,7 @@ impl Questions {
         questions
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.by_prompt.len()
     }
 
@@ -74,7 +74,7 @@ impl Questions {
     ///
     /// A prompt is recognised where it begins a line, alone or after a label such as `Question: `, and ends one; failing
     /// that, where it ends before a blank or the `<` or `[` of a chat template's mark.
-    pub(super) fn find(&self, text: &str) -> Option<Found<'_>> {
+    pub(crate) fn find(&self, text: &str) -> Option<Found<'_>> {
         self.find_ending(text, Self::ends_with_line)
             .or_else(|| self.find_ending(text, Self::ends_within_line))
     }

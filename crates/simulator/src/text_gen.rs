@@ -2,7 +2,7 @@
 //!
 //! All of it is printable ASCII without quotes and backslashes, so that it can stand in JSON as it is.
 
-use super::draw::Draws;
+use crate::rng::Draws;
 
 /// A sentence with a place for a number.
 struct Sentence {
@@ -79,7 +79,7 @@ const BEFORE_LOOP: u32 = 30;
 
 /// How a chain of thought ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// With a whole sentence.
     Finished,
     /// In the middle of one: the limit was reached.
@@ -92,7 +92,7 @@ pub(super) enum Ending {
 ///
 /// The same draws give the same sentences whatever the number of words, so that a cut text is the beginning of the
 /// longer one.
-pub(super) fn write(out: &mut Vec<u8>, words: u32, ending: Ending, draws: &mut Draws) {
+pub(crate) fn write(out: &mut Vec<u8>, words: u32, ending: Ending, draws: &mut Draws) {
     let sense = if ending == Ending::Looping { words.min(BEFORE_LOOP) } else { words };
     out.reserve(words as usize * 7);
     let mut left = sense;

@@ -2,13 +2,13 @@
 
 use reasonscape_core::AnswerType;
 
-use super::draw::Draws;
+use crate::rng::Draws;
 
 /// Table cells that no generated table holds, and hardly a dataset either.
 const STRANGERS: [&str; 4] = ["Umbrella, folded", "Archive", "Lighthouse", "Ladder, steep"];
 
 /// A wrong answer in the form of the right one. It is never the target, in no notation.
-pub(super) fn answer(kind: AnswerType, target: &str, draws: &mut Draws) -> String {
+pub(crate) fn answer(kind: AnswerType, target: &str, draws: &mut Draws) -> String {
     match kind {
         AnswerType::Integer => other_number(target, draws),
         AnswerType::List => other_list(target, draws),

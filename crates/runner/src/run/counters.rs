@@ -1,18 +1,17 @@
-//! What a run has used up and what it has got for it.
+//! The counts of a run and its summary.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use reasonscape_providers::Usage;
-use reasonscape_study::{Budget, Eval, EvalId};
+use reasonscape_study::{Eval, EvalId};
 
 /// Names of missing trials that are kept; the rest are counted.
-const NAMED: usize = 1000;
+const MAX_NAMED: usize = 1000;
 
 /// The counts of one evaluation, kept while it runs.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct EvalCounters {
     /// Trials that the plan has come to so far.
     pub(super) planned: AtomicU64,
     /// Trials that the plan will come to: for a shard nearly, until its end is reached.
@@ -44,7 +43,7 @@ pub struct MissingTrial {
     pub problem: String,
 }
 
-impl Ledger {
+impl EvalCounters {
     pub(super) fn count(counter: &AtomicU64, more: u64) {
         counter.fetch_add(more, Relaxed);
     }
@@ -57,7 +56,7 @@ impl Ledger {
     }
 
     /// The end of the plan is reached, so its length is known.
-    pub(super) fn settle(&self) {
+    pub(super) fn finish_plan(&self) {
         self.announced.store(self.planned.load(Relaxed), Relaxed);
         self.whole.store(true, Relaxed);
     }
@@ -65,7 +64,7 @@ impl Ledger {
     pub(super) fn missing(&self, trial: String, problem: String) {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         missing.count += 1;
-        if missing.named.len() < NAMED {
+        if missing.named.len() < MAX_NAMED {
             missing.named.push(MissingTrial { trial, problem });
         }
     }
@@ -82,11 +81,11 @@ impl Ledger {
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn summary(&self, place: usize, eval: &Eval) -> EvalSummary {
+    pub(super) fn summary(&self, place: usize, eval: &Eval) -> EvalRunSummary {
         let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         let (prompt_tokens, completion_tokens) =
             (self.prompt_tokens.load(Relaxed), self.completion_tokens.load(Relaxed));
-        EvalSummary {
+        EvalRunSummary {
             place,
             id: eval.id.clone(),
             name: eval.name.clone(),
@@ -108,7 +107,7 @@ impl Ledger {
 
 /// What became of one evaluation.
 #[derive(Debug, Clone)]
-pub struct EvalSummary {
+pub struct EvalRunSummary {
     /// Its place in the study.
     pub place: usize,
     /// What it is known by.
@@ -141,7 +140,7 @@ pub struct EvalSummary {
     pub stopped: Option<String>,
 }
 
-impl EvalSummary {
+impl EvalRunSummary {
     /// Whether every planned trial has an answer.
     pub fn is_complete(&self) -> bool {
         self.whole && self.cached + self.answered == self.planned
@@ -152,7 +151,7 @@ impl EvalSummary {
 #[derive(Debug, Clone)]
 pub struct RunSummary {
     /// Each evaluation that was selected.
-    pub evals: Vec<EvalSummary>,
+    pub evals: Vec<EvalRunSummary>,
     /// Whether somebody said stop.
     pub stopped: bool,
 }
@@ -160,72 +159,6 @@ pub struct RunSummary {
 impl RunSummary {
     /// Whether every planned trial has an answer.
     pub fn is_complete(&self) -> bool {
-        self.evals.iter().all(EvalSummary::is_complete)
-    }
-}
-
-/// What the whole run may still use up.
-#[derive(Debug)]
-pub(super) struct Budgets {
-    budget: Budget,
-    started: Instant,
-    tokens: AtomicU64,
-    requests: AtomicU64,
-    /// In millionths, so that it can be counted.
-    money: AtomicU64,
-}
-
-impl Budgets {
-    pub(super) fn new(budget: Budget) -> Self {
-        Self {
-            budget,
-            started: Instant::now(),
-            tokens: AtomicU64::new(0),
-            requests: AtomicU64::new(0),
-            money: AtomicU64::new(0),
-        }
-    }
-
-    /// Takes a request out of what is left.
-    ///
-    /// # Errors
-    /// What is used up, if anything; then nothing is taken.
-    pub(super) fn take_request(&self) -> Result<(), String> {
-        if let Some(reason) = self.exhausted() {
-            return Err(reason);
-        }
-        let limit = self.budget.requests.unwrap_or(u64::MAX);
-        let more = |requests| (requests < limit).then_some(requests + 1);
-        match self.requests.fetch_update(Relaxed, Relaxed, more) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(format!("the budget of {limit} requests is used up")),
-        }
-    }
-
-    pub(super) fn answered(&self, eval: &Eval, usage: Usage) {
-        let (prompt, completion) = (usage.prompt_tokens.unwrap_or(0), usage.completion_tokens.unwrap_or(0));
-        self.tokens.fetch_add(prompt + completion, Relaxed);
-        if let Some(prices) = eval.prices {
-            self.money.fetch_add((prices.of(prompt, completion) * 1e6) as u64, Relaxed);
-        }
-    }
-
-    /// When the time is used up, if it is limited.
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        self.budget.time.and_then(|limit| self.started.checked_add(limit))
-    }
-
-    /// What is used up apart from requests, if anything.
-    pub(super) fn exhausted(&self) -> Option<String> {
-        let spent = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
-        let Budget { tokens, money, time, .. } = self.budget;
-        if let Some(limit) = spent(self.tokens.load(Relaxed), tokens) {
-            return Some(format!("the budget of {limit} tokens is used up"));
-        }
-        if let Some(limit) = money.filter(|limit| self.money.load(Relaxed) as f64 / 1e6 >= *limit) {
-            return Some(format!("the budget of {limit} in money is used up"));
-        }
-        let late = |limit: &Duration| self.started.elapsed() >= *limit;
-        time.filter(late).map(|limit| format!("the budget of {} seconds is used up", limit.as_secs_f64()))
+        self.evals.iter().all(EvalRunSummary::is_complete)
     }
 }

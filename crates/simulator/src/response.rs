@@ -4,17 +4,17 @@ use std::io::Write;
 
 use serde_json::json;
 
-use super::reply::{Reply, Text};
-use super::request::Request;
-use super::skill::CONTEXT_TOKENS;
-use super::stats::Api;
+use crate::reply::{Reply, Text};
+use crate::request::Request;
+use crate::skill::CONTEXT_TOKENS;
+use crate::stats::Api;
 
 /// When every simulated reply was made: the bytes of a reply do not depend on the clock.
 const CREATED: u64 = 1_700_000_000;
 
 /// What may be missing from a reply on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(crate) enum Missing {
     Nothing,
     Usage,
     /// The text and the finish reason.
@@ -22,7 +22,7 @@ pub(super) enum Missing {
 }
 
 /// A reply as JSON.
-pub(super) fn write(api: Api, request: &Request<'_>, reply: &Reply, missing: Missing) -> Vec<u8> {
+pub(crate) fn write(api: Api, request: &Request<'_>, reply: &Reply, missing: Missing) -> Vec<u8> {
     let mut out = Vec::with_capacity(reply.text.reasoning.len() + reply.text.closing.len() + 512);
     let written = match api {
         Api::Chat => chat(&mut out, request, reply, missing),
@@ -228,18 +228,18 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// What is wrong, in the form of the API that was asked.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ErrorBody<'a> {
-    pub(super) message: &'a str,
+pub(crate) struct ErrorBody<'a> {
+    pub(crate) message: &'a str,
     /// OpenAI's word for the kind.
-    pub(super) kind: &'static str,
+    pub(crate) kind: &'static str,
     /// Anthropic's word for it.
-    pub(super) anthropic_kind: &'static str,
-    pub(super) param: Option<&'static str>,
-    pub(super) code: Option<&'static str>,
+    pub(crate) anthropic_kind: &'static str,
+    pub(crate) param: Option<&'static str>,
+    pub(crate) code: Option<&'static str>,
 }
 
 impl ErrorBody<'_> {
-    pub(super) fn write(&self, api: Api) -> Vec<u8> {
+    pub(crate) fn write(&self, api: Api) -> Vec<u8> {
         let body = match api {
             Api::Messages => {
                 json!({ "type": "error", "error": { "type": self.anthropic_kind, "message": self.message } })
@@ -253,7 +253,7 @@ impl ErrorBody<'_> {
 }
 
 /// The prompt does not fit the context, as OpenAI, llama.cpp and Anthropic say it.
-pub(super) fn overflow(api: Api, tokens: u32, as_llama_cpp: bool) -> Vec<u8> {
+pub(crate) fn overflow(api: Api, tokens: u32, as_llama_cpp: bool) -> Vec<u8> {
     // Whatever was asked does not fit, so it must have been more than fits.
     let tokens = tokens + CONTEXT_TOKENS;
     if api == Api::Messages {
