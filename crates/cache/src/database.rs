@@ -38,12 +38,12 @@ CREATE TABLE claims (
 ";
 
 /// How long to wait for other processes, which hold the file for milliseconds.
-const PATIENCE_MS: i32 = 60_000;
+const BUSY_TIMEOUT_MS: i32 = 60_000;
 
 /// Asks again each millisecond. SQLite's own way sleeps ever longer, up to 100 ms, which starves whoever came second.
-fn wait_a_little(waited_ms: i32) -> bool {
+fn busy_backoff(waited_ms: i32) -> bool {
     std::thread::sleep(Duration::from_millis(1));
-    waited_ms < PATIENCE_MS
+    waited_ms < BUSY_TIMEOUT_MS
 }
 
 /// How a file is opened.
@@ -83,7 +83,7 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, CacheEr
             }
         }
     }
-    let said = CacheError::at(path);
+    let at_path = CacheError::at(path);
     // Each connection stays in one thread at a time, so SQLite needs no mutex of its own. A reader also opens for
     // writing where it may: otherwise it could not clear away the files beside the database when it closes it.
     let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_READ_WRITE;
@@ -100,18 +100,18 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, CacheEr
             Connection::open_with_flags(frozen_uri(path), flags)
         }
     }
-    .map_err(said)?;
-    connection.busy_handler(Some(wait_a_little)).map_err(said)?;
+    .map_err(at_path)?;
+    connection.busy_handler(Some(busy_backoff)).map_err(at_path)?;
     connection.set_prepared_statement_cache_capacity(32);
     // 16 MB of pages: the index of 200,000 entries.
-    connection.pragma_update(None, "cache_size", -16_384).map_err(said)?;
+    connection.pragma_update(None, "cache_size", -16_384).map_err(at_path)?;
     if access == Access::Write {
         // A macOS disk says that it has written before it has, unless asked so.
-        connection.pragma_update(None, "fullfsync", true).map_err(said)?;
+        connection.pragma_update(None, "fullfsync", true).map_err(at_path)?;
         // Fewer, larger moves from the log to the file: 32 MB.
-        connection.pragma_update(None, "wal_autocheckpoint", 8_000).map_err(said)?;
+        connection.pragma_update(None, "wal_autocheckpoint", 8_000).map_err(at_path)?;
     } else {
-        connection.pragma_update(None, "query_only", true).map_err(said)?;
+        connection.pragma_update(None, "query_only", true).map_err(at_path)?;
     }
     Ok(connection)
 }
@@ -128,8 +128,8 @@ enum Contents {
 }
 
 fn examine(connection: &Connection, path: &Path) -> Result<Contents, CacheError> {
-    let said = CacheError::at(path);
-    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(said);
+    let at_path = CacheError::at(path);
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(at_path);
     let things = number("SELECT count(*) FROM sqlite_schema")?;
     match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
         (0, 0) if things == 0 => Ok(Contents::Nothing),
@@ -141,29 +141,29 @@ fn examine(connection: &Connection, path: &Path) -> Result<Contents, CacheError>
 
 /// Makes an empty file a cache. Several processes may try at once; one does it and the others find it done.
 fn create(connection: &Connection, path: &Path) -> Result<(), CacheError> {
-    let said = CacheError::at(path);
+    let at_path = CacheError::at(path);
     // Two that change the journal at once may collide without SQLite waiting for either; each tries again.
     let mut tries = 0;
     let mode: String = loop {
         match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)) {
             Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
-                if tries == PATIENCE_MS || !wait_a_little(tries) {
-                    return Err(said(error));
+                if tries == BUSY_TIMEOUT_MS || !busy_backoff(tries) {
+                    return Err(at_path(error));
                 }
                 tries += 1;
             }
-            answer => break answer.map_err(said)?,
+            answer => break answer.map_err(at_path)?,
         }
     };
     if mode != "wal" {
         return Err(CacheError::NotShareable { path: path.to_owned() });
     }
     let transaction =
-        rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(said)?;
+        rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(at_path)?;
     if let Contents::Nothing = examine(connection, path)? {
-        transaction.execute_batch(SCHEMA).map_err(said)?;
-        transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(said)?;
-        transaction.pragma_update(None, "user_version", FORMAT).map_err(said)?;
+        transaction.execute_batch(SCHEMA).map_err(at_path)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(at_path)?;
+        transaction.pragma_update(None, "user_version", FORMAT).map_err(at_path)?;
     }
-    transaction.commit().map_err(said)
+    transaction.commit().map_err(at_path)
 }

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_model_is_the_one_at_the_top() {
+    fn reads_the_top_level_model() {
         assert_eq!(model_of(r#"{"a": {"model": "inner"}, "model": "o\u00e9"}"#).as_deref(), Some("oé"));
         assert_eq!(model_of(r#"{"messages": []}"#), None);
         assert_eq!(model_of("nonsense"), None);

@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_failure_says_which_file_and_what_to_do() {
+    fn errors_name_the_file_and_a_remedy() {
         let cases = [
             (ffi::SQLITE_NOTADB, "move it away"),
             (ffi::SQLITE_CORRUPT, "put a backup in its place"),
@@ -268,8 +268,8 @@ mod tests {
         ];
         for (code, remedy) in cases {
             let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-            let said = CacheError::at(Path::new("study/cache.sqlite"))(error).to_string();
-            assert!(said.contains("`study/cache.sqlite`") && said.contains(remedy), "{code}: {said}");
+            let message = CacheError::at(Path::new("study/cache.sqlite"))(error).to_string();
+            assert!(message.contains("`study/cache.sqlite`") && message.contains(remedy), "{code}: {message}");
         }
     }
 }

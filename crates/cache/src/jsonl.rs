@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_of_every_kind_come_back() {
+    fn lines_round_trip_every_kind_of_body() {
         let bodies: [&[u8]; 8] = [
             br#"{"a":1.00,"b":[12345678901234567890123]}"#,
             b"[]",
@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn json_over_several_lines_becomes_one_line_of_the_same_json() {
+    fn multi_line_json_becomes_one_line() {
         let back = Entry::from_line(&entry(b"{\n  \"a\": \"x\\ny\"\r\n}\n").to_line()).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&back.response.body).unwrap();
         assert_eq!(value, serde_json::json!({ "a": "x\ny" }));
     }
 
     #[test]
-    fn a_line_that_was_changed_is_refused() {
+    fn rejects_edited_lines() {
         let line = entry(b"{}").to_line();
         let refused = |line: &str| Entry::from_line(line).unwrap_err().to_string();
         assert!(refused(&line.replace("\"m\"", "\"n\"")).contains("the request has the key"));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_may_be_left_out_and_the_request_written_freely() {
+    fn computes_the_key_when_it_is_absent() {
         let line = r#"{"status":200,"latency_ms":1,"received_ms":2,"request":{"top_p":1.0,"model":"m"},"response":"x"}"#;
         let read = Entry::from_line(line).unwrap();
         assert_eq!((read.id.key, read.request), (entry(b"").id.key, entry(b"").request));
@@ -203,13 +203,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_comes_back(body in ".*") {
+        fn any_text_round_trips(body in ".*") {
             let back = Entry::from_line(&entry(body.as_bytes()).to_line()).unwrap();
             prop_assert_eq!(back.response.body, body.into_bytes());
         }
 
         #[test]
-        fn no_line_makes_it_panic(line in ".*") {
+        fn parsing_never_panics(line in ".*") {
             let _ = Entry::from_line(&line);
         }
     }

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use crate::error::CacheError;
 
 /// How long an owner that was alive is believed to be; asking costs some system calls for each claim met.
-const BELIEVED: Duration = Duration::from_secs(1);
+const LIVENESS_TTL: Duration = Duration::from_secs(1);
 
 /// One process (one writer) among those that share a cache.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Owner {
     /// Whether another owner is alive. The caller holds the database's write lock and, if the answer is no, deletes
     /// the claims of the dead.
     pub(crate) fn is_alive(&mut self, other: i64) -> bool {
-        if other == self.id || self.seen_alive.get(&other).is_some_and(|seen| seen.elapsed() < BELIEVED) {
+        if other == self.id || self.seen_alive.get(&other).is_some_and(|seen| seen.elapsed() < LIVENESS_TTL) {
             return true;
         }
         let alive = holds_lock(&file_of(&self.folder, other));
@@ -83,7 +83,7 @@ impl Owner {
 
     /// Takes leave. The caller holds the database's write lock if it can be had; without it the next process finds
     /// claims of an owner that has no file, which says the same.
-    pub(crate) fn leave(&mut self) {
+    pub(crate) fn unregister(&mut self) {
         if self.lock.take().is_some() {
             // What stays behind is swept by the next process.
             let _ = std::fs::remove_file(file_of(&self.folder, self.id));
@@ -94,7 +94,7 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.leave();
+        self.unregister();
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_owner_is_alive_until_it_leaves() {
+    fn owner_is_alive_until_it_unregisters() {
         let folder = tempfile::tempdir().unwrap();
         let cache = folder.path().join("cache.sqlite");
         let mut one = Owner::register(&cache).unwrap();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_dead_are_swept_and_strangers_are_left() {
+    fn sweep_removes_only_files_of_dead_owners() {
         let folder = tempfile::tempdir().unwrap();
         let cache = folder.path().join("cache.sqlite");
         let owner = Owner::register(&cache).unwrap();

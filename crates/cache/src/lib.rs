@@ -53,15 +53,17 @@ pub use entry::{Entry, Response};
 // removed when all users name the new crate
 pub use error::CacheError;
 pub use jsonl::LineError;
-pub use maintenance::{Damage, Imported, Importer, Selection, Stats, Tally, Verification};
+pub use maintenance::{
+    CacheStats, CorruptEntry, EntryFilter, EntryTotals, Importer, MergeSummary, Verification,
+};
 pub use reader::Reader;
 pub use reasonscape_core::{CacheKey, EntryId, KeyError};
-pub use watermark::{Changes, Mark};
+pub use watermark::{CacheDiff, Watermark};
 pub use write_connection::Claim;
 pub use writer::Writer;
 
 use database::Access;
-use write_connection::Pen;
+use write_connection::WriteConnection;
 
 /// A cache file. It can be shared by threads; what reads ([`Reader`]) and writes ([`Writer`]) it has a connection of
 /// its own.
@@ -120,14 +122,14 @@ impl Cache {
     /// # Errors
     /// A [`CacheError`] if the file cannot be written.
     pub fn writer(&self) -> Result<Writer, CacheError> {
-        Writer::start(self.pen()?)
+        Writer::start(self.write_connection()?)
     }
 
-    fn pen(&self) -> Result<Pen, CacheError> {
+    fn write_connection(&self) -> Result<WriteConnection, CacheError> {
         if self.access != Access::Write {
             return Err(CacheError::ReadOnly { path: self.path.to_path_buf() });
         }
-        Ok(Pen::new(database::connect(&self.path, Access::Write)?, Arc::clone(&self.path)))
+        Ok(WriteConnection::new(database::connect(&self.path, Access::Write)?, Arc::clone(&self.path)))
     }
 }
 

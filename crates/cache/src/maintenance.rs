@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use crate::Cache;
-use crate::codec::{Packed, pack};
+use crate::codec::{Encoded, encode};
 use crate::entry::{Entry, model_of};
 use crate::error::CacheError;
 use crate::reader::{Reader, Record, scan};
-use crate::write_connection::{self, Pen};
+use crate::write_connection::{self, WriteConnection};
 
 /// Entries that an import puts into one transaction.
 const BATCH: usize = 500;
 
 /// So many entries, so large, from when to when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tally {
+pub struct EntryTotals {
     /// How many.
     pub entries: u64,
     /// Bytes of their requests and responses.
@@ -27,7 +27,7 @@ pub struct Tally {
     pub newest_ms: Option<i64>,
 }
 
-impl Tally {
+impl EntryTotals {
     fn add(&mut self, record: &Record<'_>) {
         let (bytes, stored_bytes) = record.sizes().unwrap_or_default();
         self.entries += 1;
@@ -42,11 +42,11 @@ impl Tally {
 
 /// What is in a cache.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Stats {
+pub struct CacheStats {
     /// All entries.
-    pub total: Tally,
+    pub total: EntryTotals,
     /// Entries by the model that was asked; `None` are requests that name none, or cannot be read.
-    pub models: BTreeMap<Option<String>, Tally>,
+    pub models: BTreeMap<Option<String>, EntryTotals>,
     /// Size of the database file.
     pub file_bytes: u64,
 }
@@ -57,7 +57,7 @@ pub struct Verification {
     /// How many entries were looked at.
     pub entries: u64,
     /// Those that are damaged.
-    pub damaged: Vec<Damage>,
+    pub damaged: Vec<CorruptEntry>,
     /// What SQLite finds wrong with the database itself.
     pub structure: Vec<String>,
 }
@@ -71,7 +71,7 @@ impl Verification {
 
 /// An entry that is not what was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damage {
+pub struct CorruptEntry {
     /// Its identity, or its row if that cannot be read.
     pub entry: String,
     /// What is wrong.
@@ -80,7 +80,7 @@ pub struct Damage {
 
 /// Which entries: those that meet every condition that is set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Selection {
+pub struct EntryFilter {
     /// Received before this moment, in milliseconds since 1970.
     pub before_ms: Option<i64>,
     /// Asked of this model.
@@ -91,8 +91,8 @@ pub struct Selection {
     pub damaged: bool,
 }
 
-impl Selection {
-    fn takes(&self, record: &Record<'_>) -> bool {
+impl EntryFilter {
+    fn matches(&self, record: &Record<'_>) -> bool {
         let is_old = |moment| record.received_ms().is_ok_and(|received| received < moment);
         self.before_ms.is_none_or(is_old)
             && self
@@ -110,7 +110,7 @@ fn model(record: &Record<'_>) -> Option<String> {
 
 /// What an import did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Imported {
+pub struct MergeSummary {
     /// Entries that are new.
     pub stored: u64,
     /// Entries that were there already.
@@ -122,9 +122,9 @@ impl Reader {
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
-    pub fn stats(&self, mut progress: impl FnMut(u64)) -> Result<Stats, CacheError> {
+    pub fn stats(&self, mut progress: impl FnMut(u64)) -> Result<CacheStats, CacheError> {
         let file_bytes = std::fs::metadata(&self.path).map_or(0, |file| file.len());
-        let mut stats = Stats { file_bytes, ..Stats::default() };
+        let mut stats = CacheStats { file_bytes, ..CacheStats::default() };
         self.scan(|record| {
             stats.total.add(record);
             stats.models.entry(model(record)).or_default().add(record);
@@ -143,7 +143,7 @@ impl Reader {
         let mut found = Verification::default();
         let scanned = self.scan(|record| {
             if let Err(problem) = record.entry() {
-                found.damaged.push(Damage { entry: record.name(), problem });
+                found.damaged.push(CorruptEntry { entry: record.name(), problem });
             }
             found.entries += 1;
             progress(found.entries);
@@ -174,15 +174,15 @@ impl Reader {
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
-    pub fn select(&self, selection: &Selection) -> Result<Tally, CacheError> {
-        let mut tally = Tally::default();
+    pub fn select(&self, filter: &EntryFilter) -> Result<EntryTotals, CacheError> {
+        let mut totals = EntryTotals::default();
         self.scan(|record| {
-            if selection.takes(record) {
-                tally.add(record);
+            if filter.matches(record) {
+                totals.add(record);
             }
             Ok::<_, CacheError>(())
         })?;
-        Ok(tally)
+        Ok(totals)
     }
 }
 
@@ -191,15 +191,15 @@ impl Cache {
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be written; then nothing was removed.
-    pub fn prune(&self, selection: &Selection) -> Result<Tally, CacheError> {
-        let mut pen = self.pen()?;
-        let path = pen.path.clone();
-        pen.transaction(true, |transaction| {
-            let mut tally = Tally::default();
+    pub fn prune(&self, filter: &EntryFilter) -> Result<EntryTotals, CacheError> {
+        let mut write_connection = self.write_connection()?;
+        let path = write_connection.path.clone();
+        write_connection.transaction(true, |transaction| {
+            let mut totals = EntryTotals::default();
             let mut rows = Vec::new();
             let scanned = scan(transaction, &path, |record| {
-                if selection.takes(record) {
-                    tally.add(record);
+                if filter.matches(record) {
+                    totals.add(record);
                     rows.push(record.rowid);
                 }
                 Ok::<_, CacheError>(())
@@ -211,7 +211,7 @@ impl Cache {
             for row in rows {
                 delete.execute([row])?;
             }
-            Ok(Ok(tally))
+            Ok(Ok(totals))
         })?
     }
 
@@ -220,8 +220,9 @@ impl Cache {
     /// # Errors
     /// A [`CacheError`] if the disk is full or another process is writing; the cache is then as it was.
     pub fn compact(&self) -> Result<u64, CacheError> {
-        let pen = self.pen()?;
-        pen.connection
+        let write_connection = self.write_connection()?;
+        write_connection
+            .connection
             .execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")
             .map_err(CacheError::at(&self.path))?;
         Ok(std::fs::metadata(&self.path).map_or(0, |file| file.len()))
@@ -232,7 +233,11 @@ impl Cache {
     /// # Errors
     /// A [`CacheError`] if the file cannot be written.
     pub fn importer(&self) -> Result<Importer, CacheError> {
-        Ok(Importer { pen: self.pen()?, waiting: Vec::with_capacity(BATCH), imported: Imported::default() })
+        Ok(Importer {
+            write_connection: self.write_connection()?,
+            waiting: Vec::with_capacity(BATCH),
+            imported: MergeSummary::default(),
+        })
     }
 }
 
@@ -240,9 +245,9 @@ impl Cache {
 #[derive(Debug)]
 #[must_use = "the last entries are stored by `finish`"]
 pub struct Importer {
-    pen: Pen,
-    waiting: Vec<Packed>,
-    imported: Imported,
+    write_connection: WriteConnection,
+    waiting: Vec<Encoded>,
+    imported: MergeSummary,
 }
 
 impl Importer {
@@ -251,7 +256,7 @@ impl Importer {
     /// # Errors
     /// A [`CacheError`] if the file cannot be written.
     pub fn add(&mut self, entry: &Entry) -> Result<(), CacheError> {
-        self.waiting.push(pack(entry)?);
+        self.waiting.push(encode(entry)?);
         if self.waiting.len() == BATCH { self.write() } else { Ok(()) }
     }
 
@@ -259,14 +264,14 @@ impl Importer {
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be written.
-    pub fn finish(mut self) -> Result<Imported, CacheError> {
+    pub fn finish(mut self) -> Result<MergeSummary, CacheError> {
         self.write()?;
         Ok(self.imported)
     }
 
     fn write(&mut self) -> Result<(), CacheError> {
         let waiting = &self.waiting;
-        let stored = self.pen.transaction(true, |transaction| {
+        let stored = self.write_connection.transaction(true, |transaction| {
             let mut stored = 0;
             for entry in waiting {
                 stored += u64::from(write_connection::store(transaction, entry)?);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reasonscape_core::{CacheKey, EntryId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::codec::{Unpacked, unpack};
+use crate::codec::{Decoded, decode};
 use crate::entry::{Entry, Response};
 use crate::error::CacheError;
 
@@ -38,11 +38,11 @@ impl Reader {
         &self,
         ids: impl IntoIterator<Item = &'i EntryId>,
     ) -> Result<Vec<bool>, CacheError> {
-        let said = CacheError::at(&self.path);
-        let moment = self.connection.unchecked_transaction().map_err(said)?;
+        let at_path = CacheError::at(&self.path);
+        let moment = self.connection.unchecked_transaction().map_err(at_path)?;
         let held: rusqlite::Result<Vec<bool>> = ids.into_iter().map(|id| contains(&moment, id)).collect();
-        let held = held.map_err(said)?;
-        moment.commit().map_err(said)?;
+        let held = held.map_err(at_path)?;
+        moment.commit().map_err(at_path)?;
         Ok(held)
     }
 
@@ -53,21 +53,21 @@ impl Reader {
     pub fn get(&self, id: &EntryId) -> Result<Option<Response>, CacheError> {
         const SQL: &str = "SELECT status, latency_ms, received_ms, bytes, exchange FROM entries
             WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
-        let said = CacheError::at(&self.path);
-        let mut statement = self.connection.prepare_cached(SQL).map_err(said)?;
+        let at_path = CacheError::at(&self.path);
+        let mut statement = self.connection.prepare_cached(SQL).map_err(at_path)?;
         let found = statement
             .query_row(params![id.key.0, id.namespace, id.repeat], |row| {
-                let unpacked = unpack(row.get_ref(4)?.as_blob()?, row.get(3)?);
-                Ok(unpacked.map(|unpacked| (row.get(0), row.get(1), row.get(2), unpacked.into_body())))
+                let decoded = decode(row.get_ref(4)?.as_blob()?, row.get(3)?);
+                Ok(decoded.map(|decoded| (row.get(0), row.get(1), row.get(2), decoded.into_body())))
             })
             .optional()
-            .map_err(said)?;
+            .map_err(at_path)?;
         let Some(found) = found else { return Ok(None) };
         let (status, latency_ms, received_ms, body) = found.map_err(|problem| self.damaged(id, problem))?;
         Ok(Some(Response {
-            status: status.map_err(said)?,
-            latency_ms: latency_ms.map_err(said)?,
-            received_ms: received_ms.map_err(said)?,
+            status: status.map_err(at_path)?,
+            latency_ms: latency_ms.map_err(at_path)?,
+            received_ms: received_ms.map_err(at_path)?,
             body,
         }))
     }
@@ -80,12 +80,12 @@ impl Reader {
         const SQL: &str =
             "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
             FROM entries WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
-        let said = CacheError::at(&self.path);
-        let mut statement = self.connection.prepare_cached(SQL).map_err(said)?;
+        let at_path = CacheError::at(&self.path);
+        let mut statement = self.connection.prepare_cached(SQL).map_err(at_path)?;
         let found = statement
-            .query_row(params![id.key.0, id.namespace, id.repeat], |row| Ok(Record::of(row)?.entry()))
+            .query_row(params![id.key.0, id.namespace, id.repeat], |row| Ok(Record::from_row(row)?.entry()))
             .optional()
-            .map_err(said)?;
+            .map_err(at_path)?;
         found.transpose().map_err(|problem| self.damaged(id, problem))
     }
 
@@ -140,14 +140,14 @@ pub(crate) fn scan<E: From<CacheError>>(
 ) -> Result<(), E> {
     const SQL: &str = "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
         FROM entries WHERE id > ?1 ORDER BY id LIMIT ?2";
-    let said = CacheError::at(path);
+    let at_path = CacheError::at(path);
     let mut after = i64::MIN;
     loop {
-        let mut statement = connection.prepare_cached(SQL).map_err(said)?;
-        let mut rows = statement.query(params![after, CHUNK]).map_err(said)?;
+        let mut statement = connection.prepare_cached(SQL).map_err(at_path)?;
+        let mut rows = statement.query(params![after, CHUNK]).map_err(at_path)?;
         let mut visited = 0;
-        while let Some(row) = rows.next().map_err(said)? {
-            let record = Record::of(row).map_err(said)?;
+        while let Some(row) = rows.next().map_err(at_path)? {
+            let record = Record::from_row(row).map_err(at_path)?;
             visit(&record)?;
             after = record.rowid;
             visited += 1;
@@ -165,7 +165,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    pub(crate) fn of(row: &'a Row<'a>) -> rusqlite::Result<Self> {
+    pub(crate) fn from_row(row: &'a Row<'a>) -> rusqlite::Result<Self> {
         Ok(Self { row, rowid: row.get(0)? })
     }
 
@@ -195,24 +195,24 @@ impl<'a> Record<'a> {
         Ok((self.row.get(7).map_err(column)?, stored.len() as u64))
     }
 
-    fn unpacked(&self) -> Result<Unpacked, String> {
+    fn decoded(&self) -> Result<Decoded, String> {
         let column = |error: rusqlite::Error| format!("it cannot be read ({error})");
         let exchange = self.row.get_ref(8).map_err(column)?;
         let exchange = exchange.as_blob().map_err(|error| column(error.into()))?;
-        unpack(exchange, self.row.get(7).map_err(column)?)
+        decode(exchange, self.row.get(7).map_err(column)?)
     }
 
     /// What was asked.
     pub(crate) fn request(&self) -> Result<String, String> {
-        self.unpacked()?.request().map(ToOwned::to_owned)
+        self.decoded()?.request().map(ToOwned::to_owned)
     }
 
     /// The whole entry, its checksum and its key compared.
     pub(crate) fn entry(&self) -> Result<Entry, String> {
         let column = |error: rusqlite::Error| format!("it cannot be read ({error})");
         let id = self.id()?;
-        let unpacked = self.unpacked()?;
-        let request = unpacked.request()?.to_owned();
+        let decoded = self.decoded()?;
+        let request = decoded.request()?.to_owned();
         if CacheKey::of_canonical(&request) != id.key {
             return Err("its key is not that of its request".to_owned());
         }
@@ -223,7 +223,7 @@ impl<'a> Record<'a> {
                 status: self.row.get(4).map_err(column)?,
                 latency_ms: self.row.get(5).map_err(column)?,
                 received_ms: self.received_ms()?,
-                body: unpacked.into_body(),
+                body: decoded.into_body(),
             },
         })
     }

@@ -10,7 +10,7 @@ use crate::reader::{Reader, Record};
 
 /// How far a cache had come at some time; an empty one, by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-pub struct Mark {
+pub struct Watermark {
     /// The last entry.
     last: i64,
     /// When its response came.
@@ -21,7 +21,7 @@ pub struct Mark {
 
 /// What is different from a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Changes {
+pub enum CacheDiff {
     /// Entries came, all of them of these models; none, if nothing came. An entry whose model cannot be told is of the
     /// model that has no name.
     Added(BTreeSet<String>),
@@ -29,9 +29,9 @@ pub enum Changes {
     Unknown,
 }
 
-impl Changes {
+impl CacheDiff {
     /// Whether the answers of this model may be others than they were.
-    pub fn concern(&self, model: &str) -> bool {
+    pub fn affects(&self, model: &str) -> bool {
         match self {
             Self::Added(models) => models.contains(model) || models.contains(""),
             Self::Unknown => true,
@@ -44,7 +44,7 @@ impl Reader {
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
-    pub fn mark(&self) -> Result<Mark, CacheError> {
+    pub fn watermark(&self) -> Result<Watermark, CacheError> {
         const SQL: &str = "SELECT id, received_ms FROM entries ORDER BY id DESC LIMIT 1";
         let last = self
             .connection
@@ -52,26 +52,26 @@ impl Reader {
             .optional()
             .map_err(CacheError::at(&self.path))?;
         let (last, received_ms) = last.unwrap_or((0, 0));
-        Ok(Mark { last, received_ms, entries: self.count()? })
+        Ok(Watermark { last, received_ms, entries: self.count()? })
     }
 
     /// What has come since a mark. Reads only what is new.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
-    pub fn changes_since(&self, mark: &Mark) -> Result<Changes, CacheError> {
-        let said = CacheError::at(&self.path);
-        let now = self.mark()?;
-        if now == *mark {
-            return Ok(Changes::Added(BTreeSet::new()));
+    pub fn changes_since(&self, watermark: &Watermark) -> Result<CacheDiff, CacheError> {
+        let at_path = CacheError::at(&self.path);
+        let now = self.watermark()?;
+        if now == *watermark {
+            return Ok(CacheDiff::Added(BTreeSet::new()));
         }
-        let at_mark: Option<i64> = self
+        let at_watermark: Option<i64> = self
             .connection
-            .query_row("SELECT received_ms FROM entries WHERE id = ?1", [mark.last], |row| row.get(0))
+            .query_row("SELECT received_ms FROM entries WHERE id = ?1", [watermark.last], |row| row.get(0))
             .optional()
-            .map_err(said)?;
-        if mark.entries > 0 && at_mark != Some(mark.received_ms) {
-            return Ok(Changes::Unknown);
+            .map_err(at_path)?;
+        if watermark.entries > 0 && at_watermark != Some(watermark.received_ms) {
+            return Ok(CacheDiff::Unknown);
         }
         let mut statement = self
             .connection
@@ -79,16 +79,16 @@ impl Reader {
                 "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
                  FROM entries WHERE id > ?1",
             )
-            .map_err(said)?;
-        let mut rows = statement.query(params![mark.last]).map_err(said)?;
+            .map_err(at_path)?;
+        let mut rows = statement.query(params![watermark.last]).map_err(at_path)?;
         let mut models = BTreeSet::new();
         let mut added = 0;
-        while let Some(row) = rows.next().map_err(said)? {
-            let record = Record::of(row).map_err(said)?;
+        while let Some(row) = rows.next().map_err(at_path)? {
+            let record = Record::from_row(row).map_err(at_path)?;
             models.insert(record.entry().ok().and_then(|entry| entry.model()).unwrap_or_default());
             added += 1;
         }
-        let none_went = mark.entries + added == now.entries;
-        Ok(if none_went { Changes::Added(models) } else { Changes::Unknown })
+        let none_went = watermark.entries + added == now.entries;
+        Ok(if none_went { CacheDiff::Added(models) } else { CacheDiff::Unknown })
     }
 }

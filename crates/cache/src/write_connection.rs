@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reasonscape_core::EntryId;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
-use crate::codec::Packed;
+use crate::codec::Encoded;
 use crate::error::CacheError;
 use crate::leases::Owner;
 use crate::reader::contains;
@@ -24,13 +24,13 @@ pub enum Claim {
 
 /// The connection that writes.
 #[derive(Debug)]
-pub(crate) struct Pen {
+pub(crate) struct WriteConnection {
     pub(crate) connection: Connection,
     pub(crate) path: Arc<Path>,
     durable: Option<bool>,
 }
 
-impl Pen {
+impl WriteConnection {
     pub(crate) fn new(connection: Connection, path: Arc<Path>) -> Self {
         Self { connection, path, durable: None }
     }
@@ -46,16 +46,16 @@ impl Pen {
         durable: bool,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, CacheError> {
-        let said = CacheError::at(&self.path);
+        let at_path = CacheError::at(&self.path);
         if self.durable != Some(durable) {
             let synchronous = if durable { "FULL" } else { "NORMAL" };
-            self.connection.pragma_update(None, "synchronous", synchronous).map_err(said)?;
+            self.connection.pragma_update(None, "synchronous", synchronous).map_err(at_path)?;
             self.durable = Some(durable);
         }
         let transaction =
-            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(said)?;
-        let result = work(&transaction).map_err(said)?;
-        transaction.commit().map_err(said)?;
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at_path)?;
+        let result = work(&transaction).map_err(at_path)?;
+        transaction.commit().map_err(at_path)?;
         Ok(result)
     }
 
@@ -68,24 +68,24 @@ impl Pen {
                 Err(error) => return Ok(Err(error)),
             };
             for dead in owner.sweep() {
-                forget(transaction, dead)?;
+                delete_claims(transaction, dead)?;
             }
             Ok(Ok(owner))
         })?
     }
 
     /// Takes leave: nothing is claimed by this process any more.
-    pub(crate) fn leave(&mut self, owner: &mut Owner) -> Result<(), CacheError> {
+    pub(crate) fn unregister(&mut self, owner: &mut Owner) -> Result<(), CacheError> {
         self.transaction(false, |transaction| {
-            forget(transaction, owner.id())?;
-            owner.leave();
+            delete_claims(transaction, owner.id())?;
+            owner.unregister();
             Ok(())
         })
     }
 }
 
 /// Stores an entry and ends its claim. Whether it is new.
-pub(crate) fn store(transaction: &Transaction<'_>, entry: &Packed) -> rusqlite::Result<bool> {
+pub(crate) fn store(transaction: &Transaction<'_>, entry: &Encoded) -> rusqlite::Result<bool> {
     const SQL: &str = "INSERT OR IGNORE INTO entries
         (key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -123,7 +123,7 @@ pub(crate) fn claim(
     if owner.is_alive(holder) {
         return Ok(Claim::Taken);
     }
-    forget(transaction, holder)?;
+    delete_claims(transaction, holder)?;
     insert_claim(transaction, id, owner.id())?;
     Ok(Claim::Granted)
 }
@@ -143,7 +143,7 @@ pub(crate) fn release(transaction: &Transaction<'_>, id: &EntryId, owner: i64) -
 }
 
 /// Deletes all claims of an owner.
-fn forget(transaction: &Transaction<'_>, owner: i64) -> rusqlite::Result<()> {
+fn delete_claims(transaction: &Transaction<'_>, owner: i64) -> rusqlite::Result<()> {
     transaction.prepare_cached("DELETE FROM claims WHERE owner = ?1")?.execute([owner])?;
     Ok(())
 }

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use reasonscape_core::EntryId;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::codec::{Packed, pack};
+use crate::codec::{Encoded, encode};
 use crate::entry::Entry;
 use crate::error::CacheError;
 use crate::leases::Owner;
-use crate::write_connection::{self, Claim, Pen};
+use crate::write_connection::{self, Claim, WriteConnection};
 
 /// What may wait to be written; whoever has more waits.
 const QUEUE: usize = 512;
 
 /// How long responses that come thick and fast wait for more of them: the more share a transaction, the fewer pages are
 /// written for each. One that comes alone does not wait.
-const GATHERING: Duration = Duration::from_millis(4);
+const BATCH_WINDOW: Duration = Duration::from_millis(4);
 
 /// Stores responses and claims requests.
 ///
@@ -49,7 +49,7 @@ enum Order {
 
 /// An order that can be carried out.
 enum Ready {
-    Store(Packed, Reply<()>),
+    Store(Encoded, Reply<()>),
     Claim(Vec<EntryId>, Reply<Vec<Claim>>),
     Release(Vec<EntryId>, Reply<()>),
 }
@@ -58,8 +58,8 @@ impl Order {
     /// Compresses what is to be stored. What cannot be is answered at once.
     fn prepare(self) -> Option<Ready> {
         Some(match self {
-            Self::Store(entry, reply) => match pack(&entry) {
-                Ok(packed) => Ready::Store(packed, reply),
+            Self::Store(entry, reply) => match encode(&entry) {
+                Ok(encoded) => Ready::Store(encoded, reply),
                 Err(error) => {
                     // A reply that nobody waits for is not an error.
                     let _ = reply.send(Err(error));
@@ -79,13 +79,13 @@ impl Ready {
 }
 
 impl Writer {
-    pub(crate) fn start(mut pen: Pen) -> Result<Self, CacheError> {
-        let owner = pen.register()?;
-        let path = Arc::clone(&pen.path);
+    pub(crate) fn start(mut write_connection: WriteConnection) -> Result<Self, CacheError> {
+        let owner = write_connection.register()?;
+        let path = Arc::clone(&write_connection.path);
         let (queue, orders) = mpsc::channel(QUEUE);
         let thread = std::thread::Builder::new()
             .name("cache writer".to_owned())
-            .spawn(move || work(pen, owner, orders))
+            .spawn(move || work(write_connection, owner, orders))
             .map_err(CacheError::beside(&path))?;
         Ok(Self { shared: Arc::new(Shared { path, queue: Some(queue), thread: Some(thread) }) })
     }
@@ -145,28 +145,28 @@ impl Drop for Shared {
     }
 }
 
-fn work(mut pen: Pen, mut owner: Owner, mut orders: mpsc::Receiver<Order>) {
+fn work(mut write_connection: WriteConnection, mut owner: Owner, mut orders: mpsc::Receiver<Order>) {
     let mut came = Vec::with_capacity(QUEUE);
     let mut batch = Vec::with_capacity(2 * QUEUE);
     while orders.blocking_recv_many(&mut came, QUEUE) > 0 {
         let started = Instant::now();
         batch.extend(came.drain(..).filter_map(Order::prepare));
         if batch.len() > 1 && batch.iter().any(Ready::is_store) {
-            std::thread::sleep(GATHERING.saturating_sub(started.elapsed()));
+            std::thread::sleep(BATCH_WINDOW.saturating_sub(started.elapsed()));
             let more = std::iter::from_fn(|| orders.try_recv().ok()).take(QUEUE);
             batch.extend(more.filter_map(Order::prepare));
         }
-        write(&mut pen, &mut owner, &mut batch);
+        write(&mut write_connection, &mut owner, &mut batch);
     }
     // If the disk is full even for that, the next process sees that this one is gone.
-    let _ = pen.leave(&mut owner);
+    let _ = write_connection.unregister(&mut owner);
 }
 
 /// Carries out all orders in one transaction and answers them after it.
-fn write(pen: &mut Pen, owner: &mut Owner, batch: &mut Vec<Ready>) {
+fn write(write_connection: &mut WriteConnection, owner: &mut Owner, batch: &mut Vec<Ready>) {
     let durable = batch.iter().any(Ready::is_store);
     let mut claims = Vec::new();
-    let written = pen.transaction(durable, |transaction| {
+    let written = write_connection.transaction(durable, |transaction| {
         for order in batch.iter() {
             match order {
                 Ready::Store(entry, _) => {
@@ -213,12 +213,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_disk_is_said_and_what_was_stored_stays() {
+    async fn reports_disk_full_and_keeps_stored_entries() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::open(folder.path().join("cache.sqlite")).unwrap();
-        let pen = cache.pen().unwrap();
-        pen.connection.pragma_update(None, "max_page_count", 12).unwrap();
-        let writer = Writer::start(pen).unwrap();
+        let write_connection = cache.write_connection().unwrap();
+        write_connection.connection.pragma_update(None, "max_page_count", 12).unwrap();
+        let writer = Writer::start(write_connection).unwrap();
         let mut stored = 0;
         let error = loop {
             match writer.store(entry(stored)).await {

@@ -92,7 +92,7 @@ pub fn evaluate(
     progress: &Progress,
 ) -> Result<Evaluated, PointsError> {
     let reader = cache.reader()?;
-    let mark = reader.mark()?;
+    let mark = reader.watermark()?;
     let unchanged = Unchanged::new(&study.folder, &reader);
     let jobs = jobs(study, options)?;
     let (sender, receiver) = sync_channel(4);

@@ -27,7 +27,13 @@ pub use run::EvalRunSummary as EvalSummary;
 pub use run::{EvalRunSummary, MissingTrial, RunError, RunSummary, Stop, check, check_selection, run};
 
 // removed when all users name the new crate
-pub use reasonscape_cache as cache;
+/// The names that the cache's types had in this crate.
+pub mod cache {
+    pub use reasonscape_cache::{
+        CacheDiff as Changes, CacheStats as Stats, CorruptEntry as Damage, EntryFilter as Selection,
+        EntryTotals as Tally, MergeSummary as Imported, Watermark as Mark, *,
+    };
+}
 // removed when all users name the new crate
 pub use reasonscape_providers::{
     ApiKey, Completion, Finish, Header, Message, Provider, ReplyProblem, Role, Secret, SecretError,

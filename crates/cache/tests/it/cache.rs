@@ -6,7 +6,7 @@ mod processes;
 
 use std::path::{Path, PathBuf};
 
-use reasonscape_cache::{Cache, Claim, Entry, Response, Selection};
+use reasonscape_cache::{Cache, Claim, Entry, EntryFilter, Response};
 use reasonscape_core::{CacheKey, EntryId, Json, canonical_json};
 use tempfile::TempDir;
 
@@ -52,7 +52,7 @@ fn ids(numbers: std::ops::Range<u64>) -> Vec<EntryId> {
 }
 
 #[tokio::test]
-async fn what_is_stored_comes_back_and_stays_as_it_was() {
+async fn stored_entries_are_returned_unchanged() {
     let (_folder, path) = folder();
     let cache = Cache::open(&path).unwrap();
     let writer = cache.writer().unwrap();
@@ -81,7 +81,7 @@ async fn what_is_stored_comes_back_and_stays_as_it_was() {
 }
 
 #[tokio::test]
-async fn orders_given_before_the_last_handle_goes_are_carried_out() {
+async fn queued_writes_complete_after_the_last_handle_is_dropped() {
     let (_folder, path) = folder();
     let cache = Cache::open(&path).unwrap();
     let writer = cache.writer().unwrap();
@@ -94,7 +94,7 @@ async fn orders_given_before_the_last_handle_goes_are_carried_out() {
 }
 
 #[tokio::test]
-async fn a_claim_is_granted_once_and_ends_with_the_response_or_the_release() {
+async fn claim_is_exclusive_until_stored_or_released() {
     let (_folder, path) = folder();
     let cache = Cache::open(&path).unwrap();
     let (one, two) = (cache.writer().unwrap(), Cache::open(&path).unwrap().writer().unwrap());
@@ -112,7 +112,7 @@ async fn a_claim_is_granted_once_and_ends_with_the_response_or_the_release() {
 }
 
 #[tokio::test]
-async fn a_writer_that_goes_gives_its_claims_back_and_leaves_nothing_behind() {
+async fn dropped_writer_releases_its_claims_and_files() {
     let (folder, path) = folder();
     let cache = Cache::open(&path).unwrap();
     let one = cache.writer().unwrap();
@@ -127,7 +127,7 @@ async fn a_writer_that_goes_gives_its_claims_back_and_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn a_claimed_request_that_is_imported_is_no_longer_claimed() {
+async fn import_ends_a_claim() {
     let (_folder, path) = folder();
     let cache = Cache::open(&path).unwrap();
     let writer = cache.writer().unwrap();
@@ -137,7 +137,7 @@ async fn a_claimed_request_that_is_imported_is_no_longer_claimed() {
 }
 
 #[test]
-fn reading_makes_no_file_and_leaves_none() {
+fn reading_creates_no_files() {
     let (folder, path) = folder();
     let error = Cache::open_read_only(&path).unwrap_err();
     assert!(error.to_string().contains("no cache at"), "{error}");
@@ -154,7 +154,7 @@ fn reading_makes_no_file_and_leaves_none() {
 }
 
 #[test]
-fn an_import_of_an_export_is_the_same_cache_however_often() {
+fn importing_an_export_is_idempotent() {
     let ((_folder, path), (_other_folder, other)) = (folder(), folder());
     let cache = cache_with(&path, 0..1_200);
     let mut lines = Vec::new();
@@ -185,7 +185,7 @@ fn an_import_of_an_export_is_the_same_cache_however_often() {
 }
 
 #[test]
-fn statistics_are_by_model_and_pruning_takes_what_meets_every_condition() {
+fn stats_are_per_model_and_prune_applies_all_conditions() {
     let (_folder, path) = folder();
     let cache = cache_with(&path, 0..10);
     let mut importer = cache.importer().unwrap();
@@ -206,11 +206,11 @@ fn statistics_are_by_model_and_pruning_takes_what_meets_every_condition() {
     assert!(stats.file_bytes > 0 && stats.total.bytes > 0 && stats.total.stored_bytes > 0);
 
     let old =
-        Selection { before_ms: Some(1_700_000_000_002), model: Some("n".into()), ..Selection::default() };
+        EntryFilter { before_ms: Some(1_700_000_000_002), model: Some("n".into()), ..EntryFilter::default() };
     assert_eq!(cache.reader().unwrap().select(&old).unwrap().entries, 3);
     assert_eq!(cache.prune(&old).unwrap().entries, 3);
     assert_eq!(cache.prune(&old).unwrap().entries, 0);
-    let namespace = Selection { namespace: Some(String::new()), ..Selection::default() };
+    let namespace = EntryFilter { namespace: Some(String::new()), ..EntryFilter::default() };
     assert_eq!(cache.prune(&namespace).unwrap().entries, 12);
     cache.compact().unwrap();
     assert_eq!(cache.reader().unwrap().count().unwrap(), 0);
@@ -219,7 +219,7 @@ fn statistics_are_by_model_and_pruning_takes_what_meets_every_condition() {
 
 /// A format that was ever written is read for ever: this file was written by the first version.
 #[test]
-fn a_cache_of_format_1_still_opens() {
+fn opens_format_1() {
     let (_folder, path) = folder();
     std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cache-format-1.sqlite"), &path)
         .unwrap();

@@ -37,7 +37,7 @@ pub(crate) fn command(part: Part, cache: &Path) -> Command {
 }
 
 /// What it says, line by line.
-pub(crate) fn said(child: &mut Child) -> impl Iterator<Item = String> + use<> {
+pub(crate) fn stdout_lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.map_while(Result::ok).filter_map(|line| Some(line.split_once("child: ")?.1.to_owned()))
 }

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::Path;
 
 use proptest::prelude::*;
-use reasonscape_cache::{Cache, CacheError, Selection};
+use reasonscape_cache::{Cache, CacheError, EntryFilter};
 use rusqlite::Connection;
 
-use super::child::{Part, command, said};
+use super::child::{Part, command, stdout_lines};
 use super::{cache_with, entry, folder};
 
 /// Asserts that opening is refused with these words and names the file.
@@ -24,7 +24,7 @@ fn sql(path: &Path, statement: &str) {
 }
 
 #[test]
-fn what_is_not_a_cache_is_called_so() {
+fn rejects_files_that_are_not_a_cache() {
     let (folder, path) = folder();
     refused(&folder.path().join("none/cache.sqlite"), "create it or correct the path");
     refused(folder.path(), "is not a file");
@@ -40,14 +40,14 @@ fn what_is_not_a_cache_is_called_so() {
 }
 
 #[test]
-fn an_empty_file_becomes_a_cache() {
+fn empty_file_becomes_a_cache() {
     let (_folder, path) = folder();
     std::fs::write(&path, "").unwrap();
     assert_eq!(cache_with(&path, 0..3).reader().unwrap().count().unwrap(), 3);
 }
 
 #[test]
-fn a_cache_of_a_later_program_asks_for_that_program() {
+fn newer_format_asks_for_an_update() {
     let (_folder, path) = folder();
     cache_with(&path, 0..1);
     sql(&path, "PRAGMA user_version = 7");
@@ -55,7 +55,7 @@ fn a_cache_of_a_later_program_asks_for_that_program() {
 }
 
 #[test]
-fn a_damaged_entry_is_found_named_and_can_be_removed() {
+fn verify_finds_corrupt_entries_and_prune_removes_them() {
     let (_folder, path) = folder();
     let cache = cache_with(&path, 0..6);
     let damaged = [
@@ -84,14 +84,14 @@ fn a_damaged_entry_is_found_named_and_can_be_removed() {
     assert!(reader.for_each::<CacheError>(|_| Ok(())).is_err());
     assert_eq!(reader.stats(|_| ()).unwrap().total.entries, 6);
 
-    let selection = Selection { damaged: true, ..Selection::default() };
-    assert_eq!(cache.prune(&selection).unwrap().entries, 4);
+    let filter = EntryFilter { damaged: true, ..EntryFilter::default() };
+    assert_eq!(cache.prune(&filter).unwrap().entries, 4);
     assert!(reader.verify(|_| ()).unwrap().is_sound());
     assert_eq!(reader.count().unwrap(), 2);
 }
 
 #[test]
-fn a_file_that_ends_too_early_is_called_damaged() {
+fn reports_truncated_file_as_damaged() {
     let (_folder, path) = folder();
     cache_with(&path, 0..500);
     let whole = std::fs::read(&path).unwrap();
@@ -106,7 +106,7 @@ fn a_file_that_ends_too_early_is_called_damaged() {
 }
 
 #[test]
-fn half_a_log_is_recovered_up_to_its_last_whole_transaction() {
+fn recovers_a_partial_log_up_to_the_last_complete_transaction() {
     let (_folder, path) = folder();
     let cache = Cache::open(&path).unwrap();
     let reader = cache.reader().unwrap();
@@ -139,7 +139,7 @@ fn folder_like(path: &Path) -> (tempfile::TempDir, std::path::PathBuf) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn no_bytes_make_it_panic(seed in any::<u64>(), places in proptest::collection::vec((0_usize..40_000, any::<u8>()), 1..40)) {
+    fn opening_any_bytes_never_panics(seed in any::<u64>(), places in proptest::collection::vec((0_usize..40_000, any::<u8>()), 1..40)) {
         let (_folder, path) = folder();
         cache_with(&path, seed % 7..seed % 7 + 60);
         let mut bytes = std::fs::read(&path).unwrap();
@@ -153,7 +153,7 @@ proptest! {
             let _ = reader.verify(|_| ());
             let _ = reader.stats(|_| ());
             let _ = reader.get(&entry(seed % 7).id);
-            let _ = cache.prune(&Selection { damaged: true, ..Selection::default() });
+            let _ = cache.prune(&EntryFilter { damaged: true, ..EntryFilter::default() });
         }
     }
 }
@@ -161,7 +161,7 @@ proptest! {
 /// Root may write everywhere, so the test runs as somebody who may not.
 #[cfg(unix)]
 #[test]
-fn a_folder_that_cannot_be_written_is_read_and_not_written() {
+fn reads_from_a_read_only_folder() {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::CommandExt;
 
@@ -178,7 +178,7 @@ fn a_folder_that_cannot_be_written_is_read_and_not_written() {
     }
     let lines: Vec<String> = match command.spawn() {
         Ok(mut child) => {
-            let lines = said(&mut child).collect();
+            let lines = stdout_lines(&mut child).collect();
             child.wait().unwrap();
             lines
         }

@@ -2,18 +2,18 @@
 
 use reasonscape_cache::{Cache, Claim};
 
-use super::child::{Part, command, said};
+use super::child::{Part, command, stdout_lines};
 use super::{entry, folder, ids};
 
 #[test]
-fn three_processes_on_a_new_cache_ask_each_request_once() {
+fn three_processes_claim_each_request_once() {
     let (folder, path) = folder();
     let mut children: Vec<_> = (0..3).map(|_| command(Part::AskAll, &path).spawn().unwrap()).collect();
     let saying: Vec<_> = children
         .iter_mut()
         .map(|child| {
-            let said = said(child);
-            std::thread::spawn(|| said.map(|number| number.parse().unwrap()).collect::<Vec<u64>>())
+            let stdout_lines = stdout_lines(child);
+            std::thread::spawn(|| stdout_lines.map(|number| number.parse().unwrap()).collect::<Vec<u64>>())
         })
         .collect();
     let mut asked: Vec<u64> = saying.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
@@ -31,12 +31,12 @@ fn three_processes_on_a_new_cache_ask_each_request_once() {
 }
 
 #[tokio::test]
-async fn claims_of_a_killed_process_block_nobody() {
+async fn claims_of_a_killed_process_are_granted_again() {
     let (_folder, path) = folder();
     let cache = Cache::open(&path).unwrap();
     let writer = cache.writer().unwrap();
     let mut child = command(Part::Hold, &path).spawn().unwrap();
-    let granted = said(&mut child).next().unwrap();
+    let granted = stdout_lines(&mut child).next().unwrap();
     assert_eq!(granted, format!("{:?}", [Claim::Granted; 5]));
     assert_eq!(writer.claim(ids(0..6)).await.unwrap()[..5], [Claim::Taken; 5]);
 
@@ -49,22 +49,22 @@ async fn claims_of_a_killed_process_block_nobody() {
 }
 
 #[tokio::test]
-async fn a_process_that_goes_on_notices_that_another_was_killed() {
+async fn running_process_notices_killed_process() {
     let (_folder, path) = folder();
     let writer = Cache::open(&path).unwrap().writer().unwrap();
     let mut child = command(Part::Hold, &path).spawn().unwrap();
-    said(&mut child).next().unwrap();
+    stdout_lines(&mut child).next().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(writer.claim(ids(0..5)).await.unwrap(), [Claim::Granted; 5]);
 }
 
 #[test]
-fn what_was_durable_is_there_after_a_kill_at_any_moment() {
+fn stored_entries_survive_a_kill_at_any_moment() {
     let (_folder, path) = folder();
     for durable in [1, 20, 57, 130, 200] {
         let mut child = command(Part::StoreForEver, &path).spawn().unwrap();
-        let last = said(&mut child).nth(durable - 1).unwrap().parse::<u64>().unwrap();
+        let last = stdout_lines(&mut child).nth(durable - 1).unwrap().parse::<u64>().unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
         let cache = Cache::open(&path).unwrap();
