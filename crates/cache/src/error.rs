@@ -269,7 +269,10 @@ mod tests {
         for (code, remedy) in cases {
             let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
             let message = CacheError::at(Path::new("study/cache.sqlite"))(error).to_string();
-            assert!(message.contains("`study/cache.sqlite`") && message.contains(remedy), "{code}: {message}");
+            assert!(
+                message.contains("`study/cache.sqlite`") && message.contains(remedy),
+                "{code}: {message}"
+            );
         }
     }
 }

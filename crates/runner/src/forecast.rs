@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use reasonscape_cache::{Cache, Response};
 use reasonscape_study::{
-    Eval, EvalId, Planned, Selection, Study, check_selection, is_selected, selected_points, walk_trials,
+    Eval, EvalId, PlannedTrial, Selection, Study, check_selection, is_selected, selected_points, walk_trials,
 };
 
 use crate::run::RunError;
@@ -74,7 +74,7 @@ pub fn forecast(
             let (mut trials, mut cached, mut bytes) = (0, 0, 0);
             let (mut seen, mut seen_tokens) = (0, 0);
             let mut failed = None;
-            let mut visit = |planned: Planned<'_>| {
+            let mut visit = |planned: PlannedTrial<'_>| {
                 trials += 1;
                 let held = reader.as_ref().map(|reader| {
                     if seen == SAMPLE {
@@ -116,7 +116,7 @@ pub fn forecast(
                 prompt_tokens,
                 completion_tokens,
                 most_completion_tokens: limit.map(|limit| limit * to_send),
-                cost: eval.prices.map(|prices| prices.of(prompt_tokens, completion_tokens)),
+                cost: eval.prices.map(|prices| prices.cost(prompt_tokens, completion_tokens)),
             })
         })
         .collect()

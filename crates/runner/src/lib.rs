@@ -43,7 +43,8 @@ pub use reasonscape_providers::{
 pub use reasonscape_simulator as simulate;
 // removed when all users name the new crate
 pub use reasonscape_study::{
-    Asked, Budget, Eval, EvalId, EvalSpec, Examples, HeaderSource, Limits, Planned, Precision, Prices,
-    Question, Sampler, Selection, SelectionError, Shard, Study, StudyError, Template, asked, is_called,
-    is_selected, selected_points, write_file, write_study,
+    Budget, Eval, EvalId, EvalSpec, Examples, HeaderSource, Limits, PlannedRequest as Asked,
+    PlannedTrial as Planned, Precision, Prices, Question, Sampler, Selection, SelectionError, Shard, Study,
+    StudyError, Template, is_selected, matches_name, planned_requests as asked, selected_points, write_file,
+    write_study,
 };

@@ -16,7 +16,7 @@ use std::thread::Scope;
 use reasonscape_cache::{Cache, CacheError, Writer};
 use reasonscape_core::Point;
 use reasonscape_study::{
-    Eval, Limits, Planned, Selection, SelectionError, Study, StudyError, is_selected, selected_points,
+    Eval, Limits, PlannedTrial, Selection, SelectionError, Study, StudyError, is_selected, selected_points,
     walk_trials,
 };
 use tokio::sync::{mpsc, watch};
@@ -264,7 +264,7 @@ const BATCH_LEN: usize = 128;
 /// A few trials of the plan.
 struct Batch<'s> {
     /// What the cache does not hold.
-    ask: Vec<Planned<'s>>,
+    ask: Vec<PlannedTrial<'s>>,
     /// How many it does.
     cached: u64,
 }
@@ -278,7 +278,8 @@ fn walk_plan<'s>(
 ) -> Result<(), RunError> {
     let reader = shared.cache.reader()?;
     let mut failed = None;
-    let mut look_up = |mut ask: Vec<Planned<'s>>| match reader.contains_each(ask.iter().map(|it| &it.id)) {
+    let mut look_up = |mut ask: Vec<PlannedTrial<'s>>| match reader.contains_each(ask.iter().map(|it| &it.id))
+    {
         Ok(held) => {
             let all = ask.len();
             let mut held = held.into_iter();
@@ -292,7 +293,7 @@ fn walk_plan<'s>(
         }
     };
     let mut batch = Vec::with_capacity(BATCH_LEN);
-    let mut visit = |planned: Planned<'s>| {
+    let mut visit = |planned: PlannedTrial<'s>| {
         batch.push(planned);
         if batch.len() < BATCH_LEN {
             return ControlFlow::Continue(());

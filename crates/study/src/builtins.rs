@@ -9,7 +9,7 @@ use crate::toml_document::{Document, did_you_mean, named, read};
 
 /// One kind of thing that a study names: where its files are, and which are built in.
 #[derive(Debug)]
-pub(crate) struct Library {
+pub(crate) struct Builtins {
     /// What one of them is called.
     pub(crate) kind: &'static str,
     /// The folder, within a study's, that holds a person's own.
@@ -18,7 +18,7 @@ pub(crate) struct Library {
     pub(crate) built_in: &'static [(&'static str, &'static str)],
 }
 
-impl Library {
+impl Builtins {
     /// How errors call a built-in one, and its text.
     pub(crate) fn built_in_text(&self, name: &str) -> Option<(String, &'static str)> {
         let (name, text) = self.built_in.iter().find(|(known, _)| *known == name)?;

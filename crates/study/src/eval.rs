@@ -48,7 +48,7 @@ impl fmt::Display for EvalId {
 
 /// What a model is known by beside others of its name: `model#namespace` where a namespace keeps them apart, since
 /// points and trials are known by their model, and two that answer differently are two.
-pub(crate) fn named_apart(model: &str, namespace: &str) -> String {
+pub(crate) fn display_model_name(model: &str, namespace: &str) -> String {
     if namespace.is_empty() { model.to_owned() } else { format!("{model}#{namespace}") }
 }
 
@@ -68,7 +68,7 @@ pub struct Eval {
     /// The environment variable that holds the key.
     pub api_key_env: Option<String>,
     /// A key that was handed over while the program runs, and is used in the place of that variable. No file has it.
-    pub handed_key: Option<ApiKey>,
+    pub api_key_override: Option<ApiKey>,
     /// How a test becomes messages.
     pub template: Arc<Template>,
     /// How tokens are chosen.
@@ -134,9 +134,9 @@ impl Prices {
     /// ```
     /// use reasonscape_study::Prices;
     ///
-    /// assert_eq!(Prices { prompt: 0.5, completion: 2.0 }.of(1_000_000, 500_000), 1.5);
+    /// assert_eq!(Prices { prompt: 0.5, completion: 2.0 }.cost(1_000_000, 500_000), 1.5);
     /// ```
-    pub fn of(&self, prompt_tokens: u64, completion_tokens: u64) -> f64 {
+    pub fn cost(&self, prompt_tokens: u64, completion_tokens: u64) -> f64 {
         (self.prompt * prompt_tokens as f64 + self.completion * completion_tokens as f64) / 1e6
     }
 }
@@ -157,8 +157,8 @@ impl Eval {
     }
 
     /// What trials and points call the model: `model#namespace` where a namespace keeps it apart.
-    pub fn known_as(&self) -> String {
-        named_apart(&self.model, &self.cache_namespace)
+    pub fn display_model(&self) -> String {
+        display_model_name(&self.model, &self.cache_namespace)
     }
 
     /// Where requests go, one address an endpoint.
@@ -171,7 +171,7 @@ impl Eval {
     /// # Errors
     /// When the variable is not set or holds no key. The error names the variable only.
     pub fn api_key(&self) -> Result<Option<ApiKey>, StudyError> {
-        if let Some(key) = &self.handed_key {
+        if let Some(key) = &self.api_key_override {
             return Ok(Some(key.clone()));
         }
         self.api_key_env.as_deref().map(ApiKey::from_env).transpose().map_err(StudyError::from_secret)

@@ -24,10 +24,10 @@ mod validate;
 pub use error::StudyError;
 pub use eval::{Eval, EvalId, HeaderSource, Limits, Prices};
 pub use fs::write_file;
-pub use plan::{Asked, Planned, Round, asked, walk_trials};
+pub use plan::{PlannedRequest, PlannedTrial, TestRanges, planned_requests, walk_trials};
 pub use sampler::Sampler;
 pub use selection::{
-    Selection, SelectionError, Shard, check_selection, is_called, is_selected, selected_points,
+    Selection, SelectionError, Shard, check_selection, is_selected, matches_name, selected_points,
 };
 pub use study::{Budget, Precision, Study};
 pub use study_toml::{EvalSpec, write_study};

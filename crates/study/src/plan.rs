@@ -2,7 +2,7 @@
 
 mod requests;
 
-pub use self::requests::{Asked, asked};
+pub use self::requests::{PlannedRequest, planned_requests};
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use reasonscape_core::{CacheKey, EntryId};
 
 /// One trial that is to be asked.
 #[derive(Debug)]
-pub struct Planned<'s> {
+pub struct PlannedTrial<'s> {
     /// The task.
     pub task: &'static dyn Task,
     /// The coordinates of the point.
@@ -29,7 +29,7 @@ pub struct Planned<'s> {
     pub id: EntryId,
 }
 
-impl Planned<'_> {
+impl PlannedTrial<'_> {
     /// The trial in words, for reports of what is missing.
     pub fn name(&self) -> String {
         let repeat = if self.id.repeat > 0 { format!(" repeat {}", self.id.repeat) } else { String::new() };
@@ -38,7 +38,7 @@ impl Planned<'_> {
 }
 
 /// The tests that a round asks at each point, by the place of the point: from the first to before the last.
-pub type Round = [Range<usize>];
+pub type TestRanges = [Range<usize>];
 
 /// Goes through the trials of an evaluation, all points a little before any point a lot, so that a run that is broken
 /// off has something of everything. Ends early when `visit` breaks off.
@@ -49,9 +49,9 @@ pub fn walk_trials<'s>(
     study: &'s Study,
     eval: &Eval,
     points: &[Point<'s>],
-    round: &Round,
+    round: &TestRanges,
     shard: Shard,
-    visit: &mut dyn FnMut(Planned<'s>) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(PlannedTrial<'s>) -> ControlFlow<()>,
 ) -> Result<(), StudyError> {
     let namespace: Arc<str> = Arc::from(eval.cache_namespace.as_str());
     let last = round.iter().map(|range| range.end).max().unwrap_or(0);
@@ -73,7 +73,7 @@ pub fn walk_trials<'s>(
                 }
                 let copies = std::iter::repeat_n((test, request), study.repeats as usize);
                 for (repeat, (test, request)) in (0..).zip(copies) {
-                    let planned = Planned {
+                    let planned = PlannedTrial {
                         task: point.task,
                         params: point.params,
                         index,
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_cover_everything_once() {
+    fn blocks_cover_every_test_once() {
         for last in [0, 1, 31, 32, 33, 64, 500, 100_000] {
             let mut next = 0;
             for block in blocks(last) {

@@ -4,7 +4,7 @@ use reasonscape_providers::Secret;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::toml_document::{Document, Fields, Members, Placed};
+use crate::toml_document::{Document, Fields, SpannedValue, TableItems};
 use crate::{HeaderSource, StudyError};
 
 /// What stands at the top of a study.
@@ -36,16 +36,16 @@ pub(crate) const EVAL_KEYS: &[&str] = &[
 ];
 
 /// More tests at one point than this are surely a slip, as in a suite.
-const MOST_TESTS: i64 = 100_000;
+const MAX_TESTS: i64 = 100_000;
 /// A day; no reply is worth more.
-const MOST_SECONDS: f64 = 86_400.0;
+const MAX_SECONDS: f64 = 86_400.0;
 /// The least time that a clock should be asked for.
-const LEAST_SECONDS: f64 = 0.001;
+const MIN_SECONDS: f64 = 0.001;
 
 /// A study as it is written.
 pub(crate) struct RawStudy<'d> {
     pub(crate) document: Document<'d>,
-    pub(crate) asked: RawAsked,
+    pub(crate) problems: RawProblems,
     pub(crate) count: Option<Spanned<i64>>,
     pub(crate) precision: Option<Spanned<f64>>,
     pub(crate) max_count: Option<Spanned<i64>>,
@@ -56,7 +56,7 @@ pub(crate) struct RawStudy<'d> {
 }
 
 /// What is asked: exactly one of `suite` and `dataset`.
-pub(crate) enum RawAsked {
+pub(crate) enum RawProblems {
     Suite(Spanned<String>),
     Dataset(Spanned<String>),
 }
@@ -106,9 +106,9 @@ pub(crate) struct RawHeader {
 impl<'d> RawStudy<'d> {
     pub(crate) fn read(document: Document<'d>) -> Result<Self, StudyError> {
         let mut fields = Fields::new(document, "a study", 0, document.table()?, STUDY_KEYS)?;
-        let asked = match (fields.text("suite")?, fields.text("dataset")?) {
-            (Some(suite), None) => RawAsked::Suite(suite),
-            (None, Some(dataset)) => RawAsked::Dataset(dataset),
+        let problems = match (fields.text("suite")?, fields.text("dataset")?) {
+            (Some(suite), None) => RawProblems::Suite(suite),
+            (None, Some(dataset)) => RawProblems::Dataset(dataset),
             (None, None) => return Err(fields.missing("suite", "\"quick\"")),
             (Some(_), Some(dataset)) => {
                 let problem = "a study asks a `suite` or a `dataset`, not both; keep one";
@@ -126,10 +126,10 @@ impl<'d> RawStudy<'d> {
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             document,
-            asked,
-            count: fields.whole("count", 1..=MOST_TESTS)?,
+            problems,
+            count: fields.whole("count", 1..=MAX_TESTS)?,
             precision: fields.number("precision", 0.001..=0.5)?,
-            max_count: fields.whole("max_count", 1..=MOST_TESTS)?,
+            max_count: fields.whole("max_count", 1..=MAX_TESTS)?,
             seed: fields.whole("seed", i64::MIN..=i64::MAX)?.map(Spanned::into_inner),
             repeats: fields.whole("repeats", 1..=10_000)?.map_or(1, |repeats| *repeats.get_ref() as u32),
             budget,
@@ -139,7 +139,7 @@ impl<'d> RawStudy<'d> {
 }
 
 impl RawBudget {
-    fn read<'d>(document: Document<'d>, table: Spanned<Members<'d>>) -> Result<Self, StudyError> {
+    fn read<'d>(document: Document<'d>, table: Spanned<TableItems<'d>>) -> Result<Self, StudyError> {
         let at = table.span().start;
         let mut fields = Fields::new(document, "[budget]", at, table.into_inner(), BUDGET_KEYS)?;
         let whole = |value: Spanned<i64>| value.into_inner().unsigned_abs();
@@ -147,19 +147,19 @@ impl RawBudget {
             tokens: fields.whole("tokens", 1..=i64::MAX)?.map(whole),
             requests: fields.whole("requests", 1..=i64::MAX)?.map(whole),
             money: fields.number("money", f64::MIN_POSITIVE..=1e12)?,
-            seconds: fields.number("seconds", LEAST_SECONDS..=1e9)?.map(Spanned::into_inner),
-            minutes: fields.number("minutes", LEAST_SECONDS..=1e7)?.map(Spanned::into_inner),
+            seconds: fields.number("seconds", MIN_SECONDS..=1e9)?.map(Spanned::into_inner),
+            minutes: fields.number("minutes", MIN_SECONDS..=1e7)?.map(Spanned::into_inner),
         })
     }
 }
 
 impl RawEval {
-    fn read<'d>(document: Document<'d>, table: Spanned<Members<'d>>) -> Result<Self, StudyError> {
+    fn read<'d>(document: Document<'d>, table: Spanned<TableItems<'d>>) -> Result<Self, StudyError> {
         let at = table.span().start;
         let mut fields = Fields::new(document, "an [[eval]]", at, table.into_inner(), EVAL_KEYS)?;
         let plain = |fields: &mut Fields<'d>, key| Ok(fields.text(key)?.map(Spanned::into_inner));
         let seconds = |fields: &mut Fields<'d>, key| {
-            Ok(fields.number(key, LEAST_SECONDS..=MOST_SECONDS)?.map(Spanned::into_inner))
+            Ok(fields.number(key, MIN_SECONDS..=MAX_SECONDS)?.map(Spanned::into_inner))
         };
         let price =
             |fields: &mut Fields<'d>, key| Ok(fields.number(key, 0.0..=1e9)?.map(Spanned::into_inner));
@@ -201,7 +201,7 @@ fn base_urls(fields: &mut Fields<'_>) -> Result<Vec<Spanned<String>>, StudyError
         DeValue::Array(items) => items.into_iter().collect(),
         other => vec![Spanned::new(at..at, other)],
     };
-    let text = |item: Placed<'_>| match item.get_ref() {
+    let text = |item: SpannedValue<'_>| match item.get_ref() {
         DeValue::String(text) => Ok(Spanned::new(item.span(), text.clone().into_owned())),
         other => Err(fields.mismatch(item.span().start, "base_url", other, wanted)),
     };
@@ -211,7 +211,7 @@ fn base_urls(fields: &mut Fields<'_>) -> Result<Vec<Spanned<String>>, StudyError
 /// Headers by name; a value is a string or `{ env = "NAME" }`.
 fn headers<'d>(document: Document<'d>, fields: &mut Fields<'d>) -> Result<Vec<RawHeader>, StudyError> {
     let Some(table) = fields.table("headers")? else { return Ok(Vec::new()) };
-    let header = |(name, value): (Spanned<toml::de::DeString<'d>>, Placed<'d>)| {
+    let header = |(name, value): (Spanned<toml::de::DeString<'d>>, SpannedValue<'d>)| {
         let (at, value_at) = (name.span().start, value.span().start);
         let source = match value.into_inner() {
             DeValue::String(text) => HeaderSource::Text(Secret::new(text)),
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_commented_study_explains_every_key() {
+    fn commented_study_covers_every_key() {
         let mentions = |key: &str| {
             let line = |line: &str| {
                 let line = line.trim_start_matches("# ");

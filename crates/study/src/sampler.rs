@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 use toml::de::DeValue;
 
 use crate::StudyError;
-use crate::builtins::{Library, check_name};
-use crate::toml_document::{Document, Fields, Placed, kind};
+use crate::builtins::{Builtins, check_name};
+use crate::toml_document::{Document, Fields, SpannedValue, kind};
 
 /// The samplers that are built in.
-pub(crate) const LIBRARY: Library = Library {
+pub(crate) const BUILTINS: Builtins = Builtins {
     kind: "sampler",
     folder: "samplers",
     built_in: &[
@@ -63,12 +63,12 @@ pub struct Sampler {
 impl Sampler {
     /// The names of the built-in samplers.
     pub fn built_in_names() -> impl Iterator<Item = &'static str> {
-        LIBRARY.built_in.iter().map(|(name, _)| *name)
+        BUILTINS.built_in.iter().map(|(name, _)| *name)
     }
 
     /// A built-in sampler.
     pub fn built_in(name: &str) -> Option<Self> {
-        let (place, text) = LIBRARY.built_in_text(name)?;
+        let (place, text) = BUILTINS.built_in_text(name)?;
         Some(Self::parse(name, &place, text).expect("a test parses every built-in sampler"))
     }
 
@@ -77,7 +77,7 @@ impl Sampler {
     /// # Errors
     /// When there is none of this name, naming those there are; or when the file is wrong, naming the line.
     pub fn load(name: &str, folder: &Path) -> Result<Self, StudyError> {
-        let (place, text) = LIBRARY.find(name, folder)?;
+        let (place, text) = BUILTINS.find(name, folder)?;
         Self::parse(name, &place, &text)
     }
 
@@ -132,7 +132,7 @@ fn refuse(key: &str, value: &Value) -> Result<(), String> {
 }
 
 /// The JSON of a TOML value.
-fn to_json(document: Document<'_>, key: &str, value: &Placed<'_>) -> Result<Value, StudyError> {
+fn to_json(document: Document<'_>, key: &str, value: &SpannedValue<'_>) -> Result<Value, StudyError> {
     let problem = |problem: &str| document.error(value.span().start, format!("`{key}` {problem}"));
     Ok(match value.get_ref() {
         DeValue::String(text) => Value::from(text.as_ref()),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_can_be_renamed() {
+    fn token_limit_can_be_renamed() {
         let params =
             Sampler::built_in("greedy-2k").unwrap().params_with_limit_called("max_completion_tokens");
         assert_eq!(params["max_completion_tokens"], 2048);

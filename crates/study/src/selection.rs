@@ -85,11 +85,11 @@ pub fn selected_points<'s>(study: &'s Study, selection: &Selection) -> Vec<Point
 
 /// Whether an evaluation is among those selected.
 pub fn is_selected(eval: &Eval, selection: &Selection) -> bool {
-    selection.evals.is_empty() || selection.evals.iter().any(|wanted| is_called(eval, wanted))
+    selection.evals.is_empty() || selection.evals.iter().any(|wanted| matches_name(eval, wanted))
 }
 
 /// Whether an evaluation goes by this name: its id, what people call it, or its model.
-pub fn is_called(eval: &Eval, name: &str) -> bool {
+pub fn matches_name(eval: &Eval, name: &str) -> bool {
     [eval.id.as_str(), &eval.name, &eval.model].contains(&name)
 }
 
@@ -103,7 +103,7 @@ pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), Selec
         let unknown: Vec<&str> = wanted.iter().map(String::as_str).filter(|name| !is_known(name)).collect();
         (!unknown.is_empty()).then(|| unknown.join(", "))
     };
-    let eval = |name: &str| study.evals.iter().any(|eval| is_called(eval, name));
+    let eval = |name: &str| study.evals.iter().any(|eval| matches_name(eval, name));
     if let Some(unknown) = unknown(&selection.evals, &eval) {
         let known: Vec<&str> = study.evals.iter().map(|eval| eval.name.as_str()).collect();
         let problem = format!("no evaluation is called {unknown}; there are {}", known.join(", "));
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shards_share_out_every_key_once() {
+    fn every_key_is_in_exactly_one_shard() {
         for i in 0..200_u8 {
             let key = CacheKey::of_canonical(&i.to_string());
             let holders = (1..=7).filter(|number| Shard { number: *number, of: 7 }.holds(&key)).count();

@@ -14,11 +14,11 @@ use toml::de::DeValue;
 pub use examples::Examples;
 
 use crate::StudyError;
-use crate::builtins::{Library, check_name};
-use crate::toml_document::{Document, Fields, Members, did_you_mean};
+use crate::builtins::{Builtins, check_name};
+use crate::toml_document::{Document, Fields, TableItems, did_you_mean};
 
 /// The templates that are built in.
-pub(crate) const LIBRARY: Library = Library {
+pub(crate) const BUILTINS: Builtins = Builtins {
     kind: "template",
     folder: "templates",
     built_in: &[
@@ -33,7 +33,7 @@ pub(crate) const LIBRARY: Library = Library {
 /// What a message's source may name.
 const VARIABLES: &[&str] = &["prompt", "options", "task", "answer_type", "examples"];
 /// More examples than this are surely a slip.
-const MOST_SHOTS: i64 = 64;
+const MAX_SHOTS: i64 = 64;
 
 /// What a template is given to render.
 #[derive(Debug, Clone, Copy)]
@@ -87,12 +87,12 @@ struct Source {
 impl Template {
     /// The names of the built-in templates.
     pub fn built_in_names() -> impl Iterator<Item = &'static str> {
-        LIBRARY.built_in.iter().map(|(name, _)| *name)
+        BUILTINS.built_in.iter().map(|(name, _)| *name)
     }
 
     /// A built-in template.
     pub fn built_in(name: &str) -> Option<Self> {
-        let (place, text) = LIBRARY.built_in_text(name)?;
+        let (place, text) = BUILTINS.built_in_text(name)?;
         Some(Self::parse(name, &place, text).expect("a test parses every built-in template"))
     }
 
@@ -101,7 +101,7 @@ impl Template {
     /// # Errors
     /// When there is none of this name, naming those there are; or when the file is wrong, naming the line.
     pub fn load(name: &str, folder: &Path) -> Result<Self, StudyError> {
-        let (place, text) = LIBRARY.find(name, folder)?;
+        let (place, text) = BUILTINS.find(name, folder)?;
         Self::parse(name, &place, &text)
     }
 
@@ -116,7 +116,7 @@ impl Template {
         let mut fields = Fields::new(document, "a template", 0, document.table()?, &known)?;
         check_name(document, fields.text("name")?.as_ref(), name)?;
         let description = fields.text("description")?.map(Spanned::into_inner).unwrap_or_default();
-        let shots = fields.whole("shots", 1..=MOST_SHOTS)?;
+        let shots = fields.whole("shots", 1..=MAX_SHOTS)?;
         let tables = fields.tables("message")?;
         if tables.is_empty() {
             return Err(fields.missing("message", "…` under [[message]], and `content = \"{{ prompt }}\""));
@@ -152,7 +152,7 @@ impl Template {
             messages,
             environment: reader.environment,
         };
-        template.try_out()?;
+        template.validate_render()?;
         Ok(template)
     }
 
@@ -181,7 +181,7 @@ impl Template {
     }
 
     /// Renders a test of every task.
-    fn try_out(&self) -> Result<(), StudyError> {
+    fn validate_render(&self) -> Result<(), StudyError> {
         for task in tasks::ALL.iter().copied() {
             let params = Params::new(task, &Json::Object([].into())).expect("every task has defaults");
             let examples = Examples::new(task, &params, 0, self.shots);
@@ -246,7 +246,7 @@ struct Reader<'d> {
 }
 
 impl<'d> Reader<'d> {
-    fn message(&mut self, number: usize, table: Spanned<Members<'d>>) -> Result<Source, StudyError> {
+    fn message(&mut self, number: usize, table: Spanned<TableItems<'d>>) -> Result<Source, StudyError> {
         let at = table.span().start;
         let mut fields =
             Fields::new(self.document, "a [[message]]", at, table.into_inner(), &["role", "content"])?;

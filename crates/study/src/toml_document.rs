@@ -11,9 +11,9 @@ use toml::de::{DeString, DeTable, DeValue};
 use crate::StudyError;
 
 /// A table's members, each with its place in the file.
-pub(crate) type Members<'d> = DeTable<'d>;
+pub(crate) type TableItems<'d> = DeTable<'d>;
 /// A value and its place in the file.
-pub(crate) type Placed<'d> = Spanned<DeValue<'d>>;
+pub(crate) type SpannedValue<'d> = Spanned<DeValue<'d>>;
 
 /// A TOML file and what to call it in errors.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ impl<'d> Document<'d> {
     }
 
     /// The whole document as one table.
-    pub(crate) fn table(self) -> Result<Members<'d>, StudyError> {
+    pub(crate) fn table(self) -> Result<TableItems<'d>, StudyError> {
         // The message alone: toml's own display would print the line, and with it a key that somebody pasted there.
         DeTable::parse(self.text).map(Spanned::into_inner).map_err(|error| {
             let problem = format!("this is not TOML: {}", error.message());
@@ -85,7 +85,7 @@ pub(crate) struct Fields<'d> {
     document: Document<'d>,
     what: &'static str,
     at: usize,
-    members: Members<'d>,
+    members: TableItems<'d>,
 }
 
 impl<'d> Fields<'d> {
@@ -94,7 +94,7 @@ impl<'d> Fields<'d> {
         document: Document<'d>,
         what: &'static str,
         at: usize,
-        members: Members<'d>,
+        members: TableItems<'d>,
         known: &[&'static str],
     ) -> Result<Self, StudyError> {
         let unknown = |key: &&Spanned<DeString<'_>>| !known.contains(&key.get_ref().as_ref());
@@ -113,7 +113,7 @@ impl<'d> Fields<'d> {
     }
 
     /// Whatever the key holds.
-    pub(crate) fn take(&mut self, key: &str) -> Option<Placed<'d>> {
+    pub(crate) fn take(&mut self, key: &str) -> Option<SpannedValue<'d>> {
         self.members.remove(key)
     }
 
@@ -175,7 +175,7 @@ impl<'d> Fields<'d> {
         let DeValue::Array(items) = value.get_ref() else {
             return Err(self.mismatch(at, key, value.get_ref(), "a list of strings"));
         };
-        let text = |item: &Placed<'d>| match item.get_ref() {
+        let text = |item: &SpannedValue<'d>| match item.get_ref() {
             DeValue::String(text) if !text.trim().is_empty() => {
                 Ok(Spanned::new(item.span(), text.clone().into_owned()))
             }
@@ -187,7 +187,7 @@ impl<'d> Fields<'d> {
     }
 
     /// The members of a table in this one.
-    pub(crate) fn table(&mut self, key: &str) -> Result<Option<Spanned<Members<'d>>>, StudyError> {
+    pub(crate) fn table(&mut self, key: &str) -> Result<Option<Spanned<TableItems<'d>>>, StudyError> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let span = value.span();
         match value.into_inner() {
@@ -197,7 +197,7 @@ impl<'d> Fields<'d> {
     }
 
     /// The tables of an array of tables, `[[key]]`.
-    pub(crate) fn tables(&mut self, key: &str) -> Result<Vec<Spanned<Members<'d>>>, StudyError> {
+    pub(crate) fn tables(&mut self, key: &str) -> Result<Vec<Spanned<TableItems<'d>>>, StudyError> {
         let Some(value) = self.take(key) else { return Ok(Vec::new()) };
         let at = value.span().start;
         let wanted = format!("tables, each under [[{key}]]");
@@ -205,7 +205,7 @@ impl<'d> Fields<'d> {
             DeValue::Array(items) => items,
             other => return Err(self.mismatch(at, key, &other, &wanted)),
         };
-        let table = |item: Placed<'d>| {
+        let table = |item: SpannedValue<'d>| {
             let span = item.span();
             match item.into_inner() {
                 DeValue::Table(members) => Ok(Spanned::new(span, members)),

@@ -11,8 +11,8 @@ use reasonscape_providers::Provider;
 use toml::Spanned;
 use url::Url;
 
-use crate::eval::named_apart;
-use crate::raw::{RawAsked, RawBudget, RawEval, RawHeader, RawStudy, variable_name};
+use crate::eval::display_model_name;
+use crate::raw::{RawBudget, RawEval, RawHeader, RawProblems, RawStudy, variable_name};
 use crate::sampler::MAX_TOKENS;
 use crate::toml_document::{Document, did_you_mean, named, read};
 use crate::{
@@ -24,13 +24,13 @@ const DEFAULT_SAMPLER: &str = "greedy-2k";
 
 pub(crate) fn study(text: &str, place: &str, folder: &Path) -> Result<Study, StudyError> {
     let raw = RawStudy::read(Document { place, text })?;
-    let mut check = Check { document: raw.document, folder, templates: HashMap::new() };
-    let (suite, suite_text, dataset) = match &raw.asked {
-        RawAsked::Suite(name) => {
+    let mut check = Validator { document: raw.document, folder, templates: HashMap::new() };
+    let (suite, suite_text, dataset) = match &raw.problems {
+        RawProblems::Suite(name) => {
             let (suite, text) = check.suite(name)?;
             (suite, text, None)
         }
-        RawAsked::Dataset(path) => {
+        RawProblems::Dataset(path) => {
             let dataset = check.dataset(path)?;
             (dataset.suite(), String::new(), Some(dataset))
         }
@@ -82,14 +82,14 @@ fn is_same(a: &Eval, b: &Eval) -> bool {
         == (&b.model, &b.template.name, &b.sampler.name, &b.cache_namespace)
 }
 
-struct Check<'d> {
+struct Validator<'d> {
     document: Document<'d>,
     folder: &'d Path,
     /// Each template is compiled once, however many evals use it.
     templates: HashMap<String, Arc<Template>>,
 }
 
-impl Check<'_> {
+impl Validator<'_> {
     /// A path if it looks like one; else a file in `suites/`, or else a built-in suite.
     fn suite(&self, name: &Spanned<String>) -> Result<(Suite, String), StudyError> {
         let path = Path::new(name.get_ref());
@@ -149,7 +149,7 @@ impl Check<'_> {
     }
 
     fn precision(&self, raw: &RawStudy<'_>) -> Result<Option<Precision>, StudyError> {
-        if let (RawAsked::Dataset(_), Some(margin)) = (&raw.asked, &raw.precision) {
+        if let (RawProblems::Dataset(_), Some(margin)) = (&raw.problems, &raw.precision) {
             let problem = "a dataset has only so many questions, so no `precision` can be asked for; take it out, \
                            or set `repeats`";
             return Err(self.document.error(margin.span().start, problem));
@@ -207,15 +207,16 @@ impl Check<'_> {
             variable_name(self.document, "api_key_env", variable)?;
         }
         let params = sampler.params_with_limit_called(raw.max_tokens_field.as_deref().unwrap_or(MAX_TOKENS));
-        let known_as = named_apart(&raw.model, raw.cache_namespace.as_deref().unwrap_or_default());
+        let display_model =
+            display_model_name(&raw.model, raw.cache_namespace.as_deref().unwrap_or_default());
         Ok(Eval {
-            id: EvalId::new(&known_as, &template.name, &sampler.name),
+            id: EvalId::new(&display_model, &template.name, &sampler.name),
             name: raw.name.clone().unwrap_or_else(|| raw.model.clone()),
             model: raw.model.clone(),
             base_urls: self.base_urls(&raw.base_urls, provider)?,
             provider,
             api_key_env: raw.api_key_env.clone().map(Spanned::into_inner),
-            handed_key: None,
+            api_key_override: None,
             template,
             sampler,
             params,
@@ -393,7 +394,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_lose_their_last_slash() {
+    fn base_urls_lose_their_trailing_slash() {
         for address in
             ["http://127.0.0.1:8089/v1", "http://127.0.0.1:8089/v1/", " http://127.0.0.1:8089/v1// "]
         {
@@ -403,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_cannot_be_asked_are_refused() {
+    fn rejects_invalid_base_urls() {
         for (address, says) in [
             ("127.0.0.1:8089", "no address"),
             ("localhost:8089/v1", "begins with `localhost:`"),
@@ -418,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_in_an_address_is_not_shown() {
+    fn errors_hide_passwords_in_urls() {
         let error = base_url("https://me:tea4two@example.com/v1", Provider::OpenAiChat).unwrap_err();
         assert!(!error.contains("tea4two"), "{error}");
     }

@@ -336,7 +336,7 @@ impl Runs {
                 return Err(Problem::wrong("that is no key: it has characters that no header can carry"));
             }
             for eval in study.evals.iter_mut().filter(|eval| key_id(eval) == need.id) {
-                eval.handed_key = Some(ApiKey::new(key));
+                eval.api_key_override = Some(ApiKey::new(key));
             }
         }
         check(&study, &selection).map_err(|error| run_refused(&error))?;

@@ -48,7 +48,7 @@ impl Budgets {
         let (prompt, completion) = (usage.prompt_tokens.unwrap_or(0), usage.completion_tokens.unwrap_or(0));
         self.tokens.fetch_add(prompt + completion, Relaxed);
         if let Some(prices) = eval.prices {
-            self.money.fetch_add((prices.of(prompt, completion) * 1e6) as u64, Relaxed);
+            self.money.fetch_add((prices.cost(prompt, completion) * 1e6) as u64, Relaxed);
         }
     }
 

@@ -98,7 +98,7 @@ impl EvalCounters {
             missing_trials: missing.named.clone(),
             prompt_tokens,
             completion_tokens,
-            cost: eval.prices.map(|prices| prices.of(prompt_tokens, completion_tokens)),
+            cost: eval.prices.map(|prices| prices.cost(prompt_tokens, completion_tokens)),
             whole: self.whole.load(Relaxed),
             stopped: self.stopped(),
         }

@@ -12,7 +12,7 @@ use futures_util::{StreamExt, TryStreamExt, future, stream};
 use reasonscape_cache::{CacheError, Claim, Entry, Response};
 use reasonscape_core::EntryId;
 use reasonscape_providers::{ApiKey, Completion, Finish, ReplyProblem};
-use reasonscape_study::{Eval, Planned};
+use reasonscape_study::{Eval, PlannedTrial};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, trace};
 
@@ -158,9 +158,9 @@ impl<'s> EvalRunner<'_, 's> {
     async fn claim(
         &self,
         mut planned: mpsc::Receiver<PlanMessage<'s>>,
-        granted: mpsc::Sender<Planned<'s>>,
+        granted: mpsc::Sender<PlannedTrial<'s>>,
     ) -> Result<(), RunError> {
-        let mut taken: Vec<Planned<'s>> = Vec::new();
+        let mut taken: Vec<PlannedTrial<'s>> = Vec::new();
         let mut messages = Vec::with_capacity(PLAN_QUEUE);
         while planned.recv_many(&mut messages, PLAN_QUEUE).await > 0 {
             let mut offered = Vec::new();
@@ -194,9 +194,9 @@ impl<'s> EvalRunner<'_, 's> {
     /// Passes on what is granted and gives back what somebody else is asking.
     async fn claim_batch(
         &self,
-        mut offered: Vec<Planned<'s>>,
-        granted: &mpsc::Sender<Planned<'s>>,
-    ) -> Result<Vec<Planned<'s>>, RunError> {
+        mut offered: Vec<PlannedTrial<'s>>,
+        granted: &mpsc::Sender<PlannedTrial<'s>>,
+    ) -> Result<Vec<PlannedTrial<'s>>, RunError> {
         let mut taken = Vec::new();
         for rest in (0..offered.len().div_ceil(CLAIM_BATCH)).rev() {
             let batch = offered.split_off(rest * CLAIM_BATCH);
@@ -239,7 +239,7 @@ impl<'s> EvalRunner<'_, 's> {
     }
 
     /// Asks one trial until it is answered or given up.
-    async fn run_trial(&self, planned: Planned<'s>) -> Result<(), RunError> {
+    async fn run_trial(&self, planned: PlannedTrial<'s>) -> Result<(), RunError> {
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -314,7 +314,7 @@ impl<'s> EvalRunner<'_, 's> {
     async fn finish_attempt(
         &self,
         attempt: u32,
-        planned: &Planned<'s>,
+        planned: &PlannedTrial<'s>,
         reply: Result<RawReply, TransportProblem>,
         permit: Permit<'_>,
     ) -> Result<AttemptResult, RunError> {
@@ -393,7 +393,7 @@ impl<'s> EvalRunner<'_, 's> {
     /// Stores a response, and counts it once it is durable.
     async fn store_response(
         &self,
-        planned: &Planned<'s>,
+        planned: &PlannedTrial<'s>,
         completion: &Completion,
         reply: RawReply,
     ) -> Result<(), CacheError> {

@@ -6,7 +6,7 @@ use reasonscape_core::{Point, Reply, Status, judge};
 use reasonscape_providers::{Completion, Finish};
 use reasonscape_stats::power::trials_for_margin;
 use reasonscape_stats::{Confidence, Counters, Mode};
-use reasonscape_study::{Eval, Planned, Precision, walk_trials};
+use reasonscape_study::{Eval, PlannedTrial, Precision, walk_trials};
 
 use super::{RunError, Shared};
 
@@ -67,7 +67,7 @@ pub(super) fn next_round(
 }
 
 /// The counters of one trial.
-fn counted(planned: &Planned<'_>, completion: &Completion) -> Counters {
+fn counted(planned: &PlannedTrial<'_>, completion: &Completion) -> Counters {
     let reply = Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
     let (status, _) = judge(planned.task, &planned.test, &reply, completion.finish == Finish::Length);
     let flag = |wanted: Status| f64::from(u8::from(status == wanted));

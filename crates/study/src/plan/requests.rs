@@ -7,7 +7,7 @@ use reasonscape_core::CacheKey;
 
 /// A test and the key of the request that asks it.
 #[derive(Debug)]
-pub struct Asked {
+pub struct PlannedRequest {
     /// Place of the test in the stream of its point.
     pub index: usize,
     /// The test.
@@ -17,16 +17,16 @@ pub struct Asked {
 }
 
 /// The tests of a point as an evaluation asks them, in order and without end.
-pub fn asked<'s>(
+pub fn planned_requests<'s>(
     study: &'s Study,
     eval: &'s Eval,
     point: &'s Point<'s>,
-) -> impl Iterator<Item = Result<Asked, StudyError>> + 's {
+) -> impl Iterator<Item = Result<PlannedRequest, StudyError>> + 's {
     let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
     Tests::new(point.task, point.params, study.seed).enumerate().map(move |(index, test)| {
         let question = Question { task: point.task, test: &test, examples: &examples };
         let payload = eval.payload(&eval.template.render(&question)?);
         let key = CacheKey::of_canonical(&canonical_json(&Json::from(&payload)));
-        Ok(Asked { index, test, key })
+        Ok(PlannedRequest { index, test, key })
     })
 }

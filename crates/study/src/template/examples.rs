@@ -102,7 +102,7 @@ mod tests {
     use reasonscape_core::tasks;
 
     #[test]
-    fn every_task_has_examples_that_are_no_test_of_the_point() {
+    fn examples_are_never_tests_of_the_point() {
         for task in tasks::ALL.iter().copied() {
             // A point that is as easy as its examples: only their seed keeps them apart.
             let usual = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_that_is_asked_is_no_example() {
+    fn current_test_is_not_an_example() {
         let task = tasks::by_name("arithmetic").unwrap();
         let params = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
         let examples = Examples::new(task, &params, 0, 2);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_are_easier_and_keep_their_words() {
+    fn examples_are_easier_and_keep_categorical_values() {
         let task = tasks::by_name("arithmetic").unwrap();
         let hard = Json::parse(r#"{"length": 64, "operators": "+-*%", "max_depth": 1}"#).unwrap();
         let easy = easier(task, &Params::new(task, &hard).unwrap());

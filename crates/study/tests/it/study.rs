@@ -7,7 +7,7 @@ use reasonscape_providers::Provider;
 use reasonscape_study::{EvalId, HeaderSource, Limits, Precision, Prices, Selection, Study, StudyError};
 use tempfile::TempDir;
 
-const LEAST: &str = "suite = \"quick\"\n\n[[eval]]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+const MINIMAL: &str = "suite = \"quick\"\n\n[[eval]]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
 fn parse(text: &str) -> Result<Study, StudyError> {
     Study::parse(text, Path::new("somewhere"))
@@ -15,7 +15,7 @@ fn parse(text: &str) -> Result<Study, StudyError> {
 
 /// A study with these lines in its eval.
 fn with(lines: &str) -> Result<Study, StudyError> {
-    parse(&format!("{LEAST}{lines}"))
+    parse(&format!("{MINIMAL}{lines}"))
 }
 
 /// Asserts a refusal of this line in these words.
@@ -32,12 +32,12 @@ fn refused(text: &str, line: usize, says: &[&str]) {
 
 /// Asserts a refusal of the line that is added to an eval.
 fn refused_in_eval(line: &str, says: &[&str]) {
-    refused(&format!("{LEAST}{line}"), 6, says);
+    refused(&format!("{MINIMAL}{line}"), 6, says);
 }
 
 #[test]
-fn the_least_study_takes_every_default() {
-    let study = parse(LEAST).unwrap();
+fn minimal_study_uses_all_defaults() {
+    let study = parse(MINIMAL).unwrap();
     assert_eq!((study.suite.name.as_str(), study.count, study.precision), ("quick", None, None));
     assert_eq!((study.seed, study.repeats, study.folder.as_path()), (0, 1, Path::new("somewhere")));
     assert_eq!(study.count_at(&study.suite.points()[0], &Selection::default()), 8);
@@ -51,7 +51,7 @@ fn the_least_study_takes_every_default() {
 }
 
 #[test]
-fn a_whole_study_is_read() {
+fn parses_a_study_with_every_key() {
     let study = parse(
         r#"
         suite = "r12"
@@ -128,7 +128,7 @@ fn a_whole_study_is_read() {
 }
 
 #[test]
-fn an_eval_is_known_by_the_key_of_three_names() {
+fn eval_id_is_derived_from_model_template_and_sampler() {
     // python3 -c 'import hashlib, json; print(hashlib.sha256(json.dumps({"model": "m", "template": "zero-shot-cot",
     //   "sampler": "greedy-2k"}, sort_keys=True).encode()).hexdigest()[:6])'
     assert_eq!(EvalId::new("m", "zero-shot-cot", "greedy-2k").as_str(), "32e083");
@@ -141,7 +141,7 @@ fn unknown_keys_are_refused_with_a_suggestion() {
         2,
         &["unknown key `bugdet` (did you mean `budget`?)", "a study has suite"],
     );
-    refused(&format!("{LEAST}\n[budget]\ntoken = 1"), 8, &["`token` (did you mean `tokens`?)"]);
+    refused(&format!("{MINIMAL}\n[budget]\ntoken = 1"), 8, &["`token` (did you mean `tokens`?)"]);
     refused_in_eval(
         "concurency = 8",
         &["`concurency` (did you mean `concurrency`?)", "an [[eval]] has name"],
@@ -223,19 +223,19 @@ fn numbers_out_of_range_are_refused() {
         refused_in_eval(line, &[says]);
     }
     for line in ["tokens = 0", "requests = -1", "money = 0", "seconds = 0", "minutes = -2"] {
-        refused(&format!("{LEAST}[budget]\n{line}"), 7, &["; expected a"]);
+        refused(&format!("{MINIMAL}[budget]\n{line}"), 7, &["; expected a"]);
     }
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn rejects_contradictory_settings() {
     refused(
-        &format!("{LEAST}{}", &LEAST[LEAST.find("[[eval]]").unwrap()..]),
+        &format!("{MINIMAL}{}", &MINIMAL[MINIMAL.find("[[eval]]").unwrap()..]),
         6,
         &["this eval is eval 1 again"],
     );
-    refused(&format!("{LEAST}[budget]\nmoney = 5"), 7, &["`money` limits nothing while `m` has no prices"]);
-    refused(&format!("{LEAST}price_prompt = 1"), 3, &["`price_prompt` and `price_completion` go together"]);
+    refused(&format!("{MINIMAL}[budget]\nmoney = 5"), 7, &["`money` limits nothing while `m` has no prices"]);
+    refused(&format!("{MINIMAL}price_prompt = 1"), 3, &["`price_prompt` and `price_completion` go together"]);
     refused_in_eval("groups = [\"smollm\"]", &["group `smollm` is no `facet:value`"]);
     refused_in_eval("groups = [\":x\"]", &["group `:x`"]);
     refused_in_eval("groups = [\"a:b\", \"a:c\"]", &["`a` is both `b` and `c`"]);
@@ -245,21 +245,21 @@ fn what_does_not_go_together_is_refused() {
     refused_in_eval("headers = { a = \"x\\ny\" }", &["no header can carry"]);
     let both = "headers = { authorization = \"x\" }\napi_key_env = \"KEY\"";
     refused_in_eval(both, &["would both carry a key"]);
-    let urls = LEAST.replace("\"http://127.0.0.1:1/v1\"", "[\"http://a/v1\", \"http://a/v1/\"]");
+    let urls = MINIMAL.replace("\"http://127.0.0.1:1/v1\"", "[\"http://a/v1\", \"http://a/v1/\"]");
     refused(&urls, 5, &["`http://a/v1` is listed twice"]);
-    refused(&LEAST.replace("http://127.0.0.1:1/v1", "example.com"), 5, &["`base_url` is no address"]);
+    refused(&MINIMAL.replace("http://127.0.0.1:1/v1", "example.com"), 5, &["`base_url` is no address"]);
 }
 
 #[test]
-fn evals_that_differ_in_any_of_four_are_not_the_same() {
-    let eval = &LEAST[LEAST.find("[[eval]]").unwrap()..];
+fn evals_differing_in_one_identity_field_are_distinct() {
+    let eval = &MINIMAL[MINIMAL.find("[[eval]]").unwrap()..];
     for line in ["template = \"zero-shot\"", "sampler = \"greedy-4k\"", "cache_namespace = \"b\""] {
-        assert_eq!(parse(&format!("{LEAST}{eval}{line}")).unwrap().evals.len(), 2, "{line}");
+        assert_eq!(parse(&format!("{MINIMAL}{eval}{line}")).unwrap().evals.len(), 2, "{line}");
     }
 }
 
 #[test]
-fn unknown_names_list_those_there_are() {
+fn unknown_names_list_the_known_ones() {
     refused("suite = \"quikc\"\n", 1, &["unknown suite `quikc` (did you mean `quick`?)", "quick and r12"]);
     refused("suite = \"mine.toml\"\n", 1, &["there is no suite `somewhere/mine.toml`"]);
     refused_in_eval(
@@ -278,7 +278,7 @@ fn unknown_names_list_those_there_are() {
 }
 
 #[test]
-fn secrets_in_the_wrong_place_are_not_shown() {
+fn errors_do_not_show_misplaced_secrets() {
     for line in [
         "api_key_env = \"sk-tea4two\"",
         "api_key_env = \"gsk_Tea4two\"",
@@ -293,7 +293,7 @@ fn secrets_in_the_wrong_place_are_not_shown() {
         let text = if line.starts_with("base_url") {
             format!("suite = \"quick\"\n[[eval]]\nmodel = \"m\"\n{line}")
         } else {
-            format!("{LEAST}{line}")
+            format!("{MINIMAL}{line}")
         };
         let error = parse(&text).expect_err(line);
         let shown = format!("{error} {error:?}").to_lowercase();
@@ -304,14 +304,14 @@ fn secrets_in_the_wrong_place_are_not_shown() {
 }
 
 #[test]
-fn a_variable_that_is_not_set_is_an_error_only_when_it_is_needed() {
+fn unset_variable_fails_only_when_needed() {
     let study = with("api_key_env = \"REASONSCAPE_NO_SUCH_KEY\"").unwrap();
     let error = study.evals[0].request_headers().unwrap_err().to_string();
     assert!(error.contains("`REASONSCAPE_NO_SUCH_KEY` is not set"), "{error}");
 }
 
 #[test]
-fn files_in_the_folder_win_over_what_is_built_in() {
+fn study_files_override_builtins() {
     let folder = TempDir::new().unwrap();
     let write = |path: &str, text: &str| {
         let path = folder.path().join(path);
@@ -323,7 +323,7 @@ fn files_in_the_folder_win_over_what_is_built_in() {
     write("other.toml", &suite.replace("NAME", "other"));
     write("templates/zero-shot-cot.toml", "[[message]]\nrole = \"user\"\ncontent = \"{{ prompt }}!\"\n");
     write("samplers/greedy-2k.toml", "[params]\nmax_tokens = 7\n");
-    write("study.toml", LEAST);
+    write("study.toml", MINIMAL);
 
     for path in [folder.path().to_owned(), folder.path().join("study.toml")] {
         let study = Study::load(&path).unwrap();
@@ -331,7 +331,7 @@ fn files_in_the_folder_win_over_what_is_built_in() {
         assert_eq!(study.evals[0].params["max_tokens"], 7);
         assert_eq!(study.evals[0].template.description, "");
     }
-    write("study.toml", &LEAST.replace("quick", "other.toml"));
+    write("study.toml", &MINIMAL.replace("quick", "other.toml"));
     assert_eq!(Study::load(folder.path()).unwrap().suite.name, "other");
 
     // An error names the file that is wrong, not the study that names it.
@@ -341,14 +341,14 @@ fn files_in_the_folder_win_over_what_is_built_in() {
     write("other.toml", "name = \"x\"\ncount = 0");
     let error = Study::load(folder.path()).unwrap_err().to_string();
     assert!(error.contains("other.toml`: line 2: "), "{error}");
-    write("study.toml", &format!("{LEAST}template = \"zzz\""));
+    write("study.toml", &format!("{MINIMAL}template = \"zzz\""));
     write("suites/quick.toml", suite);
     let error = Study::load(folder.path()).unwrap_err().to_string();
     assert!(error.contains("; in `templates/`: zero-shot-cot"), "{error}");
 }
 
 #[test]
-fn a_study_that_is_not_there_says_how_to_make_one() {
+fn missing_study_error_suggests_init() {
     let folder = TempDir::new().unwrap();
     let error = Study::load(folder.path()).unwrap_err().to_string();
     assert!(error.contains("there is no `") && error.contains("reasonscape init"), "{error}");
@@ -394,7 +394,7 @@ fn uncommented(wanted: impl Fn(&str) -> bool) -> String {
 }
 
 #[test]
-fn the_commented_study_is_true_line_by_line() {
+fn commented_study_matches_the_defaults() {
     parse(Study::COMMENTED).unwrap();
     // A dataset needs its file, and no suite beside it; it has a test of its own.
     let is_usual = |key: &&str| *key != "dataset";
@@ -414,7 +414,7 @@ fn the_commented_study_is_true_line_by_line() {
 const EVAL: &str = "[[eval]]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
 #[test]
-fn a_dataset_takes_the_place_of_a_suite() {
+fn dataset_replaces_suite() {
     let folder = TempDir::new().unwrap();
     let lines = "{\"id\": \"a\", \"input\": \"6 * 7?\", \"target\": \"42\", \"category\": \"x\"}\n\
                  {\"id\": \"b\", \"input\": \"6 + 7?\", \"target\": \"13\", \"category\": \"y\"}\n\
@@ -434,7 +434,7 @@ fn a_dataset_takes_the_place_of_a_suite() {
 }
 
 #[test]
-fn what_is_wrong_with_a_dataset_is_said() {
+fn dataset_errors_have_a_line() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("wrong.jsonl"), "{\"input\": \"?\", \"target\": 1}\n{}\n{}\n").unwrap();
     std::fs::write(folder.path().join("right.jsonl"), "{\"input\": \"?\", \"target\": 1}\n").unwrap();

@@ -23,7 +23,7 @@ fn one_message(content: &str) -> String {
 }
 
 #[test]
-fn every_built_in_template_asks_every_task() {
+fn every_built_in_template_renders_every_task() {
     for name in Template::built_in_names() {
         let template = Template::built_in(name).unwrap();
         for task in tasks::ALL.iter().copied() {
@@ -42,7 +42,7 @@ fn every_built_in_template_asks_every_task() {
 }
 
 #[test]
-fn an_answer_in_the_form_that_is_asked_for_is_found() {
+fn answers_in_the_requested_form_are_extracted() {
     for task in tasks::ALL.iter().copied() {
         for test in Tests::new(task, &point(task), 0).take(16) {
             for reply in [
@@ -59,7 +59,7 @@ fn an_answer_in_the_form_that_is_asked_for_is_found() {
 }
 
 #[test]
-fn a_few_shot_prompt_reads_well() {
+fn few_shot_prompt_layout() {
     let (task, test) = first_test("arithmetic");
     let template = Template::built_in("few-shot").unwrap();
     let messages = render(&template, task, &test);
@@ -78,7 +78,7 @@ fn a_few_shot_prompt_reads_well() {
 }
 
 #[test]
-fn nothing_is_escaped_and_nothing_in_a_prompt_is_rendered() {
+fn prompts_are_neither_escaped_nor_rendered() {
     let (task, mut test) = first_test("shapes");
     test.prompt = "<path d=\"M 1 & 2\"/> {{ prompt }} {% if %} {# x #} 'é' \u{1f600}\n".to_owned();
     let template =
@@ -89,7 +89,7 @@ fn nothing_is_escaped_and_nothing_in_a_prompt_is_rendered() {
 }
 
 #[test]
-fn templates_see_the_task_and_the_kind_of_answer() {
+fn templates_can_use_task_and_answer_type() {
     let source = one_message("{{ task }} {{ answer_type }} {{ options | length }} {{ prompt | length > 0 }}");
     let template = Template::parse("mine", "`mine`", &source).unwrap();
     for (name, says) in [
@@ -104,7 +104,7 @@ fn templates_see_the_task_and_the_kind_of_answer() {
 }
 
 #[test]
-fn what_is_wrong_with_a_template_has_a_line() {
+fn template_errors_have_a_line() {
     for (text, line, says) in [
         ("", 1, "a template has no `message`"),
         ("shots = 0", 1, "`shots` is 0"),
@@ -151,7 +151,7 @@ fn what_is_wrong_with_a_template_has_a_line() {
 }
 
 #[test]
-fn samplers_pass_anything_through_that_json_can_carry() {
+fn samplers_pass_any_json_value_through() {
     let text = "
         description = \"everything\"
         [params]
@@ -174,7 +174,7 @@ fn samplers_pass_anything_through_that_json_can_carry() {
 }
 
 #[test]
-fn what_is_wrong_with_a_sampler_has_a_line() {
+fn sampler_errors_have_a_line() {
     for (line, says) in [
         ("when = 2020-01-01", "`when` is a date or time, which JSON cannot carry"),
         ("a = { when = 10:00:00 }", "`when` is a date or time"),
