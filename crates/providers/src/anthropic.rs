@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::lenient::{Object, Text, Whole, Word};
-use crate::provider::{finish, read, unless_empty};
-use crate::{Completion, Message, ReplyProblem, Role, Usage, error_body};
+use crate::lenient::{LenientObject, LenientString, LenientText, LenientU64};
+use crate::provider::{finish, read, reject_empty};
+use crate::{Completion, Message, ReplyError, Role, Usage, error_body};
 
 /// The version of the API that is spoken here.
 pub(crate) const VERSION: &str = "2023-06-01";
@@ -26,12 +26,12 @@ pub(crate) fn add_messages(payload: &mut Map<String, Value>, messages: &[Message
 struct Reply {
     /// `message`, or `error`.
     #[serde(rename = "type")]
-    kind: Word,
-    model: Word,
+    kind: LenientString,
+    model: LenientString,
     /// Absent from an error.
-    content: Option<Text>,
-    stop_reason: Word,
-    usage: Object<Counts>,
+    content: Option<LenientText>,
+    stop_reason: LenientString,
+    usage: LenientObject<Counts>,
 }
 
 /// Anthropic counts the cached part of a prompt apart from the rest.
@@ -39,24 +39,24 @@ struct Reply {
 #[serde(default)]
 struct Counts {
     #[serde(rename = "input_tokens")]
-    fresh: Whole,
+    fresh: LenientU64,
     #[serde(rename = "cache_creation_input_tokens")]
-    cached_now: Whole,
+    cached_now: LenientU64,
     #[serde(rename = "cache_read_input_tokens")]
-    cached_before: Whole,
+    cached_before: LenientU64,
     #[serde(rename = "output_tokens")]
-    output: Whole,
+    output: LenientU64,
 }
 
-pub(crate) fn completion(status: u16, body: &[u8]) -> Result<Completion, ReplyProblem> {
+pub(crate) fn completion(status: u16, body: &[u8]) -> Result<Completion, ReplyError> {
     let reply: Reply = read(body)?;
     let content = match reply.content {
         Some(content) if reply.kind.0.as_deref() != Some("error") => content,
         _ => return error_body::failure(status, body),
     };
-    unless_empty(Completion {
-        content: content.said,
-        reasoning: Some(content.thought).filter(|thought| !thought.trim().is_empty()),
+    reject_empty(Completion {
+        content: content.answer,
+        reasoning: Some(content.reasoning_text).filter(|reasoning_text| !reasoning_text.trim().is_empty()),
         finish: finish(reply.stop_reason.0)?,
         usage: reply.usage.0.map(Usage::from).unwrap_or_default(),
         logprobs: None,

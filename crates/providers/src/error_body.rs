@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use crate::repair;
 use crate::secret::REDACTED;
-use crate::{Completion, Finish, ReplyProblem};
+use crate::{Completion, Finish, ReplyError};
 
 /// More of a provider's message than this helps nobody.
-const LONGEST_MESSAGE: usize = 300;
+const MAX_MESSAGE_LEN: usize = 300;
 
 /// An error body, taken apart.
 #[derive(Debug, Default)]
-struct Report {
+struct ErrorBody {
     /// `type` and `code`, lower-case: the machine-readable part.
     codes: Vec<String>,
     /// The status that the body names, where it differs from that of the reply.
@@ -21,8 +21,8 @@ struct Report {
 }
 
 /// What a reply with an error means. A used-up context and a filter are answers of a kind.
-pub(crate) fn failure(status: u16, body: &[u8]) -> Result<Completion, ReplyProblem> {
-    let report = Report::read(body);
+pub(crate) fn failure(status: u16, body: &[u8]) -> Result<Completion, ReplyError> {
+    let report = ErrorBody::read(body);
     // A cached body is read again without its status, and some gateways answer 200 whatever happened.
     let status =
         if (200..300).contains(&status) { report.implied_status().unwrap_or(status) } else { status };
@@ -36,26 +36,26 @@ pub(crate) fn failure(status: u16, body: &[u8]) -> Result<Completion, ReplyProbl
     let message = report.shown();
     Err(match status {
         429 | 503 | 529 if !report.has_code("insufficient_quota") => {
-            ReplyProblem::Overloaded { status, message }
+            ReplyError::Overloaded { status, message }
         }
-        200..=299 if report.says_nothing() => ReplyProblem::malformed("has no choices and no error"),
-        200..=299 | 408 | 409 | 425 | 500 | 502..=504 | 506..=599 => ReplyProblem::Failed { status, message },
-        _ => ReplyProblem::Refused { status, message },
+        200..=299 if report.is_empty() => ReplyError::malformed("has no choices and no error"),
+        200..=299 | 408 | 409 | 425 | 500 | 502..=504 | 506..=599 => ReplyError::Failed { status, message },
+        _ => ReplyError::Refused { status, message },
     })
 }
 
-impl Report {
+impl ErrorBody {
     fn read(body: &[u8]) -> Self {
-        match serde_json::from_str::<Value>(&repair::repaired(body)) {
-            Ok(Value::Object(members)) => Self::of_json(&Value::Object(members)),
+        match serde_json::from_str::<Value>(&repair::repair_json(body)) {
+            Ok(Value::Object(members)) => Self::from_json(&Value::Object(members)),
             Ok(Value::String(message)) => Self { message, ..Self::default() },
             Ok(_) => Self::default(),
-            Err(_) => Self { message: of_text(&String::from_utf8_lossy(body)), ..Self::default() },
+            Err(_) => Self { message: describe_text(&String::from_utf8_lossy(body)), ..Self::default() },
         }
     }
 
     /// The error may be the whole body, or its `error`; that may be a string or an object.
-    fn of_json(body: &Value) -> Self {
+    fn from_json(body: &Value) -> Self {
         let error = match &body["error"] {
             Value::Null => body,
             error => error,
@@ -85,7 +85,7 @@ impl Report {
         self.codes.iter().any(|known| known == code)
     }
 
-    fn says_nothing(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.message.is_empty() && self.codes.is_empty() && self.status.is_none()
     }
 
@@ -147,7 +147,7 @@ impl Report {
     }
 
     fn shown(&self) -> String {
-        if self.message.is_empty() { "no message".to_owned() } else { tidy(&self.message) }
+        if self.message.is_empty() { "no message".to_owned() } else { sanitize_line(&self.message) }
     }
 }
 
@@ -185,7 +185,7 @@ fn words(value: &Value) -> Option<String> {
 }
 
 /// What a body that is no JSON says: the title of a page, or its text.
-fn of_text(text: &str) -> String {
+fn describe_text(text: &str) -> String {
     if !text.trim_start().starts_with('<') {
         return text.to_owned();
     }
@@ -198,13 +198,13 @@ fn of_text(text: &str) -> String {
 }
 
 /// A provider's words as one line of bounded length, without what looks like a key.
-pub(crate) fn tidy(message: &str) -> String {
+pub(crate) fn sanitize_line(message: &str) -> String {
     // Far more than is shown, and far less than a body of megabytes.
-    let head: String = message.chars().take(8 * LONGEST_MESSAGE).collect();
+    let head: String = message.chars().take(8 * MAX_MESSAGE_LEN).collect();
     let head: String = head.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let words: Vec<String> = head.split_whitespace().map(without_keys).collect();
+    let words: Vec<String> = head.split_whitespace().map(redact_keys).collect();
     let mut line = words.join(" ");
-    if let Some((end, _)) = line.char_indices().nth(LONGEST_MESSAGE) {
+    if let Some((end, _)) = line.char_indices().nth(MAX_MESSAGE_LEN) {
         line.truncate(end);
         line.push('…');
     }
@@ -213,7 +213,7 @@ pub(crate) fn tidy(message: &str) -> String {
 
 /// A word in which a key is blotted out: what begins like the keys of well-known providers, or a long run of letters
 /// and digits. The names of models have hyphens and dots and stay.
-fn without_keys(word: &str) -> String {
+fn redact_keys(word: &str) -> String {
     const PREFIXES: [&str; 13] =
         ["sk-", "sk_", "gsk_", "hf_", "xai-", "AIza", "pplx-", "r8_", "nvapi-", "fw_", "csk-", "ghp_", "eyJ"];
     let is_key_character =
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_blotted_out_and_models_are_not() {
+    fn keys_are_redacted_and_model_names_are_not() {
         for key in [
             "sk-proj-abcdefgh1234",
             "\"gsk_Abcdefgh123456789\"",
@@ -248,7 +248,7 @@ mod tests {
             "key=0123456789abcdef0123456789abcdef0123",
             "sk-ab***************wxyz.",
         ] {
-            let shown = tidy(&format!("Incorrect API key provided: {key} (see the docs)"));
+            let shown = sanitize_line(&format!("Incorrect API key provided: {key} (see the docs)"));
             assert!(shown.contains(REDACTED) && shown.contains("see the docs"), "{shown}");
             assert!(
                 !shown.contains("0123456789") && !shown.contains("gh1234") && !shown.contains("wxyz"),
@@ -256,13 +256,13 @@ mod tests {
             );
         }
         let models = "claude-3-5-sonnet-20241022 meta-llama/Meta-Llama-3.1-405B-Instruct-Turbo";
-        assert_eq!(tidy(models), models);
+        assert_eq!(sanitize_line(models), models);
     }
 
     #[test]
-    fn messages_are_one_bounded_line() {
-        let shown = tidy(&"wörd\r\n\u{1b}[31m ".repeat(100_000));
-        assert_eq!(shown.chars().count(), LONGEST_MESSAGE + 1);
+    fn messages_become_one_bounded_line() {
+        let shown = sanitize_line(&"wörd\r\n\u{1b}[31m ".repeat(100_000));
+        assert_eq!(shown.chars().count(), MAX_MESSAGE_LEN + 1);
         assert!(!shown.contains(char::is_control));
     }
 }

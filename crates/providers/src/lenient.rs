@@ -49,24 +49,24 @@ fn anything(f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 /// A whole number, if it is one.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Whole(pub(crate) Option<u64>);
+pub(crate) struct LenientU64(pub(crate) Option<u64>);
 
-struct WholeVisitor;
+struct LenientU64Visitor;
 
-impl<'de> Visitor<'de> for WholeVisitor {
-    type Value = Whole;
+impl<'de> Visitor<'de> for LenientU64Visitor {
+    type Value = LenientU64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         anything(f)
     }
 
-    fn visit_u64<E>(self, whole: u64) -> Result<Whole, E> {
-        Ok(Whole(Some(whole)))
+    fn visit_u64<E>(self, whole: u64) -> Result<LenientU64, E> {
+        Ok(LenientU64(Some(whole)))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Whole, E> {
+    fn visit_f64<E>(self, number: f64) -> Result<LenientU64, E> {
         let is_whole = number >= 0.0 && number < 2_f64.powi(53) && number.fract() == 0.0;
-        Ok(Whole(is_whole.then_some(number as u64)))
+        Ok(LenientU64(is_whole.then_some(number as u64)))
     }
 
     ignore! { visit_bool(bool) visit_i64(i64) visit_str(&str) }
@@ -75,31 +75,31 @@ impl<'de> Visitor<'de> for WholeVisitor {
     ignore! { map }
 }
 
-lenient!(Whole, WholeVisitor, []);
+lenient!(LenientU64, LenientU64Visitor, []);
 
 /// A number, if it is one.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Real(pub(crate) Option<f64>);
+pub(crate) struct LenientF64(pub(crate) Option<f64>);
 
-struct RealVisitor;
+struct LenientF64Visitor;
 
-impl<'de> Visitor<'de> for RealVisitor {
-    type Value = Real;
+impl<'de> Visitor<'de> for LenientF64Visitor {
+    type Value = LenientF64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         anything(f)
     }
 
-    fn visit_u64<E>(self, whole: u64) -> Result<Real, E> {
-        Ok(Real(Some(whole as f64)))
+    fn visit_u64<E>(self, whole: u64) -> Result<LenientF64, E> {
+        Ok(LenientF64(Some(whole as f64)))
     }
 
-    fn visit_i64<E>(self, whole: i64) -> Result<Real, E> {
-        Ok(Real(Some(whole as f64)))
+    fn visit_i64<E>(self, whole: i64) -> Result<LenientF64, E> {
+        Ok(LenientF64(Some(whole as f64)))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Real, E> {
-        Ok(Real(Some(number)))
+    fn visit_f64<E>(self, number: f64) -> Result<LenientF64, E> {
+        Ok(LenientF64(Some(number)))
     }
 
     ignore! { visit_bool(bool) visit_str(&str) }
@@ -108,23 +108,23 @@ impl<'de> Visitor<'de> for RealVisitor {
     ignore! { map }
 }
 
-lenient!(Real, RealVisitor, []);
+lenient!(LenientF64, LenientF64Visitor, []);
 
 /// A string, if it is one.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Word(pub(crate) Option<String>);
+pub(crate) struct LenientString(pub(crate) Option<String>);
 
-struct WordVisitor;
+struct LenientStringVisitor;
 
-impl<'de> Visitor<'de> for WordVisitor {
-    type Value = Word;
+impl<'de> Visitor<'de> for LenientStringVisitor {
+    type Value = LenientString;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         anything(f)
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Word, E> {
-        Ok(Word(Some(text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<LenientString, E> {
+        Ok(LenientString(Some(text.to_owned())))
     }
 
     ignore! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) }
@@ -133,29 +133,29 @@ impl<'de> Visitor<'de> for WordVisitor {
     ignore! { map }
 }
 
-lenient!(Word, WordVisitor, []);
+lenient!(LenientString, LenientStringVisitor, []);
 
 /// The members of an object, if it is one.
 #[derive(Debug, Clone)]
-pub(crate) struct Object<T>(pub(crate) Option<T>);
+pub(crate) struct LenientObject<T>(pub(crate) Option<T>);
 
-impl<T> Default for Object<T> {
+impl<T> Default for LenientObject<T> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-struct ObjectVisitor<T>(PhantomData<T>);
+struct LenientObjectVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
-    type Value = Object<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for LenientObjectVisitor<T> {
+    type Value = LenientObject<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         anything(f)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Object<T>, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(members)).map(|value| Object(Some(value)))
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<LenientObject<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(members)).map(|value| LenientObject(Some(value)))
     }
 
     ignore! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
@@ -163,33 +163,33 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
     ignore! { seq }
 }
 
-lenient!(Object<T>, ObjectVisitor(PhantomData), [T]);
+lenient!(LenientObject<T>, LenientObjectVisitor(PhantomData), [T]);
 
 /// The items of a list, if it is one.
 #[derive(Debug, Clone)]
-pub(crate) struct List<T>(pub(crate) Vec<T>);
+pub(crate) struct LenientVec<T>(pub(crate) Vec<T>);
 
-impl<T> Default for List<T> {
+impl<T> Default for LenientVec<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-struct ListVisitor<T>(PhantomData<T>);
+struct LenientVecVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
-    type Value = List<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for LenientVecVisitor<T> {
+    type Value = LenientVec<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         anything(f)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<List<T>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<LenientVec<T>, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element()? {
             list.push(item);
         }
-        Ok(List(list))
+        Ok(LenientVec(list))
     }
 
     ignore! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
@@ -197,38 +197,38 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
     ignore! { map }
 }
 
-lenient!(List<T>, ListVisitor(PhantomData), [T]);
+lenient!(LenientVec<T>, LenientVecVisitor(PhantomData), [T]);
 
 /// Text in any of its shapes: a string, a list of parts, a part. Parts that are thoughts are kept apart.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Text {
-    pub(crate) said: String,
-    pub(crate) thought: String,
+pub(crate) struct LenientText {
+    pub(crate) answer: String,
+    pub(crate) reasoning_text: String,
 }
 
-impl Text {
-    fn add(&mut self, other: Text) {
-        if self.said.is_empty() {
-            self.said = other.said;
+impl LenientText {
+    fn add(&mut self, other: LenientText) {
+        if self.answer.is_empty() {
+            self.answer = other.answer;
         } else {
-            self.said.push_str(&other.said);
+            self.answer.push_str(&other.answer);
         }
-        if self.thought.is_empty() {
-            self.thought = other.thought;
-        } else if !other.thought.is_empty() {
-            self.thought.push('\n');
-            self.thought.push_str(&other.thought);
+        if self.reasoning_text.is_empty() {
+            self.reasoning_text = other.reasoning_text;
+        } else if !other.reasoning_text.is_empty() {
+            self.reasoning_text.push('\n');
+            self.reasoning_text.push_str(&other.reasoning_text);
         }
     }
 
     /// All of it, said or thought, unless it is blank.
     pub(crate) fn whole(mut self) -> Option<String> {
-        if self.said.is_empty() {
-            self.said = self.thought;
+        if self.answer.is_empty() {
+            self.answer = self.reasoning_text;
         } else {
-            self.said.push_str(&self.thought);
+            self.answer.push_str(&self.reasoning_text);
         }
-        Some(self.said).filter(|whole| !whole.trim().is_empty())
+        Some(self.answer).filter(|whole| !whole.trim().is_empty())
     }
 }
 
@@ -237,84 +237,87 @@ impl Text {
 #[serde(default)]
 struct Part {
     #[serde(rename = "type")]
-    kind: Word,
-    text: Text,
-    thinking: Text,
-    summary: Text,
-    reasoning: Text,
-    refusal: Text,
+    kind: LenientString,
+    text: LenientText,
+    thinking: LenientText,
+    summary: LenientText,
+    reasoning: LenientText,
+    refusal: LenientText,
 }
 
-impl From<Part> for Text {
+impl From<Part> for LenientText {
     fn from(part: Part) -> Self {
-        let is_thought =
+        let is_reasoning =
             part.kind.0.is_some_and(|kind| kind.starts_with("thinking") || kind.starts_with("reasoning"));
         let mut text = part.text;
         text.add(part.refusal);
-        for thought in [part.thinking, part.summary, part.reasoning] {
-            text.add(Text { thought: thought.whole().unwrap_or_default(), said: String::new() });
+        for reasoning_text in [part.thinking, part.summary, part.reasoning] {
+            text.add(LenientText {
+                reasoning_text: reasoning_text.whole().unwrap_or_default(),
+                answer: String::new(),
+            });
         }
-        if is_thought {
-            Text { thought: text.whole().unwrap_or_default(), said: String::new() }
+        if is_reasoning {
+            LenientText { reasoning_text: text.whole().unwrap_or_default(), answer: String::new() }
         } else {
             text
         }
     }
 }
 
-struct TextVisitor;
+struct LenientTextVisitor;
 
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text;
+impl<'de> Visitor<'de> for LenientTextVisitor {
+    type Value = LenientText;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         anything(f)
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Text, E> {
-        Ok(Text { said: text.to_owned(), thought: String::new() })
+    fn visit_str<E>(self, text: &str) -> Result<LenientText, E> {
+        Ok(LenientText { answer: text.to_owned(), reasoning_text: String::new() })
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Text, A::Error> {
-        let mut text = Text::default();
-        while let Some(item) = items.next_element::<Text>()? {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<LenientText, A::Error> {
+        let mut text = LenientText::default();
+        while let Some(item) = items.next_element::<LenientText>()? {
             text.add(item);
         }
         Ok(text)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Text, A::Error> {
-        Part::deserialize(MapAccessDeserializer::new(members)).map(Text::from)
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<LenientText, A::Error> {
+        Part::deserialize(MapAccessDeserializer::new(members)).map(LenientText::from)
     }
 
     ignore! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) }
     ignore! { unit }
 }
 
-lenient!(Text, TextVisitor, []);
+lenient!(LenientText, LenientTextVisitor, []);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_field_of_the_wrong_kind_is_not_there() {
+    fn fields_of_the_wrong_type_are_ignored() {
         for wrong in ["null", "true", "-3", "1.5", "\"7\"", "[7]", "{\"a\": 7}", "1e300"] {
-            assert_eq!(serde_json::from_str::<Whole>(wrong).unwrap().0, None, "{wrong}");
+            assert_eq!(serde_json::from_str::<LenientU64>(wrong).unwrap().0, None, "{wrong}");
         }
-        assert_eq!(serde_json::from_str::<Whole>("7.0").unwrap().0, Some(7));
-        assert_eq!(serde_json::from_str::<Real>("[{}]").unwrap().0, None);
-        assert_eq!(serde_json::from_str::<Word>("{\"a\": [1]}").unwrap().0, None);
-        assert!(serde_json::from_str::<Object<Part>>("[1, 2]").unwrap().0.is_none());
-        assert!(serde_json::from_str::<List<Word>>("{\"a\": 1}").unwrap().0.is_empty());
+        assert_eq!(serde_json::from_str::<LenientU64>("7.0").unwrap().0, Some(7));
+        assert_eq!(serde_json::from_str::<LenientF64>("[{}]").unwrap().0, None);
+        assert_eq!(serde_json::from_str::<LenientString>("{\"a\": [1]}").unwrap().0, None);
+        assert!(serde_json::from_str::<LenientObject<Part>>("[1, 2]").unwrap().0.is_none());
+        assert!(serde_json::from_str::<LenientVec<LenientString>>("{\"a\": 1}").unwrap().0.is_empty());
     }
 
     #[test]
-    fn thoughts_are_kept_apart_from_what_is_said() {
+    fn reasoning_parts_are_separated_from_the_answer() {
         let parts = r#"[{"type": "thinking", "thinking": [{"type": "text", "text": "six sevens"}]},
             {"type": "redacted_thinking", "data": "xxxx"},
             {"type": "text", "text": "Answer: "}, {"type": "text", "text": "42"}]"#;
-        let text: Text = serde_json::from_str(parts).unwrap();
-        assert_eq!((text.said.as_str(), text.thought.as_str()), ("Answer: 42", "six sevens"));
+        let text: LenientText = serde_json::from_str(parts).unwrap();
+        assert_eq!((text.answer.as_str(), text.reasoning_text.as_str()), ("Answer: 42", "six sevens"));
     }
 }

@@ -19,5 +19,5 @@ mod secret;
 pub use completion::{Completion, Finish, TokenLogprob, Usage};
 pub use message::{Message, Role};
 pub use provider::{Provider, UnknownProvider};
-pub use reply_error::ReplyProblem;
+pub use reply_error::ReplyError;
 pub use secret::{ApiKey, Header, Secret, SecretError};

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roles_read_back() {
+    fn roles_round_trip() {
         for role in Role::ALL {
             assert_eq!(role.name().parse(), Ok(role));
         }

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::lenient::{List, Object, Real, Text, Whole, Word};
-use crate::provider::{finish, read, unless_empty};
-use crate::{Completion, Message, ReplyProblem, TokenLogprob, Usage, error_body};
+use crate::lenient::{LenientF64, LenientObject, LenientString, LenientText, LenientU64, LenientVec};
+use crate::provider::{finish, read, reject_empty};
+use crate::{Completion, Message, ReplyError, TokenLogprob, Usage, error_body};
 
 pub(crate) fn add_messages(payload: &mut Map<String, Value>, messages: &[Message]) {
     payload.insert("messages".to_owned(), messages.iter().map(Message::to_json).collect());
@@ -19,19 +19,19 @@ pub(crate) fn add_prompt(payload: &mut Map<String, Value>, messages: &[Message])
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Reply {
-    model: Word,
-    choices: List<Object<Choice>>,
-    usage: Object<Counts>,
+    model: LenientString,
+    choices: LenientVec<LenientObject<Choice>>,
+    usage: LenientObject<Counts>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Choice {
-    message: Object<Said>,
+    message: LenientObject<Said>,
     /// Text completions have this instead of a message.
-    text: Text,
-    finish_reason: Word,
-    logprobs: Object<Likelihoods>,
+    text: LenientText,
+    finish_reason: LenientString,
+    logprobs: LenientObject<Likelihoods>,
 }
 
 /// A message and its reasoning under the names that servers have for it: `reasoning_content` (DeepSeek, vLLM,
@@ -39,63 +39,63 @@ struct Choice {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Said {
-    content: Text,
-    reasoning_content: Text,
-    reasoning: Text,
-    thinking: Text,
-    reasoning_details: Text,
-    refusal: Text,
+    content: LenientText,
+    reasoning_content: LenientText,
+    reasoning: LenientText,
+    thinking: LenientText,
+    reasoning_details: LenientText,
+    refusal: LenientText,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Counts {
-    prompt_tokens: Whole,
-    completion_tokens: Whole,
-    completion_tokens_details: Object<Details>,
+    prompt_tokens: LenientU64,
+    completion_tokens: LenientU64,
+    completion_tokens_details: LenientObject<Details>,
     /// xAI and some gateways count it here.
-    reasoning_tokens: Whole,
+    reasoning_tokens: LenientU64,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Details {
-    reasoning_tokens: Whole,
+    reasoning_tokens: LenientU64,
 }
 
 /// Log-probabilities in the shape of chat (`content`) or of text (`tokens` beside `token_logprobs`).
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Likelihoods {
-    content: List<Object<Entry>>,
-    tokens: List<Word>,
-    token_logprobs: List<Real>,
+    content: LenientVec<LenientObject<Entry>>,
+    tokens: LenientVec<LenientString>,
+    token_logprobs: LenientVec<LenientF64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Entry {
-    token: Word,
-    logprob: Real,
+    token: LenientString,
+    logprob: LenientF64,
 }
 
-pub(crate) fn completion(status: u16, body: &[u8]) -> Result<Completion, ReplyProblem> {
+pub(crate) fn completion(status: u16, body: &[u8]) -> Result<Completion, ReplyError> {
     let reply: Reply = read(body)?;
-    let Some(Object(Some(choice))) = reply.choices.0.into_iter().next() else {
+    let Some(LenientObject(Some(choice))) = reply.choices.0.into_iter().next() else {
         return error_body::failure(status, body);
     };
-    let said = choice.message.0.unwrap_or_default();
-    let Text { said: content, thought } = said.content;
-    let content = [content, said.refusal.said, choice.text.said]
+    let answer = choice.message.0.unwrap_or_default();
+    let LenientText { answer: content, reasoning_text } = answer.content;
+    let content = [content, answer.refusal.answer, choice.text.answer]
         .into_iter()
         .find(|content| !content.is_empty())
         .unwrap_or_default();
     // The same thoughts may come under two names; the first that has any is enough.
-    let reasoning = [said.reasoning_content, said.reasoning, said.thinking, said.reasoning_details]
+    let reasoning = [answer.reasoning_content, answer.reasoning, answer.thinking, answer.reasoning_details]
         .into_iter()
-        .find_map(Text::whole)
-        .or(Some(thought).filter(|thought| !thought.trim().is_empty()));
-    unless_empty(Completion {
+        .find_map(LenientText::whole)
+        .or(Some(reasoning_text).filter(|reasoning_text| !reasoning_text.trim().is_empty()));
+    reject_empty(Completion {
         content,
         reasoning,
         finish: finish(choice.finish_reason.0)?,

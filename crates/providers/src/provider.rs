@@ -8,10 +8,8 @@ use reasonscape_core::closest;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::lenient::Object;
-use crate::{
-    ApiKey, Completion, Finish, Header, Message, ReplyProblem, anthropic, error_body, openai, repair,
-};
+use crate::lenient::LenientObject;
+use crate::{ApiKey, Completion, Finish, Header, Message, ReplyError, anthropic, error_body, openai, repair};
 
 /// An API that models are served by.
 ///
@@ -116,8 +114,8 @@ impl Provider {
     /// What a reply means. A context that was used up is a truncated answer, whichever way the provider says so.
     ///
     /// # Errors
-    /// A [`ReplyProblem`] that says whether asking again may help.
-    pub fn parse(self, status: u16, body: &[u8]) -> Result<Completion, ReplyProblem> {
+    /// A [`ReplyError`] that says whether asking again may help.
+    pub fn parse(self, status: u16, body: &[u8]) -> Result<Completion, ReplyError> {
         if !(200..300).contains(&status) {
             return error_body::failure(status, body);
         }
@@ -146,15 +144,15 @@ impl fmt::Display for Provider {
 }
 
 /// Reads a reply of some shape, mending what is nearly JSON.
-pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReplyProblem> {
-    let error = match serde_json::from_slice::<Object<T>>(body) {
-        Ok(Object(Some(reply))) => return Ok(reply),
-        Ok(Object(None)) => return Err(ReplyProblem::malformed("is JSON, but no object")),
+pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReplyError> {
+    let error = match serde_json::from_slice::<LenientObject<T>>(body) {
+        Ok(LenientObject(Some(reply))) => return Ok(reply),
+        Ok(LenientObject(None)) => return Err(ReplyError::malformed("is JSON, but no object")),
         Err(error) => error,
     };
-    match serde_json::from_str::<Object<T>>(&repair::repaired(body)) {
-        Ok(Object(Some(reply))) => Ok(reply),
-        _ => Err(ReplyProblem::malformed(describe(body, &error))),
+    match serde_json::from_str::<LenientObject<T>>(&repair::repair_json(body)) {
+        Ok(LenientObject(Some(reply))) => Ok(reply),
+        _ => Err(ReplyError::malformed(describe(body, &error))),
     }
 }
 
@@ -179,7 +177,7 @@ fn describe(body: &[u8], error: &serde_json::Error) -> Cow<'static, str> {
 ///
 /// # Errors
 /// When the provider itself broke off: asking again may help.
-pub(crate) fn finish(reason: Option<String>) -> Result<Finish, ReplyProblem> {
+pub(crate) fn finish(reason: Option<String>) -> Result<Finish, ReplyError> {
     let Some(reason) = reason.filter(|reason| !reason.is_empty()) else { return Ok(Finish::Missing) };
     Ok(match reason.to_ascii_lowercase().as_str() {
         "stop" | "end_turn" | "stop_sequence" | "eos" | "eos_token" | "end" | "complete" | "completed" => {
@@ -196,16 +194,16 @@ pub(crate) fn finish(reason: Option<String>) -> Result<Finish, ReplyProblem> {
         "content_filter" | "content-filter" | "refusal" | "safety" | "recitation" | "blocklist"
         | "prohibited_content" | "sensitive" => Finish::ContentFilter,
         "error" | "abort" | "aborted" | "cancelled" | "insufficient_system_resource" => {
-            return Err(ReplyProblem::Interrupted { reason: error_body::tidy(&reason) });
+            return Err(ReplyError::Interrupted { reason: error_body::sanitize_line(&reason) });
         }
         _ => Finish::Other(reason),
     })
 }
 
 /// A completion, unless the provider said nothing at all.
-pub(crate) fn unless_empty(completion: Completion) -> Result<Completion, ReplyProblem> {
+pub(crate) fn reject_empty(completion: Completion) -> Result<Completion, ReplyError> {
     let silent = completion.content.trim().is_empty() && completion.reasoning.is_none();
-    if silent && completion.finish == Finish::Missing { Err(ReplyProblem::Empty) } else { Ok(completion) }
+    if silent && completion.finish == Finish::Missing { Err(ReplyError::Empty) } else { Ok(completion) }
 }
 
 #[cfg(test)]
@@ -213,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_read_back() {
+    fn names_round_trip() {
         for provider in Provider::ALL {
             assert_eq!(provider.to_string().parse(), Ok(provider));
         }
@@ -224,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_are_read_whatever_their_case() {
+    fn finish_reasons_ignore_case() {
         assert_eq!(finish(Some("STOP".into())), Ok(Finish::Stop));
         assert_eq!(finish(Some("MAX_TOKENS".into())), Ok(Finish::Length));
         assert_eq!(finish(Some("tool_calls".into())), Ok(Finish::Other("tool_calls".into())));

@@ -4,7 +4,7 @@
 ///
 /// Python's servers write all of these: half an emoji where the token limit cut it in two, and log-probabilities that
 /// are not finite. Everything else is left as it is.
-pub(crate) fn repaired(body: &[u8]) -> String {
+pub(crate) fn repair_json(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let mut mended = String::with_capacity(text.len());
     let mut rest = text.as_ref();
@@ -60,27 +60,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_an_emoji_is_replaced_and_a_whole_one_is_kept() {
-        assert_eq!(repaired(br#"{"a": "x\ud83d"}"#), r#"{"a": "x\ufffd"}"#);
+    fn replaces_lone_surrogates() {
+        assert_eq!(repair_json(br#"{"a": "x\ud83d"}"#), r#"{"a": "x\ufffd"}"#);
         assert_eq!(
-            repaired(br#"["\ude00", "\ud83d\ude00", "\ud83d\u0041"]"#),
+            repair_json(br#"["\ude00", "\ud83d\ude00", "\ud83d\u0041"]"#),
             r#"["\ufffd", "\ud83d\ude00", "\ufffd\u0041"]"#
         );
     }
 
     #[test]
-    fn bare_words_become_null_outside_of_strings_only() {
+    fn bare_words_become_null_outside_strings() {
         assert_eq!(
-            repaired(br#"{"NaN": [NaN, -Infinity, Infinity, -1], "s": "NaN \" NaN"}"#),
+            repair_json(br#"{"NaN": [NaN, -Infinity, Infinity, -1], "s": "NaN \" NaN"}"#),
             r#"{"NaN": [null, null, null, -1], "s": "NaN \" NaN"}"#
         );
     }
 
     #[test]
     fn broken_bytes_and_escapes_do_no_harm() {
-        assert_eq!(repaired(b"\"\xff\""), "\"\u{fffd}\"");
+        assert_eq!(repair_json(b"\"\xff\""), "\"\u{fffd}\"");
         for text in ["\"\\", "\"\\u", "\"\\u12", "\"\\ud83d", "\"\\ud83d\\u", "\"\\é", "\"\\u00é0\""] {
-            let mended = repaired(text.as_bytes());
+            let mended = repair_json(text.as_bytes());
             assert!(mended == text || mended.contains("\\ufffd"), "{text}: {mended}");
         }
     }

@@ -17,7 +17,7 @@ use crate::ApiKey;
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReplyProblem {
+pub enum ReplyError {
     /// The provider has too much to do: slow down, then ask again.
     #[error("the provider is overloaded (HTTP {status}): {message}")]
     Overloaded {
@@ -59,7 +59,7 @@ pub enum ReplyProblem {
     },
 }
 
-impl ReplyProblem {
+impl ReplyError {
     pub(crate) fn malformed(problem: impl Into<Cow<'static, str>>) -> Self {
         Self::Malformed { problem: problem.into() }
     }

@@ -142,19 +142,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_that_is_not_set_is_named() {
+    fn error_names_the_unset_variable() {
         let error = ApiKey::from_env("REASONSCAPE_NO_SUCH_VARIABLE").unwrap_err().to_string();
         assert!(error.contains("`REASONSCAPE_NO_SUCH_VARIABLE` is not set"), "{error}");
     }
 
     #[test]
-    fn a_variable_that_is_set_is_read() {
+    fn reads_a_set_variable() {
         // Cargo sets this one for every test.
         assert_eq!(ApiKey::from_env("CARGO_PKG_NAME").unwrap().expose(), "reasonscape-providers");
     }
 
     #[test]
-    fn nothing_shows_a_key() {
+    fn keys_are_never_formatted() {
         let header = Header::new("authorization", "Bearer tea4two");
         assert!(
             !format!("{:?} {} {header:?}", ApiKey::new("tea4two"), ApiKey::new("tea4two")).contains("tea")

@@ -36,8 +36,8 @@ pub mod cache {
 }
 // removed when all users name the new crate
 pub use reasonscape_providers::{
-    ApiKey, Completion, Finish, Header, Message, Provider, ReplyProblem, Role, Secret, SecretError,
-    TokenLogprob, UnknownProvider, Usage,
+    ApiKey, Completion, Finish, Header, Message, Provider, ReplyError, ReplyError as ReplyProblem, Role,
+    Secret, SecretError, TokenLogprob, UnknownProvider, Usage,
 };
 // removed when all users name the new crate
 pub use reasonscape_simulator as simulate;

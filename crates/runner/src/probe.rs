@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reasonscape_providers::{Message, ReplyProblem, Role};
+use reasonscape_providers::{Message, ReplyError, Role};
 use reasonscape_study::Eval;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub enum ProbeProblem {
     Unreachable(String),
     /// It answers, and refuses.
     #[error(transparent)]
-    Refused(#[from] ReplyProblem),
+    Refused(#[from] ReplyError),
     /// It has no list of models.
     #[error("it does not list its models (HTTP {status})")]
     NoList {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use reasonscape_providers::{
-    ApiKey, Completion, Finish, Message, Provider, ReplyProblem, Role, TokenLogprob, Usage,
+    ApiKey, Completion, Finish, Message, Provider, ReplyError, Role, TokenLogprob, Usage,
 };
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn ok(provider: Provider, body: &Value) -> Completion {
     provider.parse(200, body.to_string().as_bytes()).unwrap_or_else(|problem| panic!("{problem}\n{body}"))
 }
 
-fn problem(provider: Provider, status: u16, body: &str) -> ReplyProblem {
+fn problem(provider: Provider, status: u16, body: &str) -> ReplyError {
     provider.parse(status, body.as_bytes()).expect_err(body)
 }
 
@@ -30,7 +30,7 @@ fn talk() -> Vec<Message> {
 }
 
 #[test]
-fn payloads_are_the_whole_request() {
+fn payloads_are_complete_requests() {
     let params = json!({ "temperature": 0.7, "top_p": 0.95, "max_tokens": 2048 });
     let params = params.as_object().unwrap().clone();
     assert_eq!(
@@ -66,7 +66,7 @@ fn payloads_are_the_whole_request() {
 }
 
 #[test]
-fn addresses_and_headers_are_those_of_the_api() {
+fn endpoints_and_headers_match_the_api() {
     for base_url in ["http://h/v1", "http://h/v1/"] {
         assert_eq!(CHAT.endpoint(base_url), "http://h/v1/chat/completions");
         assert_eq!(Provider::OpenAiText.endpoint(base_url), "http://h/v1/completions");
@@ -140,7 +140,7 @@ fn openai_with_logprobs_and_a_refusal() {
 
 /// The same thoughts under the names that servers have for them.
 #[test]
-fn reasoning_has_several_names() {
+fn reads_reasoning_under_every_field_name() {
     let message = |name: &str, value: Value| {
         let message = json!({ "role": "assistant", "content": "42", name: value });
         ok(CHAT, &json!({ "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }] }))
@@ -171,7 +171,7 @@ fn reasoning_has_several_names() {
 }
 
 #[test]
-fn vllm_says_its_reasoning_twice() {
+fn vllm_duplicated_reasoning_is_read_once() {
     let completion = ok(
         CHAT,
         &json!({
@@ -225,7 +225,7 @@ fn llama_cpp_in_both_dialects() {
 }
 
 #[test]
-fn the_others_who_speak_openai() {
+fn other_openai_compatible_servers() {
     let reply = |message: Value, finish: &str, usage: Value| {
         ok(
             CHAT,
@@ -331,11 +331,11 @@ fn anthropic() {
     assert_eq!(stopped(json!("pause_turn")), Finish::Other("pause_turn".into()));
     let silent =
         problem(Provider::Anthropic, 200, r#"{"type": "message", "content": [], "stop_reason": null}"#);
-    assert_eq!(silent, ReplyProblem::Empty);
+    assert_eq!(silent, ReplyError::Empty);
 }
 
 #[test]
-fn a_context_that_is_used_up_is_a_truncated_answer() {
+fn exhausted_context_is_a_truncated_answer() {
     for (provider, status, body) in [
         // llama-cpp-python
         (
@@ -384,7 +384,7 @@ fn a_context_that_is_used_up_is_a_truncated_answer() {
 }
 
 #[test]
-fn a_limit_that_fills_the_context_by_itself_is_a_slip_in_the_sampler() {
+fn max_tokens_larger_than_the_context_is_refused() {
     for message in [
         "'max_tokens' or 'max_completion_tokens' is too large: 16384. This model's maximum context length is 8192 tokens and your request has 100 input tokens (16384 > 8192 - 100).",
         "This model's maximum context length is 2048 tokens, however you requested 2148 tokens (100 in the messages, 2048 in the completion).",
@@ -398,7 +398,7 @@ fn a_limit_that_fills_the_context_by_itself_is_a_slip_in_the_sampler() {
 }
 
 #[test]
-fn filters_are_answers_that_are_not_kept() {
+fn content_filter_replies_are_not_cacheable() {
     let completion = ok(
         CHAT,
         &json!({ "choices": [{ "message": { "content": "" }, "finish_reason": "content_filter" }] }),
@@ -411,7 +411,7 @@ fn filters_are_answers_that_are_not_kept() {
 }
 
 #[test]
-fn statuses_say_whether_to_ask_again() {
+fn statuses_decide_whether_to_retry() {
     for status in [408, 409, 425, 429, 500, 502, 503, 504, 520, 524, 529] {
         let problem = problem(CHAT, status, r#"{"error": {"message": "later"}}"#);
         assert!(problem.is_retryable(), "{problem}");
@@ -459,7 +459,7 @@ fn errors_come_in_many_shapes() {
 }
 
 #[test]
-fn an_error_in_a_reply_that_says_200() {
+fn errors_inside_a_200_reply() {
     for (body, retryable) in [
         (r#"{"error": {"message": "Rate limit exceeded", "code": 429}}"#, true),
         (r#"{"error": {"message": "no such model", "code": 404}, "user_id": "u"}"#, false),
@@ -478,7 +478,7 @@ fn an_error_in_a_reply_that_says_200() {
 }
 
 #[test]
-fn replies_that_cannot_be_read_are_asked_for_again() {
+fn unreadable_replies_are_retryable() {
     let whole = r#"{"choices": [{"message": {"content": "42"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 1}}"#;
     for cut in 0..whole.len() {
         let problem = problem(CHAT, 200, &whole[..cut]);
@@ -506,12 +506,12 @@ fn replies_that_cannot_be_read_are_asked_for_again() {
         r#"{"choices": [{"message": {"content": "  "}, "finish_reason": ""}]}"#,
         r#"{"choices": [{"message": null, "finish_reason": 7}]}"#,
     ] {
-        assert_eq!(problem(CHAT, 200, body), ReplyProblem::Empty, "{body}");
+        assert_eq!(problem(CHAT, 200, body), ReplyError::Empty, "{body}");
     }
 }
 
 #[test]
-fn an_empty_answer_with_a_reason_is_an_answer() {
+fn empty_answer_with_a_finish_reason_is_an_answer() {
     let completion =
         ok(CHAT, &json!({ "choices": [{ "message": { "content": null }, "finish_reason": "stop" }] }));
     assert_eq!((completion.content.as_str(), completion.is_cacheable()), ("", true));
@@ -520,7 +520,7 @@ fn an_empty_answer_with_a_reason_is_an_answer() {
 }
 
 #[test]
-fn what_is_nearly_json_is_read() {
+fn repairs_almost_json() {
     let body = br#"{"choices": [{"message": {"content": "done \ud83d"}, "finish_reason": "length",
         "logprobs": {"content": [{"token": "a", "logprob": -Infinity}, {"token": "b", "logprob": -1.5}]}}],
         "usage": {"prompt_tokens": NaN}}"#;
@@ -533,7 +533,7 @@ fn what_is_nearly_json_is_read() {
 }
 
 #[test]
-fn fields_of_the_wrong_kind_do_not_lose_the_answer() {
+fn fields_of_the_wrong_type_do_not_lose_the_answer() {
     for field in ["model", "usage", "created"] {
         for wrong in
             [json!(null), json!(3), json!(-1.5), json!("x"), json!([1]), json!({ "a": [] }), json!(true)]
@@ -552,7 +552,7 @@ fn fields_of_the_wrong_kind_do_not_lose_the_answer() {
 }
 
 #[test]
-fn a_key_that_the_provider_repeats_is_not_passed_on() {
+fn redacts_keys_repeated_by_the_provider() {
     let body =
         r#"{"error": {"message": "Incorrect API key provided: sk-proj-tea4two4two. Bearer tea4two4you"}}"#;
     let problem = problem(CHAT, 401, body).without(&ApiKey::new("tea4two4you"));
@@ -562,7 +562,7 @@ fn a_key_that_the_provider_repeats_is_not_passed_on() {
 }
 
 #[test]
-fn nesting_without_end_is_refused_and_not_followed() {
+fn rejects_deep_nesting() {
     for body in [
         "[".repeat(100_000),
         "{\"a\":".repeat(100_000),
@@ -633,7 +633,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn no_reply_is_a_panic(status in prop_oneof![Just(200_u16), 100..600_u16], body in bodies()) {
+    fn parsing_never_panics(status in prop_oneof![Just(200_u16), 100..600_u16], body in bodies()) {
         for provider in [CHAT, Provider::OpenAiText, Provider::Anthropic] {
             match provider.parse(status, &body) {
                 Ok(completion) => prop_assert!(completion.finish != Finish::Missing || completion.is_cacheable()),
@@ -643,7 +643,7 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_is_read_back_whatever_it_says(content in "\\PC{1,40}", reasoning in "\\PC{0,20}") {
+    fn any_answer_round_trips(content in "\\PC{1,40}", reasoning in "\\PC{0,20}") {
         let message = json!({ "content": content, "reasoning_content": reasoning });
         let completion = ok(CHAT, &json!({ "choices": [{ "message": message, "finish_reason": "stop" }] }));
         prop_assert_eq!(completion.content, content);

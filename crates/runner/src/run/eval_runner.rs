@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use futures_util::{StreamExt, TryStreamExt, future, stream};
 use reasonscape_cache::{CacheError, Claim, Entry, Response};
 use reasonscape_core::EntryId;
-use reasonscape_providers::{ApiKey, Completion, Finish, ReplyProblem};
+use reasonscape_providers::{ApiKey, Completion, Finish, ReplyError};
 use reasonscape_study::{Eval, PlannedTrial};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, trace};
@@ -416,8 +416,8 @@ impl<'s> EvalRunner<'_, 's> {
 }
 
 /// Whether every other request would be refused for the same reason: a wrong key, model or address.
-fn is_fatal_for_eval(problem: &ReplyProblem) -> bool {
-    matches!(problem, ReplyProblem::Refused { status: 300..=399 | 401..=405, .. })
+fn is_fatal_for_eval(problem: &ReplyError) -> bool {
+    matches!(problem, ReplyError::Refused { status: 300..=399 | 401..=405, .. })
 }
 
 /// Walks the plan on a thread of its own and says what it finds.
