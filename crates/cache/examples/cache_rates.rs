@@ -42,7 +42,7 @@ fn entry(index: u64) -> Entry {
         r#"{{"id":"chatcmpl-{index:032x}","object":"chat.completion","created":1700000000,"model":"example-7b-instruct","choices":[{{"index":0,"message":{{"role":"assistant","content":"{text}"}},"finish_reason":"stop"}}],"usage":{{"prompt_tokens":61,"completion_tokens":288,"total_tokens":349}}}}"#
     );
     let response = Response { status: 200, latency_ms: 12, received_ms: 0, body: body.into_bytes() };
-    Entry { id: EntryId::of(CacheKey::of_canonical(&request)), request, response }
+    Entry { id: EntryId::new(CacheKey::from_canonical_json(&request)), request, response }
 }
 
 /// When a measurement began, by the clock and by the processor.

@@ -96,7 +96,7 @@ impl Entry {
             problem: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
         })?;
         let request = canonical_json(&Json::parse(&text_of(&line.request))?);
-        let key = CacheKey::of_canonical(&request);
+        let key = CacheKey::from_canonical_json(&request);
         if let Some(found) = line.key {
             let found: CacheKey = found.parse()?;
             if found != key {
@@ -147,8 +147,11 @@ mod tests {
 
     fn entry(body: &[u8]) -> Entry {
         let request = r#"{"model": "m", "top_p": 1.0}"#.to_owned();
-        let id =
-            EntryId { key: CacheKey::of_canonical(&request), namespace: "spare \"x\"".into(), repeat: 3 };
+        let id = EntryId {
+            key: CacheKey::from_canonical_json(&request),
+            namespace: "spare \"x\"".into(),
+            repeat: 3,
+        };
         let response = Response { status: 200, latency_ms: 7, received_ms: -1, body: body.to_vec() };
         Entry { id, request, response }
     }

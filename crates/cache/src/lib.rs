@@ -22,7 +22,7 @@
 //! let writer = cache.writer()?;
 //!
 //! let request = canonical_json(&Json::parse(r#"{"model": "m", "messages": []}"#)?);
-//! let id = EntryId::of(CacheKey::of_canonical(&request));
+//! let id = EntryId::new(CacheKey::from_canonical_json(&request));
 //! assert_eq!(writer.claim(vec![id.clone()]).await?, [Claim::Granted]);
 //! assert_eq!(writer.claim(vec![id.clone()]).await?, [Claim::Taken]);
 //!

@@ -213,7 +213,7 @@ impl<'a> Record<'a> {
         let id = self.id()?;
         let decoded = self.decoded()?;
         let request = decoded.request()?.to_owned();
-        if CacheKey::of_canonical(&request) != id.key {
+        if CacheKey::from_canonical_json(&request) != id.key {
             return Err("its key is not that of its request".to_owned());
         }
         Ok(Entry {

@@ -207,9 +207,9 @@ mod tests {
     fn entry(number: u8) -> Entry {
         let request = format!("{{\"n\": {number}}}");
         // Bytes that do not compress: digests of a counter.
-        let digests = (0..100).flat_map(|i| CacheKey::of_canonical(&format!("{number} {i}")).0);
+        let digests = (0..100).flat_map(|i| CacheKey::from_canonical_json(&format!("{number} {i}")).0);
         let response = Response { status: 200, latency_ms: 0, received_ms: 0, body: digests.collect() };
-        Entry { id: EntryId::of(CacheKey::of_canonical(&request)), request, response }
+        Entry { id: EntryId::new(CacheKey::from_canonical_json(&request)), request, response }
     }
 
     #[tokio::test]

@@ -23,13 +23,25 @@ pub struct CacheKey(pub [u8; 32]);
 
 impl CacheKey {
     /// The key of a complete request payload.
-    pub fn of(payload: &Json) -> Self {
-        Self::of_canonical(&canonical_json(payload))
+    pub fn from_payload(payload: &Json) -> Self {
+        Self::from_canonical_json(&canonical_json(payload))
     }
 
     /// The key of a payload that already is canonical JSON, for those who need that text too.
-    pub fn of_canonical(request: &str) -> Self {
+    pub fn from_canonical_json(request: &str) -> Self {
         Self(Sha256::digest(request).into())
+    }
+
+    /// The old name of [`CacheKey::from_payload`].
+    // removed when all users name the new function
+    pub fn of(payload: &Json) -> Self {
+        Self::from_payload(payload)
+    }
+
+    /// The old name of [`CacheKey::from_canonical_json`].
+    // removed when all users name the new function
+    pub fn of_canonical(request: &str) -> Self {
+        Self::from_canonical_json(request)
     }
 }
 
@@ -74,8 +86,14 @@ pub struct EntryId {
 
 impl EntryId {
     /// The identity of a request that is asked once and shares its answers.
-    pub fn of(key: CacheKey) -> Self {
+    pub fn new(key: CacheKey) -> Self {
         Self { key, namespace: Arc::from(""), repeat: 0 }
+    }
+
+    /// The old name of [`EntryId::new`].
+    // removed when all users name the new function
+    pub fn of(key: CacheKey) -> Self {
+        Self::new(key)
     }
 }
 

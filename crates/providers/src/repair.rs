@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_bytes_and_escapes_do_no_harm() {
+    fn tolerates_invalid_bytes_and_escapes() {
         assert_eq!(repair_json(b"\"\xff\""), "\"\u{fffd}\"");
         for text in ["\"\\", "\"\\u", "\"\\u12", "\"\\ud83d", "\"\\ud83d\\u", "\"\\é", "\"\\u00é0\""] {
             let mended = repair_json(text.as_bytes());

@@ -40,7 +40,10 @@ pub use reasonscape_providers::{
     Secret, SecretError, TokenLogprob, UnknownProvider, Usage,
 };
 // removed when all users name the new crate
-pub use reasonscape_simulator as simulate;
+/// The names that the simulator's types had in this crate.
+pub mod simulate {
+    pub use reasonscape_simulator::{GroundTruth as Truth, ResolvedPrompt as Asked, ServerStats as Stats, *};
+}
 // removed when all users name the new crate
 pub use reasonscape_study::{
     Budget, Eval, EvalId, EvalSpec, Examples, HeaderSource, Limits, PlannedRequest as Asked,

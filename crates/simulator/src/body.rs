@@ -9,7 +9,7 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::time::Sleep;
 
-use crate::service::Hangup;
+use crate::service::ConnectionReset;
 
 #[derive(Debug)]
 pub(crate) struct SimulatedBody {
@@ -31,18 +31,18 @@ impl SimulatedBody {
 
 impl Body for SimulatedBody {
     type Data = Bytes;
-    type Error = Hangup;
+    type Error = ConnectionReset;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Hangup>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, ConnectionReset>>> {
         if let Some(data) = self.data.take() {
             return Poll::Ready(Some(Ok(Frame::data(data))));
         }
         match &mut self.then_closes {
             None => Poll::Ready(None),
-            Some(pause) => pause.as_mut().poll(context).map(|()| Some(Err(Hangup))),
+            Some(pause) => pause.as_mut().poll(context).map(|()| Some(Err(ConnectionReset))),
         }
     }
 

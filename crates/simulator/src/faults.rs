@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reasonscape_core::closest;
 
-use crate::rng::{Draws, hash};
+use crate::rng::{Rng, hash};
 
 /// A way for a request to go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -227,26 +227,26 @@ fn kinds(value: &str) -> Result<Vec<FaultKind>, FaultsError> {
 
 impl Faults {
     /// The fault of the request of this number, which is drawn anew for every attempt.
-    pub(crate) fn of_request(&self, number: u64) -> Option<FaultKind> {
+    pub(crate) fn for_request(&self, number: u64) -> Option<FaultKind> {
         if self.rate == 0.0 {
             return None;
         }
         let transport: Vec<FaultKind> =
             self.kinds.iter().copied().filter(|kind| *kind != FaultKind::Overflow).collect();
-        let mut draws = Draws::new(self.seed, &number.to_le_bytes());
-        let goes_wrong = draws.happens(self.share(transport.len()));
-        (goes_wrong && !transport.is_empty()).then(|| transport[draws.below(transport.len())])
+        let mut rng = Rng::new(self.seed, &number.to_le_bytes());
+        let goes_wrong = rng.happens(self.proportion(transport.len()));
+        (goes_wrong && !transport.is_empty()).then(|| transport[rng.below(transport.len())])
     }
 
     /// Whether a prompt is too long for the context, whenever it is asked.
     pub(crate) fn overflows(&self, prompt: &str) -> bool {
         self.rate > 0.0
             && self.kinds.contains(&FaultKind::Overflow)
-            && Draws::new(hash(b"overflow", self.seed), prompt.as_bytes()).happens(self.share(1))
+            && Rng::new(hash(b"overflow", self.seed), prompt.as_bytes()).happens(self.proportion(1))
     }
 
     /// The part of the rate that belongs to this many of the kinds.
-    fn share(&self, kinds: usize) -> f64 {
+    fn proportion(&self, kinds: usize) -> f64 {
         self.rate * kinds as f64 / self.kinds.len().max(1) as f64
     }
 }
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_places_agree() {
+    fn fault_names_match_their_index() {
         for (place, kind) in FaultKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, place);
             assert_eq!(kinds(kind.name()), Ok(vec![kind]));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_read_or_refused_by_name() {
+    fn parses_or_rejects_settings_by_name() {
         let faults: Faults = "rate=0.3, kinds=all, seed=7, retry-after=0.2, slow-ms=50".parse().unwrap();
         assert_eq!((faults.rate, faults.kinds.len(), faults.seed), (0.3, 12, 7));
         assert_eq!((faults.retry_after_seconds, faults.slow), (0.2, Duration::from_millis(50)));
@@ -286,9 +286,9 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_has_its_part() {
+    fn each_fault_kind_gets_its_proportion() {
         let faults: Faults = "rate=0.4,kinds=429+500+overflow+slow".parse().unwrap();
-        let drawn: Vec<FaultKind> = (0..40_000).filter_map(|number| faults.of_request(number)).collect();
+        let drawn: Vec<FaultKind> = (0..40_000).filter_map(|number| faults.for_request(number)).collect();
         // Five standard deviations of a binomial with n = 40,000 and p = 0.1 are 300.
         for kind in [FaultKind::TooManyRequests, FaultKind::ServerError, FaultKind::Slow] {
             assert!(drawn.iter().filter(|drawn| **drawn == kind).count().abs_diff(4000) < 300, "{kind:?}");
@@ -299,8 +299,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_goes_wrong_by_default() {
-        assert!((0..1000).all(|number| Faults::default().of_request(number).is_none()));
+    fn no_faults_by_default() {
+        assert!((0..1000).all(|number| Faults::default().for_request(number).is_none()));
         assert!(!Faults::default().overflows("x"));
     }
 }

@@ -43,9 +43,9 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 
 pub use faults::{FaultKind, Faults, FaultsError};
-pub use reply::{Asked, Simulator};
-pub use skill::{CONTEXT_TOKENS, SimulatedModel, Truth, true_accuracy};
-pub use stats::Stats;
+pub use reply::{ResolvedPrompt, Simulator};
+pub use skill::{CONTEXT_TOKENS, GroundTruth, SimulatedModel, true_accuracy};
+pub use stats::ServerStats;
 
 use service::{Key, Service};
 
@@ -167,13 +167,13 @@ impl SimulatedServer {
     }
 
     /// What it has seen so far.
-    pub fn stats(&self) -> Stats {
+    pub fn stats(&self) -> ServerStats {
         self.service.counters.read()
     }
 
     /// How often it was asked with this very body at a path such as `/v1/chat/completions`, answered or not.
-    pub fn times_asked(&self, path: &str, body: &[u8]) -> u32 {
-        stats::Api::by_path(path).map_or(0, |api| self.service.counters.times_asked(api, body))
+    pub fn request_count(&self, path: &str, body: &[u8]) -> u32 {
+        stats::Api::by_path(path).map_or(0, |api| self.service.counters.request_count(api, body))
     }
 
     /// Forgets what it has seen, and how often each request was answered.

@@ -30,7 +30,7 @@ pub(crate) enum Style {
 
 /// A model with a character: numbers from which everything else follows.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Character {
+pub(crate) struct ModelProfile {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
     /// Logit of knowing the answer where every parameter is at its easiest.
@@ -53,8 +53,8 @@ pub(crate) struct Character {
 }
 
 /// Every model of character.
-pub(crate) static CHARACTERS: [Character; 5] = [
-    Character {
+pub(crate) static MODEL_PROFILES: [ModelProfile; 5] = [
+    ModelProfile {
         name: "sim-strong",
         description: "knows most answers and thinks before it gives them",
         ability: 4.6,
@@ -67,7 +67,7 @@ pub(crate) static CHARACTERS: [Character; 5] = [
         style: Style::Boxed,
         states: None,
     },
-    Character {
+    ModelProfile {
         name: "sim-cheap",
         description: "mediocre, in few words",
         ability: 2.7,
@@ -80,7 +80,7 @@ pub(crate) static CHARACTERS: [Character; 5] = [
         style: Style::Sentence,
         states: None,
     },
-    Character {
+    ModelProfile {
         name: "sim-truncating",
         description: "knows much, but thinks so long that hard questions run into the token limit",
         ability: 4.2,
@@ -93,7 +93,7 @@ pub(crate) static CHARACTERS: [Character; 5] = [
         style: Style::Boxed,
         states: None,
     },
-    Character {
+    ModelProfile {
         name: "sim-guessing",
         description: "knows little, always answers, picks one where there are options, and is always 95 % sure",
         ability: 0.0,
@@ -106,7 +106,7 @@ pub(crate) static CHARACTERS: [Character; 5] = [
         style: Style::Label,
         states: Some(0.95),
     },
-    Character {
+    ModelProfile {
         name: "sim-specialist",
         description: "superb at formal tasks (arithmetic, boolean, brackets, jsonpath, sequence, sort), lost in the rest",
         ability: 1.0,

@@ -27,8 +27,8 @@ impl Question {
 
 /// All questions of some suites, by the hash of their prompts.
 #[derive(Debug, Default)]
-pub(crate) struct Questions {
-    by_prompt: HashMap<u64, Question, BuildHasherDefault<AlreadyHashed>>,
+pub(crate) struct QuestionIndex {
+    by_prompt: HashMap<u64, Question, BuildHasherDefault<IdentityHasher>>,
     /// The first eight bytes of prompts; a span that begins otherwise is not looked at.
     openings: Vec<[u8; OPENING]>,
 }
@@ -42,11 +42,11 @@ pub(crate) struct Found<'a> {
 
 const OPENING: usize = 8;
 /// How far into a line a label such as `Question:` may reach.
-const LONGEST_LABEL: usize = 48;
+const MAX_LABEL_LEN: usize = 48;
 /// Lines longer than this are only compared whole.
-const LONGEST_LINE: usize = 8192;
+const MAX_LINE_LEN: usize = 8192;
 
-impl Questions {
+impl QuestionIndex {
     /// Generates the tests of every point, `count` of them or as many as the suite says.
     pub(crate) fn new(suites: &[Suite], count: Option<usize>) -> Self {
         let mut questions = Self::default();
@@ -87,7 +87,7 @@ impl Questions {
         let mut end = text.len();
         loop {
             let start = text[..end].rfind('\n').map_or(0, |newline| newline + 1);
-            let label = text[start..end].find(": ").filter(|length| *length <= LONGEST_LABEL);
+            let label = text[start..end].find(": ").filter(|length| *length <= MAX_LABEL_LEN);
             for start in [Some(start), label.map(|length| start + length + 2)].into_iter().flatten() {
                 if let Some(found) = self.find_at(&text[start..], ending) {
                     return Some(found);
@@ -132,7 +132,7 @@ impl Questions {
     }
 
     fn ends_within_line(&self, state: u64, line: &str) -> Option<Found<'_>> {
-        if line.len() > LONGEST_LINE {
+        if line.len() > MAX_LINE_LEN {
             return None;
         }
         line.match_indices([' ', '<', '['])
@@ -176,9 +176,9 @@ fn tests(
 
 /// The keys are hashes; hashing them again would only take time.
 #[derive(Debug, Default)]
-struct AlreadyHashed(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for AlreadyHashed {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -196,7 +196,7 @@ impl Hasher for AlreadyHashed {
 mod tests {
     use super::*;
 
-    fn quick() -> (Questions, Vec<String>) {
+    fn quick() -> (QuestionIndex, Vec<String>) {
         let suite = Suite::parse(Suite::built_in("quick").unwrap()).unwrap();
         let prompts = suite
             .points()
@@ -205,11 +205,11 @@ mod tests {
                 Tests::new(point.task, point.params, suite.seed).take(2).map(|test| test.prompt)
             })
             .collect();
-        (Questions::new(&[suite], Some(4)), prompts)
+        (QuestionIndex::new(&[suite], Some(4)), prompts)
     }
 
     #[test]
-    fn a_question_is_found_in_every_kind_of_frame() {
+    fn finds_questions_inside_any_template() {
         let (questions, prompts) = quick();
         let another = &prompts[0];
         for prompt in &prompts {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_question_is_not_found() {
+    fn does_not_find_unknown_questions() {
         let (questions, prompts) = quick();
         let cut = &prompts[3][..prompts[3].len() - 1];
         for text in ["", "\n", "What is the value of this expression?", "Was ist größer: ä oder ö?", cut]

@@ -7,8 +7,8 @@ use reasonscape_providers::{Completion, Finish, Usage};
 
 use crate::distractors;
 use crate::model_profiles::Style;
-use crate::question_index::{Found, Questions};
-use crate::rng::{Draws, hash};
+use crate::question_index::{Found, QuestionIndex};
+use crate::rng::{Rng, hash};
 use crate::skill::{CONTEXT_TOKENS, SimulatedModel};
 use crate::text_gen::{self, Ending};
 
@@ -19,7 +19,7 @@ const UNKNOWN: &str = "I do not know this question.";
 ///
 /// ```
 /// use reasonscape_core::{Suite, Tests};
-/// use reasonscape_simulator::{Asked, SimulatedModel, Simulator};
+/// use reasonscape_simulator::{ResolvedPrompt, SimulatedModel, Simulator};
 ///
 /// let suite = Suite::parse(Suite::built_in("quick").expect("it is built in"))?;
 /// let point = &suite.points()[0];
@@ -27,19 +27,19 @@ const UNKNOWN: &str = "I do not know this question.";
 /// let all_knowing = SimulatedModel::by_name("sim-p1").expect("one of the family");
 ///
 /// let simulator = Simulator::new(std::slice::from_ref(&suite), None, 0);
-/// let reply = simulator.complete(&all_knowing, &Asked::new(&test.prompt));
+/// let reply = simulator.complete(&all_knowing, &ResolvedPrompt::new(&test.prompt));
 /// assert!(reply.content.contains(&test.target));
 /// # Ok::<(), reasonscape_core::SuiteError>(())
 /// ```
 #[derive(Debug)]
 pub struct Simulator {
-    questions: Questions,
+    questions: QuestionIndex,
     seed: u64,
 }
 
 /// What a simulated model is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct ResolvedPrompt<'a> {
     /// The text that holds the question: the last one that is known counts.
     pub text: &'a str,
     /// The most tokens that the reply may have.
@@ -50,7 +50,7 @@ pub struct Asked<'a> {
     pub states_confidence: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ResolvedPrompt<'a> {
     /// A question at temperature 0 without a token limit of its own.
     pub fn new(text: &'a str) -> Self {
         Self { text, max_tokens: CONTEXT_TOKENS, repeat: 0, states_confidence: false }
@@ -88,7 +88,7 @@ impl Simulator {
     ///
     /// Another `seed` gives models of the same skill that know other answers.
     pub fn new(suites: &[Suite], count: Option<usize>, seed: u64) -> Self {
-        Self { questions: Questions::new(suites, count), seed }
+        Self { questions: QuestionIndex::new(suites, count), seed }
     }
 
     /// How many questions the models can know.
@@ -97,8 +97,8 @@ impl Simulator {
     }
 
     /// What a model replies, the same for the same model, question and repeat.
-    pub fn complete(&self, model: &SimulatedModel, asked: &Asked<'_>) -> Completion {
-        let reply = self.reply(model, asked);
+    pub fn complete(&self, model: &SimulatedModel, prompt: &ResolvedPrompt<'_>) -> Completion {
+        let reply = self.reply(model, prompt);
         let Reply { text: Text { reasoning, closing }, .. } = reply;
         let (reasoning, content) = match (reply.thinks, reasoning.is_empty(), closing.is_empty()) {
             (true, _, _) => (Some(reasoning), closing),
@@ -111,7 +111,7 @@ impl Simulator {
             reasoning,
             finish: if reply.truncated { Finish::Length } else { Finish::Stop },
             usage: Usage {
-                prompt_tokens: Some(count_words(asked.text).into()),
+                prompt_tokens: Some(count_words(prompt.text).into()),
                 completion_tokens: Some(reply.completion_tokens.into()),
                 reasoning_tokens: Some(reply.reasoning_tokens.into()),
             },
@@ -119,42 +119,48 @@ impl Simulator {
         }
     }
 
-    pub(crate) fn reply(&self, model: &SimulatedModel, asked: &Asked<'_>) -> Reply {
-        let limit = asked.max_tokens.clamp(1, CONTEXT_TOKENS);
-        match self.questions.find(asked.text) {
-            Some(found) => self.reply_to(model, found, limit, asked),
-            None => unknown(hash(asked.text.as_bytes(), self.seed), limit),
+    pub(crate) fn reply(&self, model: &SimulatedModel, prompt: &ResolvedPrompt<'_>) -> Reply {
+        let limit = prompt.max_tokens.clamp(1, CONTEXT_TOKENS);
+        match self.questions.find(prompt.text) {
+            Some(found) => self.reply_to(model, found, limit, prompt),
+            None => unknown(hash(prompt.text.as_bytes(), self.seed), limit),
         }
     }
 
-    fn reply_to(&self, model: &SimulatedModel, found: Found<'_>, limit: u32, asked: &Asked<'_>) -> Reply {
-        let Found { prompt, question } = found;
-        let mut draws = Draws::new(
+    fn reply_to(
+        &self,
+        model: &SimulatedModel,
+        found: Found<'_>,
+        limit: u32,
+        prompt: &ResolvedPrompt<'_>,
+    ) -> Reply {
+        let Found { prompt: prompt_hash, question } = found;
+        let mut rng = Rng::new(
             hash(
                 &model.identity().to_le_bytes(),
-                self.seed ^ asked.repeat.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+                self.seed ^ prompt.repeat.wrapping_mul(0x9e37_79b9_7f4a_7c15),
             ),
-            &prompt.to_le_bytes(),
+            &prompt_hash.to_le_bytes(),
         );
         let truth = model.truth_at(&question.difficulty, question.task, limit);
         // Every number is drawn whether or not it is needed, so that a larger limit changes nothing but the cut.
-        let id = draws.next();
-        let knows = draws.happens(truth.knows);
-        let loops = draws.happens(truth.loops) && !knows;
-        let cut = draws.happens(truth.cut);
-        let tokens = model.tokens(&question.difficulty, draws.unit());
+        let id = rng.next();
+        let knows = rng.happens(truth.knows);
+        let loops = rng.happens(truth.loops) && !knows;
+        let cut = rng.happens(truth.cut);
+        let tokens = model.tokens(&question.difficulty, rng.unit());
 
         let answer = if knows {
             question.target.to_string()
         } else if question.options.is_empty() {
-            distractors::answer(question.task.answer_type(), &question.target, &mut draws)
+            distractors::answer(question.task.answer_type(), &question.target, &mut rng)
         } else {
-            question.options[draws.below(question.options.len())].to_string()
+            question.options[rng.below(question.options.len())].to_string()
         };
         let completed = truth.knows + (1.0 - truth.knows) * (1.0 - truth.loops);
         let confidence = (truth.knows + (completed - truth.knows) * question.guess()) / completed.max(1e-9);
         let (mut closing, answer) = closing(model.style(), &answer);
-        if asked.states_confidence {
+        if prompt.states_confidence {
             let stated = model.stated_confidence().unwrap_or(confidence);
             let _ = write!(closing, "\nConfidence: {:.0}%", 100.0 * stated);
         }
@@ -172,7 +178,7 @@ impl Simulator {
             if truncated { (String::new(), 0..0, 0) } else { (closing, answer, closing_tokens) };
         let thinking = completion_tokens - closing_tokens;
         let mut reasoning = Vec::new();
-        text_gen::write(&mut reasoning, thinking, ending, &mut draws);
+        text_gen::write(&mut reasoning, thinking, ending, &mut rng);
 
         Reply {
             id,
@@ -227,15 +233,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_suite_holds_is_admitted() {
+    fn unknown_questions_get_a_fixed_reply() {
         let simulator = Simulator::new(&[], None, 0);
         let model = SimulatedModel::by_name("sim-strong").unwrap();
-        let reply = simulator.complete(&model, &Asked::new("Who wrote Faust?"));
+        let reply = simulator.complete(&model, &ResolvedPrompt::new("Who wrote Faust?"));
         assert_eq!((reply.content.as_str(), reply.finish), (UNKNOWN, Finish::Stop));
     }
 
     #[test]
-    fn the_answer_is_where_the_reply_says() {
+    fn answer_span_is_correct() {
         for style in [Style::Sentence, Style::Boxed, Style::Label] {
             let (text, answer) = closing(style, ")]}");
             assert_eq!(&text[answer], ")]}");

@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_read_in_each_of_its_forms() {
+    fn reads_every_form_of_content() {
         for (api, body) in [
             (
                 Api::Chat,
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_answered_is_named() {
+    fn bad_requests_name_the_field() {
         let refused = |api, body: &str| Request::read(api, body.as_bytes()).unwrap_err();
         assert!(matches!(refused(Api::Chat, "{"), BadRequest::NotJson(_)));
         assert_eq!(refused(Api::Chat, r#"{"stream": true}"#), BadRequest::Stream);

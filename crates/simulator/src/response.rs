@@ -196,10 +196,10 @@ struct Token<'a> {
 /// The first token of the answer carries the model's confidence in it and the rest of the answer is certain, so that
 /// the answer as a whole has the probability with which it is right.
 fn tokens(reply: &Reply) -> Vec<Token<'_>> {
-    const OF_PROSE: f64 = -0.05;
+    const TEXT_LOGPROB: f64 = -0.05;
     let mut tokens = Vec::new();
     if !reply.thinks {
-        tokens.extend(words(&reply.text.reasoning).map(|(_, text)| Token { text, logprob: OF_PROSE }));
+        tokens.extend(words(&reply.text.reasoning).map(|(_, text)| Token { text, logprob: TEXT_LOGPROB }));
     }
     let mut started = false;
     tokens.extend(words(&reply.text.closing).map(|(end, text)| {
@@ -208,7 +208,7 @@ fn tokens(reply: &Reply) -> Vec<Token<'_>> {
         let logprob = match (in_answer, first) {
             (true, true) => reply.confidence.ln(),
             (true, false) => 0.0,
-            (false, _) => OF_PROSE,
+            (false, _) => TEXT_LOGPROB,
         };
         Token { text, logprob }
     }));

@@ -6,11 +6,11 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 ///
 /// CPython's generator would take longer to seed than a whole reply may take to make.
 #[derive(Debug, Clone)]
-pub(crate) struct Draws {
+pub(crate) struct Rng {
     state: u64,
 }
 
-impl Draws {
+impl Rng {
     /// The stream of `seed` for `what`.
     pub(crate) fn new(seed: u64, what: &[u8]) -> Self {
         Self { state: hash(what, seed) }
@@ -51,22 +51,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_belong_to_seed_and_words() {
-        let first = |seed, what: &[u8]| Draws::new(seed, what).next();
+    fn rng_depends_on_seed_and_words() {
+        let first = |seed, what: &[u8]| Rng::new(seed, what).next();
         assert_eq!(first(1, b"a"), first(1, b"a"));
         assert_ne!(first(1, b"a"), first(2, b"a"));
         assert_ne!(first(1, b"a"), first(1, b"b"));
     }
 
     #[test]
-    fn units_are_even() {
-        let mut draws = Draws::new(7, b"even");
+    fn unit_draws_are_uniform() {
+        let mut rng = Rng::new(7, b"even");
         let mut bins = [0_u32; 10];
         for _ in 0..100_000 {
-            bins[(draws.unit() * 10.0) as usize] += 1;
+            bins[(rng.unit() * 10.0) as usize] += 1;
         }
         // Five standard deviations of a binomial with n = 100,000 and p = 0.1.
         assert!(bins.iter().all(|count| count.abs_diff(10_000) < 475), "{bins:?}");
-        assert!((0..1000).all(|_| draws.below(3) < 3));
+        assert!((0..1000).all(|_| rng.below(3) < 3));
     }
 }

@@ -13,14 +13,14 @@ use serde_json::json;
 
 use crate::body::SimulatedBody;
 use crate::faults::{FaultKind, Faults};
-use crate::reply::{Asked, Simulator};
+use crate::reply::{ResolvedPrompt, Simulator};
 use crate::request::{Request, Sampling};
 use crate::response::{self, ErrorBody, Missing};
 use crate::skill::SimulatedModel;
 use crate::stats::{Api, Counters};
 
 /// More than any prompt; what is larger is refused unread.
-const LARGEST_BODY: usize = 16 << 20;
+const MAX_BODY_LEN: usize = 16 << 20;
 /// Long enough for what was written to leave the machine before the connection closes.
 const HALF_PAUSE: Duration = Duration::from_millis(20);
 
@@ -50,9 +50,9 @@ impl std::fmt::Debug for Key {
 /// The connection is to be closed without a reply.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is closed on purpose")]
-pub(crate) struct Hangup;
+pub(crate) struct ConnectionReset;
 
-type Answer = Result<Response<SimulatedBody>, Hangup>;
+type Answer = Result<Response<SimulatedBody>, ConnectionReset>;
 
 impl Service {
     pub(crate) fn new(simulator: Simulator, faults: Faults, key: Option<Key>) -> Self {
@@ -86,7 +86,7 @@ impl Service {
     }
 
     async fn answer(&self, api: Api, headers: &HeaderMap, body: Incoming) -> Answer {
-        let Ok(body) = Limited::new(body, LARGEST_BODY).collect().await else {
+        let Ok(body) = Limited::new(body, MAX_BODY_LEN).collect().await else {
             return Ok(bad_request(api, StatusCode::PAYLOAD_TOO_LARGE, "the body is too large", None));
         };
         let body = body.to_bytes();
@@ -95,7 +95,7 @@ impl Service {
             self.counters.unauthorized();
             return Ok(unauthorized(api));
         }
-        let fault = self.faults.of_request(self.number.fetch_add(1, Ordering::Relaxed));
+        let fault = self.faults.for_request(self.number.fetch_add(1, Ordering::Relaxed));
         if let Some(fault) = fault {
             self.counters.fault(fault);
             if let Some(answer) = self.fail(api, fault).await {
@@ -124,13 +124,13 @@ impl Service {
             Sampling::Seeded(seed) => seed as u64,
             Sampling::Free => before.into(),
         };
-        let asked = Asked {
+        let prompt = ResolvedPrompt {
             text: &request.text,
             max_tokens: request.max_tokens,
             repeat,
             states_confidence: request.states_confidence,
         };
-        let reply = self.simulator.reply(&model, &asked);
+        let reply = self.simulator.reply(&model, &prompt);
         if !reply.known_question {
             self.counters.unknown_question();
         }
@@ -183,7 +183,7 @@ impl Service {
             }
             // The client gives up, or the server stops: both drop this.
             FaultKind::Stall => std::future::pending().await,
-            FaultKind::Reset => Some(Err(Hangup)),
+            FaultKind::Reset => Some(Err(ConnectionReset)),
             FaultKind::WrongType => {
                 // Both are seen in the wild: proxies that say what they are, and login pages with status 200.
                 let number = self.number.load(Ordering::Relaxed);
@@ -211,7 +211,7 @@ fn models() -> serde_json::Value {
         ("sim-p0.85", "knows each answer with probability 0.85; any probability can stand there"),
         ("sim-p0.85-t0.1", "the same, and truncated with probability 0.1"),
     ];
-    let data: Vec<_> = SimulatedModel::characters()
+    let data: Vec<_> = SimulatedModel::profiles()
         .chain(family)
         .map(|(id, description)| {
             json!({ "id": id, "object": "model", "owned_by": "reasonscape", "description": description })
@@ -267,7 +267,7 @@ fn unauthorized(api: Api) -> Response<SimulatedBody> {
 }
 
 fn unknown_model(api: Api, name: &str) -> Response<SimulatedBody> {
-    let known: Vec<&str> = SimulatedModel::characters().map(|(name, _)| name).collect();
+    let known: Vec<&str> = SimulatedModel::profiles().map(|(name, _)| name).collect();
     let message = format!(
         "there is no model `{name}`; there are {}, and the family `sim-p0.85-t0.1`",
         known.join(", ")

@@ -2,13 +2,13 @@
 
 use reasonscape_core::{Dimension, Params, Range, Task};
 
-use crate::model_profiles::{CHARACTERS, Character, Style, TASKS};
+use crate::model_profiles::{MODEL_PROFILES, ModelProfile, Style, TASKS};
 use crate::rng::hash;
 
 /// The most tokens that a reply can have, whatever was asked for: what a request without a limit runs into.
 pub const CONTEXT_TOKENS: u32 = 16_384;
 
-/// The kinds of dimension, in the order of [`Character::weights`].
+/// The kinds of dimension, in the order of [`ModelProfile::weights`].
 const DIMENSIONS: [Dimension; 5] =
     [Dimension::Length, Dimension::Depth, Dimension::Interference, Dimension::Format, Dimension::MultiStep];
 
@@ -35,7 +35,7 @@ impl Difficulty {
             }
         }
         let mean = by_dimension.iter().sum::<f64>() / task.parameters().len().max(1) as f64;
-        Self { by_dimension, mean, ability_of_task: of_task(&TASKS, task) }
+        Self { by_dimension, mean, ability_of_task: task_logit(&TASKS, task) }
     }
 }
 
@@ -56,7 +56,7 @@ fn position(range: &Range, name: &str, params: &Params) -> f64 {
     }
 }
 
-fn of_task(logits: &[(&str, f64)], task: &dyn Task) -> f64 {
+fn task_logit(logits: &[(&str, f64)], task: &dyn Task) -> f64 {
     logits.iter().find(|(name, _)| *name == task.name()).map_or(0.0, |(_, logit)| *logit)
 }
 
@@ -74,7 +74,7 @@ pub struct SimulatedModel(Kind);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
-    Character(&'static Character),
+    ModelProfile(&'static ModelProfile),
     /// Knows every answer with one probability and is truncated with another, both independent of everything.
     Flat {
         knows: f64,
@@ -84,7 +84,7 @@ enum Kind {
 
 /// The probabilities behind the answers of a model at a point under a token limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Truth {
+pub struct GroundTruth {
     /// That it knows the answer, whether or not it gets to say it: [`true_accuracy`].
     pub knows: f64,
     /// That its reasoning is cut by the limit, which does not depend on whether it knows.
@@ -93,7 +93,7 @@ pub struct Truth {
     pub loops: f64,
 }
 
-impl Truth {
+impl GroundTruth {
     /// The probability that a trial is truncated, cut or looping.
     pub fn truncated(&self) -> f64 {
         1.0 - (1.0 - self.cut) * (1.0 - (1.0 - self.knows) * self.loops)
@@ -115,8 +115,8 @@ impl Truth {
 impl SimulatedModel {
     /// The model of this name.
     pub fn by_name(name: &str) -> Option<Self> {
-        if let Some(character) = CHARACTERS.iter().find(|character| character.name == name) {
-            return Some(Self(Kind::Character(character)));
+        if let Some(profile) = MODEL_PROFILES.iter().find(|profile| profile.name == name) {
+            return Some(Self(Kind::ModelProfile(profile)));
         }
         let numbers = name.strip_prefix("sim-p")?;
         let (knows, truncated) = numbers.split_once("-t").unwrap_or((numbers, "0"));
@@ -125,25 +125,25 @@ impl SimulatedModel {
     }
 
     /// The models of character by name, each with what it is like.
-    pub fn characters() -> impl Iterator<Item = (&'static str, &'static str)> {
-        CHARACTERS.iter().map(|character| (character.name, character.description))
+    pub fn profiles() -> impl Iterator<Item = (&'static str, &'static str)> {
+        MODEL_PROFILES.iter().map(|profile| (profile.name, profile.description))
     }
 
     /// The true probabilities at a point, for a request that allows this many tokens.
-    pub fn truth(&self, task: &dyn Task, params: &Params, max_tokens: u32) -> Truth {
+    pub fn truth(&self, task: &dyn Task, params: &Params, max_tokens: u32) -> GroundTruth {
         self.truth_at(&Difficulty::new(task, params), task, max_tokens)
     }
 
-    pub(crate) fn truth_at(&self, difficulty: &Difficulty, task: &dyn Task, max_tokens: u32) -> Truth {
+    pub(crate) fn truth_at(&self, difficulty: &Difficulty, task: &dyn Task, max_tokens: u32) -> GroundTruth {
         match self.0 {
-            Kind::Flat { knows, truncated } => Truth { knows, cut: truncated, loops: 0.0 },
-            Kind::Character(character) => {
+            Kind::Flat { knows, truncated } => GroundTruth { knows, cut: truncated, loops: 0.0 },
+            Kind::ModelProfile(profile) => {
                 let limit = f64::from(max_tokens.min(CONTEXT_TOKENS)) / self.mean_tokens(difficulty);
                 let cut = (1.0 + TOKEN_SPREAD - limit) / (2.0 * TOKEN_SPREAD);
-                Truth {
-                    knows: character.knows(difficulty, task),
+                GroundTruth {
+                    knows: profile.knows(difficulty, task),
                     cut: cut.clamp(0.0, 1.0),
-                    loops: character.loops,
+                    loops: profile.loops,
                 }
             }
         }
@@ -151,21 +151,21 @@ impl SimulatedModel {
 
     /// How many tokens a reply takes, for a draw from 0 to 1.
     pub(crate) fn tokens(&self, difficulty: &Difficulty, draw: f64) -> u32 {
-        let share = 1.0 - TOKEN_SPREAD + 2.0 * TOKEN_SPREAD * draw;
-        (self.mean_tokens(difficulty) * share).ceil() as u32
+        let proportion = 1.0 - TOKEN_SPREAD + 2.0 * TOKEN_SPREAD * draw;
+        (self.mean_tokens(difficulty) * proportion).ceil() as u32
     }
 
     fn mean_tokens(&self, difficulty: &Difficulty) -> f64 {
         match self.0 {
             Kind::Flat { .. } => 24.0,
-            Kind::Character(character) => character.tokens * (character.growth * difficulty.mean).exp(),
+            Kind::ModelProfile(profile) => profile.tokens * (profile.growth * difficulty.mean).exp(),
         }
     }
 
     /// A number for the model, to draw by.
     pub(crate) fn identity(&self) -> u64 {
         match self.0 {
-            Kind::Character(character) => hash(character.name.as_bytes(), 0),
+            Kind::ModelProfile(profile) => hash(profile.name.as_bytes(), 0),
             Kind::Flat { knows, truncated } => hash(&truncated.to_le_bytes(), knows.to_bits()),
         }
     }
@@ -176,30 +176,30 @@ impl SimulatedModel {
     }
 
     pub(crate) fn thinks(&self) -> bool {
-        matches!(self.0, Kind::Character(character) if character.thinks)
+        matches!(self.0, Kind::ModelProfile(profile) if profile.thinks)
     }
 
     /// The confidence that it always claims, if it does not say the truth.
     pub(crate) fn stated_confidence(&self) -> Option<f64> {
         match self.0 {
             Kind::Flat { .. } => None,
-            Kind::Character(character) => character.states,
+            Kind::ModelProfile(profile) => profile.states,
         }
     }
 
     pub(crate) fn style(&self) -> Style {
         match self.0 {
             Kind::Flat { .. } => Style::Sentence,
-            Kind::Character(character) => character.style,
+            Kind::ModelProfile(profile) => profile.style,
         }
     }
 }
 
-impl Character {
+impl ModelProfile {
     fn knows(&self, difficulty: &Difficulty, task: &dyn Task) -> f64 {
         let load: f64 =
             self.weights.iter().zip(difficulty.by_dimension).map(|(weight, sum)| weight * sum).sum();
-        let ability = self.ability + of_task(self.strengths, task) + difficulty.ability_of_task;
+        let ability = self.ability + task_logit(self.strengths, task) + difficulty.ability_of_task;
         1.0 / (1.0 + (load - ability).exp())
     }
 }
@@ -215,7 +215,7 @@ impl Character {
 ///
 /// let task = tasks::by_name("sort").expect("a built-in task");
 /// let at = |length| Params::new(task, &Json::parse(&format!(r#"{{"length": {length}}}"#)).unwrap()).unwrap();
-/// let model = SimulatedModel::by_name("sim-cheap").expect("a model of character");
+/// let model = SimulatedModel::by_name("sim-cheap").expect("a model of profile");
 /// assert!(true_accuracy(&model, task, &at(4)) > true_accuracy(&model, task, &at(40)));
 /// ```
 pub fn true_accuracy(model: &SimulatedModel, task: &dyn Task, params: &Params) -> f64 {
@@ -229,21 +229,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_task_has_its_hardness() {
+    fn every_task_has_a_difficulty() {
         for task in reasonscape_core::tasks::ALL {
             assert!(TASKS.iter().any(|(name, _)| *name == task.name()), "{}", task.name());
         }
     }
 
     /// The row that `docs/simulator.md` has for a model.
-    fn row(character: &'static Character) -> String {
-        let Character { name, ability, weights, tokens, growth, loops, .. } = character;
+    fn row(profile: &'static ModelProfile) -> String {
+        let ModelProfile { name, ability, weights, tokens, growth, loops, .. } = profile;
         let suite = Suite::parse(Suite::built_in("r12").unwrap()).unwrap();
-        let model = SimulatedModel(Kind::Character(character));
-        let truths: Vec<Truth> =
+        let model = SimulatedModel(Kind::ModelProfile(profile));
+        let truths: Vec<GroundTruth> =
             suite.points().iter().map(|point| model.truth(point.task, point.params, 2048)).collect();
-        let mean = |of: fn(&Truth) -> f64| truths.iter().map(of).sum::<f64>() / truths.len() as f64;
-        let (knows, truncated) = (mean(|truth| truth.knows), mean(Truth::truncated));
+        let mean = |of: fn(&GroundTruth) -> f64| truths.iter().map(of).sum::<f64>() / truths.len() as f64;
+        let (knows, truncated) = (mean(|truth| truth.knows), mean(GroundTruth::truncated));
         let weights = weights.map(|weight| format!("{weight:.1}")).join(" ");
         format!(
             "| `{name}` | {ability:.1} | {weights} | {tokens} | {growth:.1} | {loops:.2} | {knows:.2} | {truncated:.2} |"
@@ -251,10 +251,10 @@ mod tests {
     }
 
     #[test]
-    fn the_documentation_has_these_numbers() {
+    fn documentation_lists_the_profiles() {
         let page = include_str!("../../../docs/simulator.md");
-        for character in &CHARACTERS {
-            let row = row(character);
+        for profile in &MODEL_PROFILES {
+            let row = row(profile);
             assert!(page.contains(&row), "docs/simulator.md lacks this row:\n{row}");
         }
         for (task, logit) in TASKS {
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn names_outside_the_family_are_strangers() {
+    fn unknown_model_names_are_rejected() {
         for name in
             ["sim-p", "sim-p1.01", "sim-p-0.1", "sim-p0.5-t", "sim-p0.5-t2", "sim-pNaN", "sim-", "gpt"]
         {
@@ -273,8 +273,8 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_the_truth_fit_together() {
-        let truth = Truth { knows: 0.6, cut: 0.25, loops: 0.5 };
+    fn ground_truth_probabilities_are_consistent() {
+        let truth = GroundTruth { knows: 0.6, cut: 0.25, loops: 0.5 };
         assert_eq!(truth.truncated(), 1.0 - 0.75 * 0.8);
         assert!((truth.correct(0.5) - 0.75 * 0.7).abs() < 1e-12);
         assert!((truth.known_when_completed() - 0.75).abs() < 1e-12);

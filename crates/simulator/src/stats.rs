@@ -38,7 +38,7 @@ impl Api {
 
 /// What the server has seen since it started or since the last `POST /stats/reset`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Stats {
+pub struct ServerStats {
     /// Requests to the three APIs, faults and refusals included.
     pub requests: u64,
     /// The same by path.
@@ -66,7 +66,7 @@ pub struct Stats {
 const SHARDS: usize = 64;
 const STATUSES: usize = 600;
 
-/// The counters behind [`Stats`]: atomics, and how often each request came and was answered.
+/// The counters behind [`ServerStats`]: atomics, and how often each request came and was answered.
 #[derive(Debug)]
 pub(crate) struct Counters {
     by_path: [AtomicU64; 3],
@@ -85,7 +85,7 @@ pub(crate) struct Counters {
 /// How often one request has come.
 #[derive(Debug, Clone, Copy, Default)]
 struct Times {
-    asked: u32,
+    requests: u32,
     answered: u32,
 }
 
@@ -122,7 +122,7 @@ impl Drop for InFlight<'_> {
 pub(crate) struct Identity(u64);
 
 impl Identity {
-    fn of(api: Api, body: &[u8]) -> Self {
+    fn new(api: Api, body: &[u8]) -> Self {
         Self(hash(body, api as u64))
     }
 }
@@ -133,10 +133,10 @@ impl Counters {
         add(&self.by_path[api as usize]);
         let now = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
         self.peak_in_flight.fetch_max(now, Ordering::Relaxed);
-        let identity = Identity::of(api, body);
+        let identity = Identity::new(api, body);
         let mut shard = self.shard(identity);
         let times = shard.entry(identity.0).or_default();
-        times.asked += 1;
+        times.requests += 1;
         if times.answered > 0 {
             add(&self.duplicates);
         }
@@ -153,9 +153,9 @@ impl Counters {
     }
 
     /// How often this very request has come, answered or not.
-    pub(crate) fn times_asked(&self, api: Api, body: &[u8]) -> u32 {
-        let identity = Identity::of(api, body);
-        self.shard(identity).get(&identity.0).map_or(0, |times| times.asked)
+    pub(crate) fn request_count(&self, api: Api, body: &[u8]) -> u32 {
+        let identity = Identity::new(api, body);
+        self.shard(identity).get(&identity.0).map_or(0, |times| times.requests)
     }
 
     pub(crate) fn status(&self, status: u16) {
@@ -176,12 +176,12 @@ impl Counters {
         add(&self.unauthorized);
     }
 
-    pub(crate) fn read(&self) -> Stats {
+    pub(crate) fn read(&self) -> ServerStats {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let by_path: BTreeMap<_, _> =
             Api::ALL.into_iter().map(|api| (api.path(), count(&self.by_path[api as usize]))).collect();
         let seen = |(key, counter): (u16, &AtomicU64)| Some((key, count(counter))).filter(|(_, n)| *n > 0);
-        Stats {
+        ServerStats {
             requests: by_path.values().sum(),
             by_path,
             by_status: (0..).zip(&self.by_status).filter_map(seen).collect(),
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_answered_can_be_a_duplicate() {
+    fn duplicates_count_only_answered_requests() {
         let counters = Counters::default();
         let arrive = || {
             let (in_flight, identity) = counters.arrived(Api::Chat, b"{}");
@@ -245,8 +245,8 @@ mod tests {
         arrive();
         let stats = counters.read();
         assert_eq!((stats.requests, stats.distinct, stats.duplicates, stats.in_flight), (3, 1, 1, 0));
-        let asked = [(Api::Chat, &b"{}"[..]), (Api::Text, b"{}"), (Api::Chat, b"[]")];
-        assert_eq!(asked.map(|(api, body)| counters.times_asked(api, body)), [3, 0, 0]);
+        let requests = [(Api::Chat, &b"{}"[..]), (Api::Text, b"{}"), (Api::Chat, b"[]")];
+        assert_eq!(requests.map(|(api, body)| counters.request_count(api, body)), [3, 0, 0]);
         counters.reset();
         assert_eq!(counters.read().requests, 0);
         assert_eq!(counters.read().distinct, 0);

@@ -2,7 +2,7 @@
 //!
 //! All of it is printable ASCII without quotes and backslashes, so that it can stand in JSON as it is.
 
-use crate::rng::Draws;
+use crate::rng::Rng;
 
 /// A sentence with a place for a number.
 struct Sentence {
@@ -92,12 +92,12 @@ pub(crate) enum Ending {
 ///
 /// The same draws give the same sentences whatever the number of words, so that a cut text is the beginning of the
 /// longer one.
-pub(crate) fn write(out: &mut Vec<u8>, words: u32, ending: Ending, draws: &mut Draws) {
+pub(crate) fn write(out: &mut Vec<u8>, words: u32, ending: Ending, rng: &mut Rng) {
     let sense = if ending == Ending::Looping { words.min(BEFORE_LOOP) } else { words };
     out.reserve(words as usize * 7);
     let mut left = sense;
     while left > 0 {
-        let draw = draws.next();
+        let draw = rng.next();
         let sentence = &SENTENCES[(draw % SENTENCES.len() as u64) as usize];
         if sentence.words <= left {
             write_sentence(out, sentence, draw);
@@ -156,11 +156,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_counted_exactly_and_need_no_escaping() {
+    fn text_has_the_exact_word_count_and_needs_no_escaping() {
         for ending in [Ending::Finished, Ending::Cut, Ending::Looping] {
             for words in (0..200).chain([2048]) {
                 let mut out = Vec::new();
-                write(&mut out, words, ending, &mut Draws::new(u64::from(words), b"prose"));
+                write(&mut out, words, ending, &mut Rng::new(u64::from(words), b"prose"));
                 let text = String::from_utf8(out).unwrap();
                 assert_eq!(text.split_whitespace().count(), words as usize, "{ending:?} {words}: {text}");
                 assert_eq!(text, text.trim());
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn last_words_are_as_long_as_their_place_says() {
+    fn endings_have_the_stated_length() {
         for (i, words) in LAST_WORDS.iter().enumerate() {
             assert_eq!(words.split(' ').count(), i + 1, "{words}");
         }

@@ -67,7 +67,7 @@ pub fn walk_trials<'s>(
                 let question = Question { task: point.task, test: &test, examples: &examples };
                 let payload = eval.payload(&eval.template.render(&question)?);
                 let request = canonical_json(&Json::from(payload));
-                let key = CacheKey::of_canonical(&request);
+                let key = CacheKey::from_canonical_json(&request);
                 if !shard.holds(&key) {
                     continue;
                 }

@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn every_key_is_in_exactly_one_shard() {
         for i in 0..200_u8 {
-            let key = CacheKey::of_canonical(&i.to_string());
+            let key = CacheKey::from_canonical_json(&i.to_string());
             let holders = (1..=7).filter(|number| Shard { number: *number, of: 7 }.holds(&key)).count();
             assert_eq!(holders, 1);
         }

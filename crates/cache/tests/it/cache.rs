@@ -27,7 +27,7 @@ fn entry_of(model: &str, number: u64) -> Entry {
     let request = canonical_json(&Json::from([("model", model.into()), ("prompt", prompt.into())]));
     let body = format!(r#"{{"choices":[{{"text":"{}","finish_reason":"stop"}}]}}"#, number * 2);
     Entry {
-        id: EntryId::of(CacheKey::of_canonical(&request)),
+        id: EntryId::new(CacheKey::from_canonical_json(&request)),
         request,
         response: Response {
             status: 200,

@@ -31,7 +31,7 @@ impl Wire {
 }
 
 /// How long a reply may take on a machine that has other things to do.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Sends a request on a connection of its own and reads until the server closes it; says also how that ended.
 fn exchange(address: SocketAddr, request: &str, patience: Duration) -> (Vec<u8>, std::io::Result<usize>) {
@@ -52,7 +52,7 @@ fn request(method: &str, path: &str, headers: &str, body: &str) -> String {
 
 /// The response to a request, which must come.
 fn send(address: SocketAddr, method: &str, path: &str, headers: &str, body: &str) -> Wire {
-    let (bytes, _) = exchange(address, &request(method, path, headers, body), PATIENCE);
+    let (bytes, _) = exchange(address, &request(method, path, headers, body), TIMEOUT);
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").expect("a whole head");
     let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
     let (line, headers) = head.split_once("\r\n").unwrap_or((&head, ""));

@@ -26,7 +26,7 @@ pub fn planned_requests<'s>(
     Tests::new(point.task, point.params, study.seed).enumerate().map(move |(index, test)| {
         let question = Question { task: point.task, test: &test, examples: &examples };
         let payload = eval.payload(&eval.template.render(&question)?);
-        let key = CacheKey::of_canonical(&canonical_json(&Json::from(&payload)));
+        let key = CacheKey::from_canonical_json(&canonical_json(&Json::from(&payload)));
         Ok(PlannedRequest { index, test, key })
     })
 }

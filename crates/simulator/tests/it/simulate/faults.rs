@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use reasonscape_simulator::SimulatedServer;
 use serde_json::{Value, json};
 
-use super::{PATIENCE, Wire, chat, exchange, request, send, server_with, some_tests};
+use super::{TIMEOUT, Wire, chat, exchange, request, send, server_with, some_tests};
 
 const CHAT: &str = "/v1/chat/completions";
 
@@ -31,14 +31,14 @@ fn error_of(wire: &Wire) -> Value {
 }
 
 #[test]
-fn too_many_requests_says_when_to_come_back() {
+fn too_many_requests_has_retry_after() {
     let wire = meet("429").1;
     assert_eq!((wire.status, wire.header("retry-after")), (429, Some("0.25")));
     assert_eq!(error_of(&wire)["code"], "rate_limit_exceeded");
 }
 
 #[test]
-fn errors_of_the_server_are_json() {
+fn server_errors_are_json() {
     for (fault, status) in [("500", 500), ("503", 503)] {
         let (server, wire) = meet(fault);
         assert_eq!(wire.status, status);
@@ -52,7 +52,7 @@ fn errors_of_the_server_are_json() {
 }
 
 #[test]
-fn slow_is_right_but_late() {
+fn slow_replies_are_late_but_complete() {
     let start = Instant::now();
     let (server, wire) = meet("slow");
     assert!(start.elapsed().as_millis() >= 150);
@@ -61,7 +61,7 @@ fn slow_is_right_but_late() {
 }
 
 #[test]
-fn a_stall_never_answers_and_ends_with_the_client() {
+fn stall_ends_when_the_client_disconnects() {
     let (server, body) = bad_server("stall");
     let patience = Duration::from_millis(300);
     let (bytes, end) = exchange(server.address(), &request("POST", CHAT, "", &body), patience);
@@ -75,9 +75,9 @@ fn a_stall_never_answers_and_ends_with_the_client() {
 }
 
 #[test]
-fn a_reset_closes_without_a_word() {
+fn reset_closes_without_a_reply() {
     let (server, body) = bad_server("reset");
-    let (bytes, end) = exchange(server.address(), &request("POST", CHAT, "", &body), PATIENCE);
+    let (bytes, end) = exchange(server.address(), &request("POST", CHAT, "", &body), TIMEOUT);
     let closed = end.is_ok() || end.is_err_and(|error| error.kind() == ErrorKind::ConnectionReset);
     assert!(bytes.is_empty() && closed);
     let stats = server.stats();
@@ -85,7 +85,7 @@ fn a_reset_closes_without_a_word() {
 }
 
 #[test]
-fn half_a_body_is_less_than_promised() {
+fn half_body_is_shorter_than_content_length() {
     let (server, wire) = meet("half");
     let promised: usize = wire.header("content-length").unwrap().parse().unwrap();
     assert_eq!((wire.status, wire.body.len()), (200, promised / 2));
@@ -94,7 +94,7 @@ fn half_a_body_is_less_than_promised() {
 }
 
 #[test]
-fn invalid_json_is_whole_for_http() {
+fn invalid_json_has_a_complete_body() {
     let wire = meet("invalid-json").1;
     let promised: usize = wire.header("content-length").unwrap().parse().unwrap();
     assert_eq!((wire.status, wire.body.len()), (200, promised));
@@ -102,7 +102,7 @@ fn invalid_json_is_whole_for_http() {
 }
 
 #[test]
-fn the_wrong_type_is_a_page_with_either_status() {
+fn html_page_with_either_status() {
     let server = server_with("kinds=wrong-type");
     let body = chat("sim-p1", "?", &json!({})).to_string();
     let wires: Vec<Wire> = (0..2).map(|_| send(server.address(), "POST", CHAT, "", &body)).collect();
@@ -116,7 +116,7 @@ fn the_wrong_type_is_a_page_with_either_status() {
 }
 
 #[test]
-fn an_empty_reply_has_no_finish_reason() {
+fn empty_reply_has_no_finish_reason() {
     let (server, wire) = meet("empty");
     let reply = wire.json();
     assert_eq!(reply["choices"][0]["message"]["content"], "");
@@ -131,7 +131,7 @@ fn an_empty_reply_has_no_finish_reason() {
 }
 
 #[test]
-fn usage_can_be_missing_from_a_good_reply() {
+fn usage_can_be_absent() {
     let (server, wire) = meet("no-usage");
     let reply = wire.json();
     assert_eq!(reply.get("usage"), None);
@@ -140,7 +140,7 @@ fn usage_can_be_missing_from_a_good_reply() {
 }
 
 #[test]
-fn overflow_is_said_in_three_dialects() {
+fn overflow_errors_follow_three_servers() {
     let server = server_with("kinds=overflow");
     let ask = |path: &str, body: &Value| send(server.address(), "POST", path, "", &body.to_string());
     let replies: Vec<Wire> = ["?", "??"].map(|prompt| ask(CHAT, &chat("sim-p1", prompt, &json!({})))).into();
@@ -155,7 +155,7 @@ fn overflow_is_said_in_three_dialects() {
 }
 
 #[test]
-fn overflow_belongs_to_the_prompt_and_other_faults_to_the_attempt() {
+fn overflow_depends_on_the_prompt_and_other_faults_on_the_attempt() {
     let server = server_with("rate=0.5,kinds=overflow");
     let ask = |server: &SimulatedServer, prompt: &str| {
         let body = chat("sim-p1", prompt, &json!({})).to_string();

@@ -2,7 +2,7 @@
 
 use reasonscape_core::{Json, ParamValue, Params, Range, Reply, Suite, Task, Test, Tests, extract, tasks};
 use reasonscape_providers::Finish;
-use reasonscape_simulator::{Asked, SimulatedModel, Simulator, true_accuracy};
+use reasonscape_simulator::{ResolvedPrompt, SimulatedModel, Simulator, true_accuracy};
 
 use super::quick;
 
@@ -15,9 +15,9 @@ fn is_right(
     model: &SimulatedModel,
     task: &dyn Task,
     test: &Test,
-    asked: &Asked<'_>,
+    prompt: &ResolvedPrompt<'_>,
 ) -> bool {
-    let reply = simulator.complete(model, asked);
+    let reply = simulator.complete(model, prompt);
     let found = extract(&Reply { content: &reply.content, reasoning: reply.reasoning.as_deref() });
     found.answer.is_some_and(|answer| task.check(&answer, test))
 }
@@ -31,11 +31,11 @@ fn assert_near(observed: u32, probabilities: &[f64], what: &str) {
 }
 
 #[test]
-fn observed_accuracy_and_truncation_are_the_true_ones() {
+fn observed_rates_match_the_ground_truth() {
     const MAX_TOKENS: u32 = 1024;
     let suite = quick();
     let simulator = Simulator::new(std::slice::from_ref(&suite), Some(128), 11);
-    let names = SimulatedModel::characters().map(|(name, _)| name).chain(["sim-p0.85-t0.1", "sim-p0.3"]);
+    let names = SimulatedModel::profiles().map(|(name, _)| name).chain(["sim-p0.85-t0.1", "sim-p0.3"]);
     for name in names {
         let model = model(name);
         let (mut right, mut truncated) = (0, 0);
@@ -43,8 +43,8 @@ fn observed_accuracy_and_truncation_are_the_true_ones() {
         for point in suite.points() {
             let truth = model.truth(point.task, point.params, MAX_TOKENS);
             for test in Tests::new(point.task, point.params, suite.seed).take(128) {
-                let asked = Asked { max_tokens: MAX_TOKENS, ..Asked::new(&test.prompt) };
-                let reply = simulator.complete(&model, &asked);
+                let prompt = ResolvedPrompt { max_tokens: MAX_TOKENS, ..ResolvedPrompt::new(&test.prompt) };
+                let reply = simulator.complete(&model, &prompt);
                 let found =
                     extract(&Reply { content: &reply.content, reasoning: reply.reasoning.as_deref() });
                 truncated += u32::from(reply.finish == Finish::Length);
@@ -63,7 +63,7 @@ fn observed_accuracy_and_truncation_are_the_true_ones() {
 }
 
 #[test]
-fn who_knows_all_is_always_right_and_who_knows_nothing_only_by_luck() {
+fn perfect_and_ignorant_models_score_as_expected() {
     let r12 = Suite::parse(Suite::built_in("r12").unwrap()).unwrap();
     let jsonpath = Suite::parse(
         "name = \"queries\"\ndescription = \"\"\ncount = 64\n[[manifold]]\nid = \"a\"\ntask = \"jsonpath\"\nparams = { depth = [1, 3] }",
@@ -76,11 +76,11 @@ fn who_knows_all_is_always_right_and_who_knows_nothing_only_by_luck() {
     for suite in &suites {
         for point in suite.points() {
             for test in Tests::new(point.task, point.params, suite.seed).take(3) {
-                let asked = Asked::new(&test.prompt);
-                let with_confidence = Asked { states_confidence: true, ..asked };
-                assert!(is_right(&simulator, &all, point.task, &test, &asked), "{test:?}");
+                let prompt = ResolvedPrompt::new(&test.prompt);
+                let with_confidence = ResolvedPrompt { states_confidence: true, ..prompt };
+                assert!(is_right(&simulator, &all, point.task, &test, &prompt), "{test:?}");
                 assert!(is_right(&simulator, &all, point.task, &test, &with_confidence), "{test:?}");
-                let right = is_right(&simulator, &nothing, point.task, &test, &asked);
+                let right = is_right(&simulator, &nothing, point.task, &test, &prompt);
                 assert!(!(right && test.options.is_empty()), "{test:?}");
                 lucky += u32::from(right);
                 guesses.push(test.guess());
@@ -105,7 +105,7 @@ fn values(range: &Range) -> Vec<ParamValue> {
 
 #[test]
 fn accuracy_falls_along_every_dimension() {
-    for (name, _) in SimulatedModel::characters() {
+    for (name, _) in SimulatedModel::profiles() {
         for task in tasks::ALL.iter().copied() {
             for parameter in task.parameters() {
                 let mut values = values(&parameter.range);
@@ -127,7 +127,7 @@ fn accuracy_falls_along_every_dimension() {
 }
 
 #[test]
-fn characters_are_what_they_are_called() {
+fn profiles_behave_as_documented() {
     let r12 = Suite::parse(Suite::built_in("r12").unwrap()).unwrap();
     let points = r12.points();
     let mean = |name: &str, of: &dyn Fn(&SimulatedModel, &reasonscape_core::Point<'_>) -> f64| {
@@ -136,7 +136,7 @@ fn characters_are_what_they_are_called() {
     let knows = |name: &str| mean(name, &|model, point| true_accuracy(model, point.task, point.params));
     let truncated =
         |name: &str| mean(name, &|model, point| model.truth(point.task, point.params, 2048).truncated());
-    for (name, _) in SimulatedModel::characters() {
+    for (name, _) in SimulatedModel::profiles() {
         println!("{name}: knows {:.3}, truncated at 2048 tokens {:.3}", knows(name), truncated(name));
     }
     assert!(knows("sim-strong") > 0.75 && truncated("sim-strong") < 0.1);
@@ -144,19 +144,19 @@ fn characters_are_what_they_are_called() {
     assert!(knows("sim-truncating") > 0.65 && truncated("sim-truncating") > 0.3);
     assert!(knows("sim-guessing") < 0.15 && truncated("sim-guessing") == 0.0);
     let specialist = |task: &str| {
-        let of_task: Vec<f64> = points
+        let task_logit: Vec<f64> = points
             .iter()
             .filter(|point| point.task.name() == task)
             .map(|point| true_accuracy(&model("sim-specialist"), point.task, point.params))
             .collect();
-        of_task.iter().sum::<f64>() / of_task.len() as f64
+        task_logit.iter().sum::<f64>() / task_logit.len() as f64
     };
     assert!(specialist("arithmetic") > 0.9 && specialist("sort") > 0.9);
     assert!(specialist("shapes") < 0.3 && specialist("cars") < 0.3);
 }
 
 #[test]
-fn failures_loop_at_the_rate_that_is_documented() {
+fn failures_loop_at_the_documented_rate() {
     let suite = quick();
     let simulator = Simulator::new(std::slice::from_ref(&suite), Some(64), 3);
     let truncating = model("sim-truncating");
@@ -164,8 +164,10 @@ fn failures_loop_at_the_rate_that_is_documented() {
     for point in suite.points() {
         let truth = truncating.truth(point.task, point.params, 512);
         for test in Tests::new(point.task, point.params, suite.seed).take(64) {
-            let reply =
-                simulator.complete(&truncating, &Asked { max_tokens: 512, ..Asked::new(&test.prompt) });
+            let reply = simulator.complete(
+                &truncating,
+                &ResolvedPrompt { max_tokens: 512, ..ResolvedPrompt::new(&test.prompt) },
+            );
             let reasoning = reply.reasoning.unwrap();
             loops += u32::from(reasoning.matches("Wait, let me check that again.").count() > 50);
             expected.push((1.0 - truth.knows) * truth.loops);

@@ -35,7 +35,7 @@ fn three_apis_give_the_same_answer() {
 }
 
 #[test]
-fn reasoning_comes_where_each_api_has_it() {
+fn reasoning_is_in_the_field_of_each_api() {
     let server = server_with("");
     let prompt = &some_tests()[0].prompt;
     let reply = post(&server, CHAT, &chat("sim-strong", prompt, &json!({}))).json();
@@ -62,7 +62,7 @@ fn reasoning_comes_where_each_api_has_it() {
 }
 
 #[test]
-fn a_limit_cuts_the_reply_and_nothing_else() {
+fn token_limit_only_truncates_the_reply() {
     let server = server_with("");
     for test in some_tests() {
         for model in ["sim-strong", "sim-cheap", "sim-truncating", "sim-specialist"] {
@@ -94,7 +94,7 @@ fn a_limit_cuts_the_reply_and_nothing_else() {
 }
 
 #[test]
-fn greedy_replies_never_differ_and_sampled_ones_do_by_repeat_and_seed() {
+fn replies_vary_only_by_repeat_and_seed() {
     let (server, again) = (server_with(""), server_with(""));
     let prompt = &some_tests()[4].prompt;
     let ask =
@@ -120,7 +120,7 @@ fn greedy_replies_never_differ_and_sampled_ones_do_by_repeat_and_seed() {
 }
 
 #[test]
-fn the_answer_has_the_probability_that_it_is_right() {
+fn logprob_of_the_answer_is_its_probability() {
     let server = server_with("");
     let test = &some_tests()[0];
     let reply = post(&server, CHAT, &chat("sim-p0.6", &test.prompt, &json!({ "logprobs": true }))).json();
@@ -141,7 +141,7 @@ fn the_answer_has_the_probability_that_it_is_right() {
 }
 
 #[test]
-fn confidence_is_stated_where_it_is_asked_for() {
+fn states_confidence_on_request() {
     let server = server_with("");
     let ask = |model: &str, system: &str| {
         let more = json!({ "messages": [
@@ -157,7 +157,7 @@ fn confidence_is_stated_where_it_is_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_refused_in_the_words_of_its_api() {
+fn errors_have_the_format_of_the_api() {
     let server = server_with("");
     let prompt = &some_tests()[0].prompt;
 
@@ -180,7 +180,7 @@ fn what_cannot_be_answered_is_refused_in_the_words_of_its_api() {
 }
 
 #[test]
-fn models_are_listed() {
+fn lists_models() {
     let models = get(&server_with(""), "/v1/models").json();
     let names: Vec<&str> =
         models["data"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap()).collect();
@@ -199,7 +199,7 @@ fn models_are_listed() {
 }
 
 #[test]
-fn a_key_is_demanded_where_one_was_given() {
+fn requires_the_configured_key() {
     let options = SimulateOptions {
         suites: vec![quick()],
         api_key: Some("open-sesame".to_owned()),
@@ -225,7 +225,7 @@ fn a_key_is_demanded_where_one_was_given() {
 }
 
 #[test]
-fn requests_are_counted() {
+fn counts_requests() {
     let server = server_with("");
     let tests = some_tests();
     for test in &tests[..3] {
@@ -250,7 +250,7 @@ fn requests_are_counted() {
 }
 
 #[test]
-fn it_stops_when_dropped_even_within_a_runtime() {
+fn stops_when_dropped_within_a_runtime() {
     let address = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
         let server = server_with("");
         server.address()
@@ -263,7 +263,7 @@ fn it_stops_when_dropped_even_within_a_runtime() {
 }
 
 #[test]
-fn a_port_in_use_is_named() {
+fn port_in_use_error_names_the_address() {
     let server = server_with("");
     let options = SimulateOptions { port: server.address().port(), ..SimulateOptions::default() };
     let error = SimulatedServer::start(options).unwrap_err().to_string();
