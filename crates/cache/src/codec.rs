@@ -73,7 +73,11 @@ impl Encoder {
 /// Compresses on the calling thread, so that the one thread that writes has little to do.
 pub(crate) fn encode(entry: &Entry) -> Result<Encoded, CacheError> {
     let Entry { id, request, response } = entry;
-    debug_assert_eq!(id.key, crate::CacheKey::from_canonical_json(request), "the key is that of the request");
+    debug_assert_eq!(
+        id.key,
+        reasonscape_core::CacheKey::from_canonical_json(request),
+        "the key is that of the request"
+    );
     let bytes = request.len() + 1 + response.body.len();
     if bytes > MAX_BYTES {
         return Err(CacheError::TooLarge { bytes, most: MAX_BYTES });
@@ -123,9 +127,10 @@ impl Decoded {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use reasonscape_core::CacheKey;
 
     use super::*;
-    use crate::{CacheKey, Response};
+    use crate::Response;
 
     fn entry(request: &str, body: &[u8]) -> Entry {
         let response = Response { status: 200, latency_ms: 1, received_ms: 2, body: body.to_vec() };

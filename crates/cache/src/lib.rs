@@ -50,14 +50,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use entry::{Entry, Response};
-// removed when all users name the new crate
 pub use error::CacheError;
 pub use jsonl::LineError;
 pub use maintenance::{
     CacheStats, CorruptEntry, EntryFilter, EntryTotals, Importer, MergeSummary, Verification,
 };
 pub use reader::Reader;
-pub use reasonscape_core::{CacheKey, EntryId, KeyError};
 pub use watermark::{CacheDiff, Watermark};
 pub use write_connection::Claim;
 pub use writer::Writer;

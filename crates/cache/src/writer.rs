@@ -201,8 +201,10 @@ fn write(write_connection: &mut WriteConnection, owner: &mut Owner, batch: &mut 
 
 #[cfg(test)]
 mod tests {
+    use reasonscape_core::CacheKey;
+
     use super::*;
-    use crate::{Cache, CacheKey, Response};
+    use crate::{Cache, Response};
 
     fn entry(number: u8) -> Entry {
         let request = format!("{{\"n\": {number}}}");

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn it_opens_to_its_most_while_the_endpoint_copes() {
+    fn opens_to_the_maximum_while_replies_are_fast() {
         let mut window = CongestionWindow::new(64);
         assert_eq!(window.size(), 4);
         answer_all(&mut window, 10, SECOND);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_halves_it_once_for_all_that_were_in_flight() {
+    fn overload_halves_once_per_flight() {
         let mut window = CongestionWindow::new(64);
         answer_all(&mut window, 10, SECOND);
         let sent = Instant::now();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_cut_it_opens_by_one_a_window() {
+    fn grows_additively_after_a_cut() {
         let mut window = CongestionWindow::new(64);
         answer_all(&mut window, 10, SECOND);
         let now = Instant::now();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stays_closed_for_as_long_as_the_endpoint_asks() {
+    fn stays_closed_for_retry_after() {
         let mut window = CongestionWindow::new(8);
         let now = Instant::now();
         assert!(window.enter(now));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_open_further_while_answers_are_slow() {
+    fn does_not_grow_while_replies_are_slow() {
         let mut window = CongestionWindow::new(1000);
         answer_all(&mut window, 3, SECOND);
         let size = window.size();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_is_down_is_tried_by_one_at_a_time_ever_more_seldom() {
+    fn probes_an_endpoint_that_is_down_with_backoff() {
         let (mut window, began) = down();
         let mut now = began;
         for (tries, seconds) in (0..).zip([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]) {
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_answers_again_is_met_anew() {
+    fn recovered_endpoint_starts_over() {
         let (mut window, began) = down();
         let now = began + SECOND;
         assert!(window.enter(now));
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_gives_up_trying_lets_another_try() {
+    fn released_probe_lets_another_request_probe() {
         let (mut window, began) = down();
         let now = began + SECOND;
         assert!(window.enter(now) && !window.enter(now));
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_now_and_then_is_no_outage() {
+    fn occasional_failures_are_no_outage() {
         let mut window = CongestionWindow::new(1);
         let now = Instant::now();
         for _ in 0..10 {

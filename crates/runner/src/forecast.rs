@@ -6,13 +6,14 @@ use reasonscape_cache::{Cache, Response};
 use reasonscape_study::{
     Eval, EvalId, PlannedTrial, Selection, Study, check_selection, is_selected, selected_points, walk_trials,
 };
+use serde_json::{Value, json};
 
 use crate::run::RunError;
 
 /// Responses read to learn how long the answers of an evaluation are.
-const SAMPLE: u64 = 200;
+const MAX_SAMPLED: u64 = 200;
 /// Bytes of a request to a token of its prompt, roughly.
-const BYTES_A_TOKEN: u64 = 4;
+const BYTES_PER_TOKEN: u64 = 4;
 
 /// What a run of one evaluation would ask.
 #[derive(Debug, Clone)]
@@ -42,6 +43,22 @@ impl Forecast {
     /// Requests that would be sent.
     pub fn to_send(&self) -> u64 {
         self.trials - self.cached
+    }
+
+    /// The forecast as `reasonscape plan --format json` and the web API show it.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "eval_id": self.id,
+            "name": self.name,
+            "points": self.points,
+            "trials": self.trials,
+            "cached": self.cached,
+            "to_send": self.to_send(),
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "most_completion_tokens": self.most_completion_tokens,
+            "cost": self.cost,
+        })
     }
 }
 
@@ -77,7 +94,7 @@ pub fn forecast(
             let mut visit = |planned: PlannedTrial<'_>| {
                 trials += 1;
                 let held = reader.as_ref().map(|reader| {
-                    if seen == SAMPLE {
+                    if seen == MAX_SAMPLED {
                         return reader.contains(&planned.id);
                     }
                     let response = reader.get(&planned.id)?;
@@ -106,7 +123,7 @@ pub fn forecast(
             let to_send = trials - cached;
             let limit = token_limit(eval);
             let each = u64::checked_div(seen_tokens, seen).unwrap_or_else(|| limit.unwrap_or(1024) / 4);
-            let (prompt_tokens, completion_tokens) = (bytes / BYTES_A_TOKEN, to_send * each);
+            let (prompt_tokens, completion_tokens) = (bytes / BYTES_PER_TOKEN, to_send * each);
             Ok(Forecast {
                 id: eval.id.clone(),
                 name: eval.name.clone(),

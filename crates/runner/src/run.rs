@@ -16,8 +16,8 @@ use std::thread::Scope;
 use reasonscape_cache::{Cache, CacheError, Writer};
 use reasonscape_core::Point;
 use reasonscape_study::{
-    Eval, Limits, PlannedTrial, Selection, SelectionError, Study, StudyError, is_selected, selected_points,
-    walk_trials,
+    Eval, Limits, PlannedTrial, Selection, SelectionError, Study, StudyError, check_selection, is_selected,
+    selected_points, walk_trials,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -32,13 +32,13 @@ use self::eval_runner::{EvalRunner, IdleState};
 
 /// How a run is asked to end before it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stop {
+pub enum Shutdown {
     /// Go on.
-    No,
+    None,
     /// Send nothing more, and wait for what is in flight.
     Drain,
     /// Leave at once; what is in flight is lost.
-    Now,
+    Immediate,
 }
 
 /// Why a run could not begin, or had to end.
@@ -70,7 +70,7 @@ struct Shared<'s> {
     cache: &'s Cache,
     writer: Writer,
     events: mpsc::Sender<RunEvent>,
-    stop: watch::Receiver<Stop>,
+    stop: watch::Receiver<Shutdown>,
     budgets: Budgets,
 }
 
@@ -94,9 +94,9 @@ pub fn run(
     selection: &Selection,
     cache: &Cache,
     events: mpsc::Sender<RunEvent>,
-    stop: watch::Receiver<Stop>,
+    stop: watch::Receiver<Shutdown>,
 ) -> Result<RunSummary, RunError> {
-    reasonscape_study::check_selection(study, selection)?;
+    check_selection(study, selection)?;
     let points = selected_points(study, selection);
     let evals: Vec<usize> =
         (0..study.evals.len()).filter(|eval| is_selected(&study.evals[*eval], selection)).collect();
@@ -121,14 +121,14 @@ pub fn run(
             let mut stop = shared.stop.clone();
             tokio::select! {
                 all = futures_util::future::try_join_all(asked) => all.map(|_| ()),
-                _ = stop.wait_for(|stop| *stop == Stop::Now) => Ok(()),
+                _ = stop.wait_for(|stop| *stop == Shutdown::Immediate) => Ok(()),
             }
         })
     })?;
     let summary = |(place, counters): (&usize, &EvalCounters)| counters.summary(*place, &study.evals[*place]);
     // Whoever said now does not wait for the system to look up a host.
     runtime.shutdown_background();
-    let stopped = *shared.stop.borrow() != Stop::No;
+    let stopped = *shared.stop.borrow() != Shutdown::None;
     Ok(RunSummary { evals: evals.iter().zip(&counters).map(summary).collect(), stopped })
 }
 
@@ -138,18 +138,9 @@ pub fn run(
 /// # Errors
 /// The [`RunError`] that [`run`] would give.
 pub fn check(study: &Study, selection: &Selection) -> Result<(), RunError> {
-    reasonscape_study::check_selection(study, selection)?;
+    check_selection(study, selection)?;
     let mut selected = study.evals.iter().filter(|eval| is_selected(eval, selection));
     selected.try_for_each(|eval| header_map(eval).map(drop))
-}
-
-/// [`reasonscape_study::check_selection`] with the error of a run.
-///
-/// # Errors
-/// A [`RunError`] that names what is not there and what is.
-// removed when all users name the new crate
-pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), RunError> {
-    Ok(reasonscape_study::check_selection(study, selection)?)
 }
 
 /// A limiter, and what an evaluation must have in common with it to use it.
@@ -229,7 +220,7 @@ async fn run_eval<'scope, 'env, 's: 'env>(
         key: eval.api_key()?,
         streak: Cell::default(),
         has_replied: Cell::new(false),
-        unasked: RefCell::new(Vec::new()),
+        unsent_claims: RefCell::new(Vec::new()),
         halted: watch::Sender::new(false),
         idle: IdleState::default(),
     };
@@ -246,7 +237,7 @@ async fn run_eval<'scope, 'env, 's: 'env>(
         shared.emit(place, EventKind::Planned { trials }).await;
         runner.run_round(scope, shared, round.clone()).await?;
         let Some(precision) = shared.study.precision else { return Ok(()) };
-        if counters.stopped().is_some() || *shared.stop.borrow() != Stop::No {
+        if counters.stopped().is_some() || *shared.stop.borrow() != Shutdown::None {
             // What the next round would have asked is not known.
             counters.whole.store(false, Relaxed);
             return Ok(());

@@ -18,8 +18,8 @@ use tracing::{debug, info, trace};
 
 use super::counters::EvalCounters;
 use super::retry::{self, AbandonScope, AttemptFailure, AttemptResult, EndpointState, FailureKind};
-use super::{Batch, RunError, Shared, Stop, walk_plan};
-use crate::client::{RawReply, TransportProblem};
+use super::{Batch, RunError, Shared, Shutdown, walk_plan};
+use crate::client::{RawReply, TransportError};
 use crate::congestion_window::Failure;
 use crate::endpoint_limiter::{EndpointLimiter, Permit};
 use crate::event::EventKind;
@@ -52,7 +52,7 @@ pub(super) struct EvalRunner<'a, 's> {
     /// Whether a reply has ever come; it may not be on the disk yet.
     pub(super) has_replied: Cell<bool>,
     /// Claims that are to be given back.
-    pub(super) unasked: RefCell<Vec<EntryId>>,
+    pub(super) unsent_claims: RefCell<Vec<EntryId>>,
     /// Whether whoever waits should wait no more.
     pub(super) halted: watch::Sender<bool>,
     pub(super) idle: IdleState,
@@ -109,13 +109,13 @@ impl<'s> EvalRunner<'_, 's> {
             done = future::try_join(self.claim(planned, granted), sending) => { done?; }
             never = self.monitor() => match never {},
         }
-        let unasked = std::mem::take(&mut *self.unasked.borrow_mut());
-        self.shared.writer.release(unasked).await?;
+        let unsent_claims = std::mem::take(&mut *self.unsent_claims.borrow_mut());
+        self.shared.writer.release(unsent_claims).await?;
         Ok(())
     }
 
     fn is_stopping(&self) -> bool {
-        *self.shared.stop.borrow() != Stop::No || *self.halted.borrow()
+        *self.shared.stop.borrow() != Shutdown::None || *self.halted.borrow()
     }
 
     /// Wakes whoever waits when somebody says stop or a budget is used up, which may be in the middle of a pause; and
@@ -128,7 +128,7 @@ impl<'s> EvalRunner<'_, 's> {
             let wake = deadline.map_or(beat, |deadline| deadline.min(beat));
             tokio::select! {
                 () = tokio::time::sleep_until(wake.into()) => {}
-                Ok(_) = stop.wait_for(|stop| *stop != Stop::No), if !*self.halted.borrow() => {
+                Ok(_) = stop.wait_for(|stop| *stop != Shutdown::None), if !*self.halted.borrow() => {
                     self.halted.send_replace(true);
                 }
             }
@@ -284,7 +284,7 @@ impl<'s> EvalRunner<'_, 's> {
                 }
             }
         }
-        self.unasked.borrow_mut().push(planned.id);
+        self.unsent_claims.borrow_mut().push(planned.id);
         Ok(())
     }
 
@@ -315,7 +315,7 @@ impl<'s> EvalRunner<'_, 's> {
         &self,
         attempt: u32,
         planned: &PlannedTrial<'s>,
-        reply: Result<RawReply, TransportProblem>,
+        reply: Result<RawReply, TransportError>,
         permit: Permit<'_>,
     ) -> Result<AttemptResult, RunError> {
         let reply = match reply {
@@ -323,7 +323,7 @@ impl<'s> EvalRunner<'_, 's> {
             Err(problem) => {
                 let unreachable = problem.is_unreachable();
                 let is_down = permit.failed(if unreachable { Failure::Unreachable } else { Failure::Other });
-                let kind = match (problem.is_hopeless(), unreachable) {
+                let kind = match (problem.is_permanent(), unreachable) {
                     (true, _) => FailureKind::Fatal,
                     (false, true) => FailureKind::Unreachable,
                     (false, false) => FailureKind::Other,

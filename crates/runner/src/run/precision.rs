@@ -98,13 +98,13 @@ mod tests {
     const PRECISION: Precision = Precision { margin: 0.05, max_count: 512 };
 
     #[test]
-    fn a_point_is_done_when_its_margin_is_reached() {
+    fn stops_when_the_margin_is_reached() {
         let sure = Counters::new(512.0, 512.0, 0.0, 0.0).unwrap();
         assert_eq!(wanted(&sure, 64, PRECISION), 64);
     }
 
     #[test]
-    fn an_open_point_gets_more_but_never_more_than_the_most() {
+    fn wide_margins_get_more_tests_up_to_the_maximum() {
         let open = Counters::new(32.0, 16.0, 0.0, 0.0).unwrap();
         let next = wanted(&open, 32, PRECISION);
         assert!((48..512).contains(&next) && next.is_multiple_of(STEP), "{next}");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_answers_is_not_asked_for_ever() {
+    fn points_without_answers_get_no_more_tests() {
         assert_eq!(wanted(&Counters::default(), 32, PRECISION), 32);
     }
 }

@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use reasonscape_runner::simulate::SimulateOptions;
 use reasonscape_runner::{EventKind, RunEvent, RunSummary};
+use reasonscape_simulator::SimulateOptions;
 
 use super::script::Script;
-use super::{POINTS, World, count, eval, run_all, serve, server};
+use super::{POINTS, TestEnv, count, eval, run_all, serve, server};
 
 /// Runs a study of this eval beside a good one. The bad one ends early with one reason in these words, while the good
 /// one is completed.
 fn ends_early(bad: String, says: &[&str]) -> (RunSummary, Vec<RunEvent>) {
-    let (world, good) = (World::new(), server(""));
+    let (world, good) = (TestEnv::new(), server(""));
     let study = world.study("", &[bad, eval("sim-p0.9", &good.base_url())]);
     let began = Instant::now();
     let (summary, events) = run_all(&study, &count(64), &world.cache());
@@ -33,7 +33,7 @@ fn ends_early(bad: String, says: &[&str]) -> (RunSummary, Vec<RunEvent>) {
 }
 
 #[test]
-fn a_wrong_key_ends_the_evaluation_and_is_not_shown() {
+fn wrong_key_stops_the_evaluation_and_is_not_shown() {
     let strict =
         serve(SimulateOptions { api_key: Some("the right one".to_owned()), ..SimulateOptions::default() });
     // A variable that is set whenever tests run; what it holds is no key.
@@ -45,17 +45,17 @@ fn a_wrong_key_ends_the_evaluation_and_is_not_shown() {
 }
 
 #[test]
-fn the_right_key_is_taken() {
+fn accepts_the_right_key() {
     let key = std::env::var("CARGO_PKG_NAME").unwrap();
     let strict = serve(SimulateOptions { api_key: Some(key), ..SimulateOptions::default() });
-    let world = World::new();
+    let world = TestEnv::new();
     let study =
         world.study("", &[eval("sim-cheap", &strict.base_url()) + "api_key_env = \"CARGO_PKG_NAME\"\n"]);
     assert!(run_all(&study, &count(4), &world.cache()).0.is_complete());
 }
 
 #[test]
-fn a_wrong_model_or_path_ends_the_evaluation() {
+fn wrong_model_or_path_stops_the_evaluation() {
     let server = server("");
     ends_early(eval("gpt", &server.base_url()), &["HTTP 404", "there is no model `gpt`", "check `model`"]);
     let url = server.base_url().replace("/v1", "/v2");
@@ -63,14 +63,14 @@ fn a_wrong_model_or_path_ends_the_evaluation() {
 }
 
 #[test]
-fn an_address_where_nobody_listens_ends_the_evaluation() {
+fn refused_connections_stop_the_evaluation() {
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{address}/v1");
     ends_early(eval("m", &url), &["nothing listens at", &address.to_string(), "start the server"]);
 }
 
 #[test]
-fn an_unknown_host_ends_the_evaluation() {
+fn unknown_host_stops_the_evaluation() {
     ends_early(
         eval("m", "http://models.invalid:8000/v1"),
         &["`models.invalid:8000` is not known", "base_url"],
@@ -78,7 +78,7 @@ fn an_unknown_host_ends_the_evaluation() {
 }
 
 #[test]
-fn a_plain_server_asked_securely_ends_the_evaluation() {
+fn https_to_a_plain_server_stops_the_evaluation() {
     let server = server("");
     let url = server.base_url().replace("http://", "https://");
     ends_early(eval("sim-cheap", &url), &["no secure connection", "use http://"]);
@@ -86,7 +86,7 @@ fn a_plain_server_asked_securely_ends_the_evaluation() {
 }
 
 #[test]
-fn a_web_site_ends_the_evaluation() {
+fn html_replies_stop_the_evaluation() {
     const PAGE: &str = "<!DOCTYPE html><html><head><title>Welcome</title></head></html>";
     let site = Script::start(|_| (200, "Content-Type: text/html\r\n", PAGE.to_owned()));
     ends_early(eval("m", &site.base_url()), &["page of HTML", "base_url"]);
@@ -97,7 +97,7 @@ fn a_web_site_ends_the_evaluation() {
 }
 
 #[test]
-fn a_server_that_always_fails_ends_the_evaluation() {
+fn always_failing_server_stops_the_evaluation() {
     let failing = Script::start(|_| (500, "", r#"{"error": {"message": "no GPU"}}"#.to_owned()));
     ends_early(eval("m", &failing.base_url()), &["HTTP 500", "no GPU", "look at the server"]);
 }
