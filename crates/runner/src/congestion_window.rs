@@ -144,7 +144,7 @@ impl CongestionWindow {
         }
     }
 
-    /// The endpoint mark_healthy: it said something that makes sense, if no answer.
+    /// The endpoint sent a reply that makes sense, if no answer: it is up.
     pub(crate) fn mark_healthy(&mut self, sent: Instant) {
         self.release(sent);
         self.streak = FailureStreak::default();

@@ -17,7 +17,9 @@ use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, trace};
 
 use super::counters::EvalCounters;
-use super::retry::{self, AbandonScope, AttemptFailure, AttemptResult, EndpointState, FailureKind};
+use super::retry::{
+    self, AbandonScope, AttemptFailure, AttemptResult, EndpointState, FailureKind, OutageExtent,
+};
 use super::{Batch, RunError, Shared, Shutdown, walk_plan};
 use crate::client::{RawReply, TransportError};
 use crate::congestion_window::Failure;
@@ -378,13 +380,17 @@ impl<'s> EvalRunner<'_, 's> {
         if kind.counts_in_streak() {
             self.streak.update(|streak| streak.with_failure(kind == FailureKind::Unreachable));
         }
+        let is_lost = |limiter: &Arc<EndpointLimiter>| limiter.is_lost(self.eval.limits.patience);
+        let outage = match is_down {
+            false => OutageExtent::None,
+            true if self.limiters.iter().all(is_lost) => OutageExtent::Lost,
+            true => OutageExtent::Down,
+        };
         let endpoints = EndpointState {
             streak: self.streak.get(),
             has_replied: self.has_replied.get(),
-            is_down,
             is_another_up: self.limiters.len() > 1 && !self.limiters.iter().all(|limiter| limiter.is_down()),
-            are_all_lost: is_down
-                && self.limiters.iter().all(|limiter| limiter.is_lost(self.eval.limits.patience)),
+            outage,
         };
         let failure = AttemptFailure { kind, reason, min_wait };
         retry::decide(attempt, failure, &endpoints, &self.eval.limits, jitter())

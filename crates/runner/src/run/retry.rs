@@ -72,12 +72,21 @@ pub(super) struct EndpointState {
     pub(super) streak: FailureStreak,
     /// Whether any request of the evaluation has ever been answered.
     pub(super) has_replied: bool,
-    /// Whether the endpoint that failed is down.
-    pub(super) is_down: bool,
     /// Whether one of several endpoints is up, and may only be slow.
     pub(super) is_another_up: bool,
-    /// Whether all endpoints have been down for longer than the patience of the evaluation.
-    pub(super) are_all_lost: bool,
+    pub(super) outage: OutageExtent,
+}
+
+/// How far an outage has gone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum OutageExtent {
+    /// The endpoint that failed is up.
+    #[default]
+    None,
+    /// The endpoint that failed is down.
+    Down,
+    /// All endpoints have been down for longer than the patience of the evaluation.
+    Lost,
 }
 
 /// Decides what to do after attempt number `attempt`, from 1. `random` is uniform in `[0, 1)`.
@@ -114,21 +123,21 @@ pub(super) fn decide(
         }
         FailureKind::Unreachable | FailureKind::Other | FailureKind::Overloaded => {}
     }
-    if endpoints.is_down {
-        if !endpoints.are_all_lost {
-            return AttemptResult::RetryWhenUp { reason };
+    match endpoints.outage {
+        OutageExtent::Down => AttemptResult::RetryWhenUp { reason },
+        OutageExtent::Lost => {
+            let reason = format!(
+                "no answer for {} seconds: {reason}; look at the server and run again, or raise \
+                 `patience_seconds`",
+                limits.patience.as_secs_f64()
+            );
+            abandon(reason, AbandonScope::Eval)
         }
-        let reason = format!(
-            "no answer for {} seconds: {reason}; look at the server and run again, or raise \
-             `patience_seconds`",
-            limits.patience.as_secs_f64()
-        );
-        return abandon(reason, AbandonScope::Eval);
+        OutageExtent::None if attempt > limits.max_retries => abandon(reason, AbandonScope::Trial),
+        OutageExtent::None => {
+            AttemptResult::Retry { reason, after: backoff(attempt, random).max(min_wait.unwrap_or_default()) }
+        }
     }
-    if attempt > limits.max_retries {
-        return abandon(reason, AbandonScope::Trial);
-    }
-    AttemptResult::Retry { reason, after: backoff(attempt, random).max(min_wait.unwrap_or_default()) }
 }
 
 #[cfg(test)]
@@ -187,10 +196,11 @@ mod tests {
 
     #[test]
     fn attempts_do_not_count_while_the_endpoint_is_down() {
-        let down = EndpointState { has_replied: true, is_down: true, ..EndpointState::default() };
+        let down =
+            EndpointState { has_replied: true, outage: OutageExtent::Down, ..EndpointState::default() };
         let result = decide_after(1000, FailureKind::Other, down);
         assert_eq!(result, AttemptResult::RetryWhenUp { reason: "it failed".to_owned() });
-        let lost = EndpointState { are_all_lost: true, ..down };
+        let lost = EndpointState { outage: OutageExtent::Lost, ..down };
         assert_eq!(scope(&decide_after(1, FailureKind::Other, lost)), Some(AbandonScope::Eval));
     }
 
