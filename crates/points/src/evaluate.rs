@@ -92,7 +92,7 @@ pub fn evaluate(
     progress: &Progress,
 ) -> Result<Evaluated, PointsError> {
     let reader = cache.reader()?;
-    let mark = reader.mark()?;
+    let mark = reader.watermark()?;
     let unchanged = Unchanged::new(&study.folder, &reader);
     let jobs = jobs(study, options)?;
     let (sender, receiver) = sync_channel(4);
@@ -166,7 +166,7 @@ fn inputs(
         Json::Int(i64::from(crate::FORMAT)),
         text(reasonscape_core::SCORING_REVISION),
         text(env!("CARGO_PKG_VERSION")),
-        text(&eval.known_as()),
+        text(&eval.display_model()),
         text(&eval.name),
         text(&eval.model),
         text(eval.provider.name()),
@@ -276,7 +276,7 @@ impl Judge<'_> {
     fn unit(&self, job: &Job<'_>, damage: &mut Option<String>) -> Result<bool, PointsError> {
         let eval = EvalInfo {
             eval_id: job.eval.id.to_string(),
-            model: job.eval.known_as(),
+            model: job.eval.display_model(),
             template: job.eval.template.name.clone(),
             sampler: job.eval.sampler.name.clone(),
             name: job.eval.name.clone(),

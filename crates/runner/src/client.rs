@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use tracing::trace;
 
 /// An answer that is larger than this is none.
-const LARGEST: u64 = 64 << 20;
+const MAX_REPLY_BYTES: u64 = 64 << 20;
 
 /// What a request may cost in time.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ pub(crate) struct RawReply {
 
 /// Why nothing usable came back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum TransportProblem {
+pub(crate) enum TransportError {
     #[error("`{host}` is not known; check the host name in `base_url` and the network")]
     UnknownHost { host: String },
     #[error("nothing listens at `{host}`; start the server or mend `base_url`")]
@@ -55,13 +55,13 @@ pub(crate) enum TransportProblem {
     TimedOut,
     #[error("the answer stopped half-way; raise `idle_timeout_seconds` if the server pauses that long")]
     Stalled,
-    #[error("the answer is larger than {} MiB; is `base_url` a model's?", LARGEST >> 20)]
+    #[error("the answer is larger than {} MiB; is `base_url` a model's?", MAX_REPLY_BYTES >> 20)]
     TooLarge,
     #[error("the connection broke off: {cause}")]
     Broken { cause: String },
 }
 
-impl TransportProblem {
+impl TransportError {
     /// Whether there was no connection at all.
     pub(crate) fn is_unreachable(&self) -> bool {
         matches!(
@@ -71,7 +71,7 @@ impl TransportProblem {
     }
 
     /// Whether no request to this endpoint can succeed before somebody changes something.
-    pub(crate) fn is_hopeless(&self) -> bool {
+    pub(crate) fn is_permanent(&self) -> bool {
         matches!(self, Self::UnknownHost { .. } | Self::Tls { .. })
     }
 }
@@ -103,7 +103,7 @@ impl Endpoint {
     }
 
     /// Sends a request body and reads the whole answer.
-    pub(crate) async fn send(&self, body: Vec<u8>) -> Result<RawReply, TransportProblem> {
+    pub(crate) async fn send(&self, body: Vec<u8>) -> Result<RawReply, TransportError> {
         let started = Instant::now();
         trace!(host = self.host(), bytes = body.len(), "sending");
         let mut request = self.request.try_clone().expect("what has no body can be cloned");
@@ -111,12 +111,13 @@ impl Endpoint {
         let mut response = self.client.execute(request).await.map_err(|error| self.problem(&error))?;
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
-        let mut body = Vec::with_capacity(response.content_length().unwrap_or(0).min(LARGEST) as usize);
+        let mut body =
+            Vec::with_capacity(response.content_length().unwrap_or(0).min(MAX_REPLY_BYTES) as usize);
         loop {
             let chunk = tokio::time::timeout(self.idle, response.chunk()).await;
-            match chunk.map_err(|_| TransportProblem::Stalled)?.map_err(|error| self.problem(&error))? {
-                Some(chunk) if (body.len() + chunk.len()) as u64 > LARGEST => {
-                    return Err(TransportProblem::TooLarge);
+            match chunk.map_err(|_| TransportError::Stalled)?.map_err(|error| self.problem(&error))? {
+                Some(chunk) if (body.len() + chunk.len()) as u64 > MAX_REPLY_BYTES => {
+                    return Err(TransportError::TooLarge);
                 }
                 Some(chunk) => body.extend_from_slice(&chunk),
                 None => break,
@@ -135,30 +136,30 @@ impl Endpoint {
     }
 
     /// What reqwest says, in words that help. Its own text carries the URL, which may hold a secret.
-    fn problem(&self, error: &reqwest::Error) -> TransportProblem {
+    fn problem(&self, error: &reqwest::Error) -> TransportError {
         let cause = root_cause(error);
         let host = self.host();
         if error.is_connect() {
             let text = cause.to_ascii_lowercase();
             return if text.contains("lookup") || text.contains("resolve") || text.contains("not known") {
-                TransportProblem::UnknownHost { host }
+                TransportError::UnknownHost { host }
             } else if text.contains("refused") {
-                TransportProblem::Refused { host }
+                TransportError::Refused { host }
             } else if ["certificate", "tls", "handshake", "corrupt message", "invalid peer"]
                 .iter()
                 .any(|word| text.contains(word))
             {
-                TransportProblem::Tls { host, cause }
+                TransportError::Tls { host, cause }
             } else if error.is_timeout() {
-                TransportProblem::Connect { host, cause: "timed out".to_owned() }
+                TransportError::Connect { host, cause: "timed out".to_owned() }
             } else {
-                TransportProblem::Connect { host, cause }
+                TransportError::Connect { host, cause }
             };
         }
         if error.is_timeout() {
-            return TransportProblem::TimedOut;
+            return TransportError::TimedOut;
         }
-        TransportProblem::Broken { cause }
+        TransportError::Broken { cause }
     }
 }
 
@@ -173,7 +174,7 @@ fn root_cause(error: &reqwest::Error) -> String {
 
 /// `Retry-After` as seconds or as a date, at most ten minutes.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    const LONGEST: f64 = 600.0;
+    const MAX_RETRY_AFTER_SECONDS: f64 = 600.0;
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let seconds = match value.parse::<f64>() {
         Ok(seconds) => seconds,
@@ -183,7 +184,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
             .unwrap_or_default()
             .as_secs_f64(),
     };
-    (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(LONGEST)))
+    (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(MAX_RETRY_AFTER_SECONDS)))
 }
 
 /// How long to wait before try number `attempt` (from 1): doubling from half a second to a minute, with jitter so that
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_doubles_up_to_a_minute_and_is_jittered() {
+    fn backoff_doubles_up_to_a_minute_with_jitter() {
         assert_eq!(backoff(1, 1.0), Duration::from_millis(500));
         assert_eq!(backoff(1, 0.0), Duration::from_millis(250));
         assert_eq!(backoff(4, 1.0), Duration::from_secs(4));

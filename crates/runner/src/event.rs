@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Usage;
+use reasonscape_providers::Usage;
 
 /// Something that happened to the evaluation at this place in the study.
 #[derive(Debug, Clone)]

@@ -1,39 +1,32 @@
-//! Asks models: the only crate that talks to them. It pays for each answer once and loses none.
+//! Sends the requests of a study to models: the only crate that talks to them.
 //!
-//! A study becomes a plan of requests; each request has a key; what the cache holds under that key is never asked
-//! again. A response counts as done when it is durable on disk.
+//! [`run`] walks the plan of a study, skips what the cache holds, claims the rest, sends it within the limits of each
+//! endpoint, and stores the replies. It emits [`RunEvent`]s; progress bars, logs and pages only consume them.
+//! [`forecast`] says what a run would send and cost; [`listed_models`] and [`ask_once`] probe an endpoint.
 //!
 //! # Promises
-//! An identical request is not sent twice, not even by two processes on one cache. A failure of the network is data:
-//! recorded, retried, reported, and never a wrong answer. Keys and tokens reach no log, file, error or page.
+//! A response counts when it is on disk, not before. An identical request is not sent twice, not even by two processes
+//! that share a cache. A failure of the network is recorded, retried and reported as a missing trial, never as an
+//! incorrect answer. Keys reach no log, file or error. Responses are not scored here, except to decide whether a point
+//! needs more tests to reach a precision.
 
-pub mod cache;
 mod client;
-mod completion;
-mod document;
+mod congestion_window;
+mod endpoint_limiter;
 mod event;
-mod gate;
+mod failure_streak;
+mod forecast;
+// removed when all users name the new crate
+mod former_names;
 mod interrupt;
-mod library;
-mod plan;
 mod probe;
-mod provider;
+pub mod progress;
 mod run;
-mod sampler;
-mod secret;
-pub mod simulate;
-mod study;
-mod template;
-mod window;
 
-pub use completion::{Completion, Finish, TokenLogprob, Usage};
 pub use event::{EventKind, RunEvent};
+pub use forecast::{Forecast, forecast};
+// removed when all users name the new crate
+pub use former_names::*;
 pub use interrupt::Interrupts;
-pub use plan::{Asked, Forecast, Planned, Selection, Shard, asked, forecast, is_selected, selected_points};
-pub use probe::{ProbeProblem, ask_once, listed_models};
-pub use provider::{Provider, ReplyProblem, UnknownProvider};
-pub use run::{EvalSummary, MissingTrial, RunError, RunSummary, Stop, check, check_selection, run};
-pub use sampler::Sampler;
-pub use secret::{ApiKey, Header, Secret};
-pub use study::{Budget, Eval, EvalId, HeaderSource, Limits, Precision, Prices, Study, StudyError};
-pub use template::{Examples, Message, Question, Role, Template};
+pub use probe::{ProbeError, ask_once, listed_models};
+pub use run::{EvalRunSummary, MissingTrial, RunError, RunSummary, Shutdown, check, run};

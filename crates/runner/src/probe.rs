@@ -2,19 +2,20 @@
 
 use std::time::Duration;
 
+use reasonscape_providers::{Message, ReplyError, Role};
+use reasonscape_study::Eval;
 use serde_json::Value;
 
-use crate::client::{Endpoint, RawReply, Timeouts, TransportProblem};
+use crate::client::{Endpoint, RawReply, Timeouts, TransportError};
 use crate::run::{RunError, header_map};
-use crate::{Eval, Message, ReplyProblem, Role};
 
 /// How long a probe waits for a connection and for the list of models.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a probe found nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ProbeProblem {
+pub enum ProbeError {
     /// A key or a header cannot be had, as when its variable is not set.
     #[error(transparent)]
     Headers(#[from] RunError),
@@ -23,7 +24,7 @@ pub enum ProbeProblem {
     Unreachable(String),
     /// It answers, and refuses.
     #[error(transparent)]
-    Refused(#[from] ReplyProblem),
+    Refused(#[from] ReplyError),
     /// It has no list of models.
     #[error("it does not list its models (HTTP {status})")]
     NoList {
@@ -35,8 +36,8 @@ pub enum ProbeProblem {
     Client(String),
 }
 
-impl From<TransportProblem> for ProbeProblem {
-    fn from(problem: TransportProblem) -> Self {
+impl From<TransportError> for ProbeError {
+    fn from(problem: TransportError) -> Self {
         Self::Unreachable(problem.to_string())
     }
 }
@@ -44,19 +45,19 @@ impl From<TransportProblem> for ProbeProblem {
 /// The models that an endpoint lists. It costs nothing.
 ///
 /// # Errors
-/// A [`ProbeProblem`] that says what is wrong and what would be right.
-pub fn listed_models(eval: &Eval, base_url: &str) -> Result<Vec<String>, ProbeProblem> {
+/// A [`ProbeError`] that says what is wrong and what would be right.
+pub fn listed_models(eval: &Eval, base_url: &str) -> Result<Vec<String>, ProbeError> {
     let url = format!("{}/models", base_url.trim_end_matches('/'));
-    let reply = exchange(eval, &url, None, PATIENCE)?;
+    let reply = exchange(eval, &url, None, PROBE_TIMEOUT)?;
     match reply.status {
         200 => {}
         // What refuses the key here refuses it everywhere, and says so as it would in a run.
         401 | 403 => return Err(refusal(eval, &reply)),
-        status => return Err(ProbeProblem::NoList { status }),
+        status => return Err(ProbeError::NoList { status }),
     }
     let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
     let Some(models) = body["data"].as_array().or_else(|| body["models"].as_array()) else {
-        return Err(ProbeProblem::NoList { status: reply.status });
+        return Err(ProbeError::NoList { status: reply.status });
     };
     let name = |model: &Value| model["id"].as_str().or_else(|| model["name"].as_str()).map(ToOwned::to_owned);
     Ok(models.iter().filter_map(name).collect())
@@ -66,8 +67,8 @@ pub fn listed_models(eval: &Eval, base_url: &str) -> Result<Vec<String>, ProbePr
 /// it took.
 ///
 /// # Errors
-/// A [`ProbeProblem`] that says what is wrong and what would be right.
-pub fn ask_once(eval: &Eval, base_url: &str) -> Result<(String, Duration), ProbeProblem> {
+/// A [`ProbeError`] that says what is wrong and what would be right.
+pub fn ask_once(eval: &Eval, base_url: &str) -> Result<(String, Duration), ProbeError> {
     let question = Message { role: Role::User, content: "Reply with the one word: ready".into() };
     let body = eval.payload(&[question]).to_string().into_bytes();
     let reply = exchange(eval, &eval.provider.endpoint(base_url), Some(body), eval.limits.timeout)?;
@@ -75,24 +76,19 @@ pub fn ask_once(eval: &Eval, base_url: &str) -> Result<(String, Duration), Probe
     Ok((completion.content, reply.latency))
 }
 
-fn refusal(eval: &Eval, reply: &RawReply) -> ProbeProblem {
+fn refusal(eval: &Eval, reply: &RawReply) -> ProbeError {
     match eval.provider.parse(reply.status, &reply.body) {
         Err(problem) => problem.into(),
-        Ok(_) => ProbeProblem::NoList { status: reply.status },
+        Ok(_) => ProbeError::NoList { status: reply.status },
     }
 }
 
 /// One request and its answer, on a runtime of its own.
-fn exchange(
-    eval: &Eval,
-    url: &str,
-    body: Option<Vec<u8>>,
-    total: Duration,
-) -> Result<RawReply, ProbeProblem> {
+fn exchange(eval: &Eval, url: &str, body: Option<Vec<u8>>, total: Duration) -> Result<RawReply, ProbeError> {
     let headers = header_map(eval)?;
-    let connect = eval.limits.connect_timeout.min(PATIENCE);
+    let connect = eval.limits.connect_timeout.min(PROBE_TIMEOUT);
     let timeouts = Timeouts { connect, idle: eval.limits.idle_timeout.min(total), total };
-    let client = |error: String| ProbeProblem::Client(error);
+    let client = |error: String| ProbeError::Client(error);
     // A second call finds the provider installed already, which is what was wanted.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -1,39 +1,44 @@
 //! A run: asks what the cache does not hold, until everything is answered, missing, or somebody says stop.
 
-mod ask;
-mod ledger;
+mod budget;
+mod counters;
+mod eval_runner;
 mod precision;
+mod retry;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::Scope;
 
+use reasonscape_cache::{Cache, CacheError, Writer};
 use reasonscape_core::Point;
+use reasonscape_study::{
+    Eval, Limits, PlannedTrial, Selection, SelectionError, Study, StudyError, check_selection, is_selected,
+    selected_points, walk_trials,
+};
 use tokio::sync::{mpsc, watch};
 
-use crate::cache::{Cache, CacheError, Writer};
 use crate::client::{Endpoint, Timeouts};
+use crate::endpoint_limiter::EndpointLimiter;
 use crate::event::{EventKind, RunEvent};
-use crate::gate::Gate;
-use crate::plan::{self, Planned, Selection};
-use crate::{Eval, Limits, Study, StudyError};
 
-use self::ask::{Asker, Waiting};
-use self::ledger::{Budgets, Ledger};
-pub use self::ledger::{EvalSummary, MissingTrial, RunSummary};
+use self::budget::Budgets;
+use self::counters::EvalCounters;
+pub use self::counters::{EvalRunSummary, MissingTrial, RunSummary};
+use self::eval_runner::{EvalRunner, IdleState};
 
 /// How a run is asked to end before it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stop {
+pub enum Shutdown {
     /// Go on.
-    No,
+    None,
     /// Send nothing more, and wait for what is in flight.
     Drain,
     /// Leave at once; what is in flight is lost.
-    Now,
+    Immediate,
 }
 
 /// Why a run could not begin, or had to end.
@@ -47,11 +52,8 @@ pub enum RunError {
     #[error(transparent)]
     Cache(#[from] CacheError),
     /// What is selected does not exist.
-    #[error("nothing to ask: {problem}")]
-    Nothing {
-        /// What was asked for, and what there is.
-        problem: String,
-    },
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
     /// The HTTP client could not be set up.
     #[error("the HTTP client could not be set up: {problem}")]
     Client {
@@ -68,12 +70,12 @@ struct Shared<'s> {
     cache: &'s Cache,
     writer: Writer,
     events: mpsc::Sender<RunEvent>,
-    stop: watch::Receiver<Stop>,
+    stop: watch::Receiver<Shutdown>,
     budgets: Budgets,
 }
 
 impl Shared<'_> {
-    async fn tell(&self, eval: usize, kind: EventKind) {
+    async fn emit(&self, eval: usize, kind: EventKind) {
         // Nobody listens any more: the run goes on, for the cache.
         let _ = self.events.send(RunEvent { eval, kind }).await;
     }
@@ -92,13 +94,13 @@ pub fn run(
     selection: &Selection,
     cache: &Cache,
     events: mpsc::Sender<RunEvent>,
-    stop: watch::Receiver<Stop>,
+    stop: watch::Receiver<Shutdown>,
 ) -> Result<RunSummary, RunError> {
     check_selection(study, selection)?;
-    let points = plan::selected_points(study, selection);
+    let points = selected_points(study, selection);
     let evals: Vec<usize> =
-        (0..study.evals.len()).filter(|eval| plan::is_selected(&study.evals[*eval], selection)).collect();
-    let gates = gates(study, &evals)?;
+        (0..study.evals.len()).filter(|eval| is_selected(&study.evals[*eval], selection)).collect();
+    let limiters = limiters(study, &evals)?;
     let budgets = Budgets::new(study.budget);
     let shared = Shared { study, points, selection, cache, writer: cache.writer()?, events, stop, budgets };
 
@@ -108,24 +110,26 @@ pub fn run(
         .enable_all()
         .build()
         .map_err(|error| RunError::Client { problem: error.to_string() })?;
-    let ledgers: Vec<Ledger> = evals.iter().map(|_| Ledger::default()).collect();
+    let counters: Vec<EvalCounters> = evals.iter().map(|_| EvalCounters::default()).collect();
     // Plans are walked on threads that borrow the study; the scope outlives them all.
     std::thread::scope(|scope| {
-        let asked =
-            evals.iter().zip(&ledgers).map(|(eval, ledger)| ask_one(&shared, *eval, &gates, ledger, scope));
+        let asked = evals
+            .iter()
+            .zip(&counters)
+            .map(|(eval, counters)| run_eval(&shared, *eval, &limiters, counters, scope));
         runtime.block_on(async {
             let mut stop = shared.stop.clone();
             tokio::select! {
                 all = futures_util::future::try_join_all(asked) => all.map(|_| ()),
-                _ = stop.wait_for(|stop| *stop == Stop::Now) => Ok(()),
+                _ = stop.wait_for(|stop| *stop == Shutdown::Immediate) => Ok(()),
             }
         })
     })?;
-    let summary = |(place, ledger): (&usize, &Ledger)| ledger.summary(*place, &study.evals[*place]);
+    let summary = |(place, counters): (&usize, &EvalCounters)| counters.summary(*place, &study.evals[*place]);
     // Whoever said now does not wait for the system to look up a host.
     runtime.shutdown_background();
-    let stopped = *shared.stop.borrow() != Stop::No;
-    Ok(RunSummary { evals: evals.iter().zip(&ledgers).map(summary).collect(), stopped })
+    let stopped = *shared.stop.borrow() != Shutdown::None;
+    Ok(RunSummary { evals: evals.iter().zip(&counters).map(summary).collect(), stopped })
 }
 
 /// Refuses what [`run`] would refuse before it sends anything, and leaves no trace: a selection that names something that
@@ -135,44 +139,22 @@ pub fn run(
 /// The [`RunError`] that [`run`] would give.
 pub fn check(study: &Study, selection: &Selection) -> Result<(), RunError> {
     check_selection(study, selection)?;
-    let mut selected = study.evals.iter().filter(|eval| plan::is_selected(eval, selection));
+    let mut selected = study.evals.iter().filter(|eval| is_selected(eval, selection));
     selected.try_for_each(|eval| header_map(eval).map(drop))
 }
 
-/// Refuses a selection that asks nothing, or names something that there is not: a misspelt name would otherwise be left
-/// out without a word.
-///
-/// # Errors
-/// A [`RunError`] that names what is not there and what is.
-pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), RunError> {
-    let unknown = |wanted: &[String], is_known: &dyn Fn(&str) -> bool| {
-        let unknown: Vec<&str> = wanted.iter().map(String::as_str).filter(|name| !is_known(name)).collect();
-        (!unknown.is_empty()).then(|| unknown.join(", "))
-    };
-    let eval = |name: &str| study.evals.iter().any(|eval| plan::is_called(eval, name));
-    if let Some(unknown) = unknown(&selection.evals, &eval) {
-        let known: Vec<&str> = study.evals.iter().map(|eval| eval.name.as_str()).collect();
-        let problem = format!("no evaluation is called {unknown}; there are {}", known.join(", "));
-        return Err(RunError::Nothing { problem });
-    }
-    let tasks: BTreeSet<&str> = study.suite.points().iter().map(|point| point.task.name()).collect();
-    if let Some(unknown) = unknown(&selection.tasks, &|name| tasks.contains(name)) {
-        let known: Vec<&str> = tasks.into_iter().collect();
-        let problem = format!("the suite has no task {unknown}; it has {}", known.join(", "));
-        return Err(RunError::Nothing { problem });
-    }
-    Ok(())
-}
+/// A limiter, and what an evaluation must have in common with it to use it.
+type Known = (String, reqwest::header::HeaderMap, Limits, Arc<EndpointLimiter>);
 
-/// A gate, and what an evaluation must have in common with it to use it.
-type Known = (String, reqwest::header::HeaderMap, Limits, Arc<Gate>);
-
-/// One gate for each address, shared by the evaluations that go there with the same headers and limits.
-fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<Gate>>, RunError> {
+/// One limiter for each address, shared by the evaluations that go there with the same headers and limits.
+fn limiters(
+    study: &Study,
+    evals: &[usize],
+) -> Result<HashMap<(usize, String), Arc<EndpointLimiter>>, RunError> {
     // A second call finds the provider installed already, which is what was wanted.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut shared: Vec<Known> = Vec::new();
-    let mut gates = HashMap::new();
+    let mut limiters = HashMap::new();
     for &place in evals {
         let eval = &study.evals[place];
         let headers = header_map(eval)?;
@@ -180,8 +162,8 @@ fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<
             let same = |(known, with, limits, _): &&Known| {
                 *known == url && *with == headers && *limits == eval.limits
             };
-            let gate = if let Some((_, _, _, gate)) = shared.iter().find(same) {
-                Arc::clone(gate)
+            let limiter = if let Some((_, _, _, limiter)) = shared.iter().find(same) {
+                Arc::clone(limiter)
             } else {
                 let timeouts = Timeouts {
                     connect: eval.limits.connect_timeout,
@@ -190,14 +172,14 @@ fn gates(study: &Study, evals: &[usize]) -> Result<HashMap<(usize, String), Arc<
                 };
                 let endpoint = Endpoint::new(&url, headers.clone(), timeouts)
                     .map_err(|error| RunError::Client { problem: error.without_url().to_string() })?;
-                let gate = Arc::new(Gate::new(endpoint, eval.limits.concurrency));
-                shared.push((url.clone(), headers.clone(), eval.limits, Arc::clone(&gate)));
-                gate
+                let limiter = Arc::new(EndpointLimiter::new(endpoint, eval.limits.concurrency));
+                shared.push((url.clone(), headers.clone(), eval.limits, Arc::clone(&limiter)));
+                limiter
             };
-            gates.insert((place, url), gate);
+            limiters.insert((place, url), limiter);
         }
     }
-    Ok(gates)
+    Ok(limiters)
 }
 
 pub(crate) fn header_map(eval: &Eval) -> Result<reqwest::header::HeaderMap, RunError> {
@@ -219,26 +201,28 @@ pub(crate) fn header_map(eval: &Eval) -> Result<reqwest::header::HeaderMap, RunE
 }
 
 /// Asks one evaluation, in rounds if a precision is wanted.
-async fn ask_one<'scope, 'env, 's: 'env>(
+async fn run_eval<'scope, 'env, 's: 'env>(
     shared: &'env Shared<'s>,
     place: usize,
-    gates: &HashMap<(usize, String), Arc<Gate>>,
-    ledger: &Ledger,
+    limiters: &HashMap<(usize, String), Arc<EndpointLimiter>>,
+    counters: &EvalCounters,
     scope: &'scope Scope<'scope, 'env>,
 ) -> Result<(), RunError> {
     let eval = &shared.study.evals[place];
-    let gates: Vec<Arc<Gate>> = eval.endpoints().map(|url| Arc::clone(&gates[&(place, url)])).collect();
-    let asker = Asker {
+    let limiters: Vec<Arc<EndpointLimiter>> =
+        eval.endpoints().map(|url| Arc::clone(&limiters[&(place, url)])).collect();
+    let runner = EvalRunner {
         shared,
         place,
         eval,
-        gates: &gates,
-        ledger,
+        limiters: &limiters,
+        counters,
         key: eval.api_key()?,
-        failures: Cell::default(),
-        unasked: RefCell::new(Vec::new()),
+        streak: Cell::default(),
+        has_replied: Cell::new(false),
+        unsent_claims: RefCell::new(Vec::new()),
         halted: watch::Sender::new(false),
-        waiting: Waiting::default(),
+        idle: IdleState::default(),
     };
     let count = |point: &Point<'_>| shared.study.count_at(point, shared.selection);
     let mut round: Vec<Range<usize>> = match shared.study.precision {
@@ -249,13 +233,13 @@ async fn ask_one<'scope, 'env, 's: 'env>(
         let trials: u64 =
             round.iter().map(|range| range.len() as u64).sum::<u64>() * u64::from(shared.study.repeats);
         let trials = trials.div_ceil(shared.selection.shard.of);
-        Ledger::count(&ledger.announced, trials);
-        shared.tell(place, EventKind::Planned { trials }).await;
-        asker.ask(scope, shared, round.clone()).await?;
+        EvalCounters::count(&counters.announced, trials);
+        shared.emit(place, EventKind::Planned { trials }).await;
+        runner.run_round(scope, shared, round.clone()).await?;
         let Some(precision) = shared.study.precision else { return Ok(()) };
-        if ledger.stopped().is_some() || *shared.stop.borrow() != Stop::No {
+        if counters.stopped().is_some() || *shared.stop.borrow() != Shutdown::None {
             // What the next round would have asked is not known.
-            ledger.whole.store(false, Relaxed);
+            counters.whole.store(false, Relaxed);
             return Ok(());
         }
         round = precision::next_round(shared, eval, &round, precision)?;
@@ -266,49 +250,50 @@ async fn ask_one<'scope, 'env, 's: 'env>(
 }
 
 /// Trials that are looked up in the cache, and handed on, together.
-const LOT: usize = 128;
+const BATCH_LEN: usize = 128;
 
 /// A few trials of the plan.
-struct Lot<'s> {
+struct Batch<'s> {
     /// What the cache does not hold.
-    ask: Vec<Planned<'s>>,
+    ask: Vec<PlannedTrial<'s>>,
     /// How many it does.
     cached: u64,
 }
 
-/// Walks the plan on a thread of its own; `take` is given a lot at a time.
+/// Walks the plan on a thread of its own; `take` is given a batch at a time.
 fn walk_plan<'s>(
     shared: &Shared<'s>,
     eval: &Eval,
     round: &[Range<usize>],
-    take: &mut dyn FnMut(Lot<'s>) -> ControlFlow<()>,
+    take: &mut dyn FnMut(Batch<'s>) -> ControlFlow<()>,
 ) -> Result<(), RunError> {
     let reader = shared.cache.reader()?;
     let mut failed = None;
-    let mut look_up = |mut ask: Vec<Planned<'s>>| match reader.contains_each(ask.iter().map(|it| &it.id)) {
+    let mut look_up = |mut ask: Vec<PlannedTrial<'s>>| match reader.contains_each(ask.iter().map(|it| &it.id))
+    {
         Ok(held) => {
             let all = ask.len();
             let mut held = held.into_iter();
             ask.retain(|_| held.next() == Some(false));
             let cached = (all - ask.len()) as u64;
-            take(Lot { ask, cached })
+            take(Batch { ask, cached })
         }
         Err(error) => {
             failed = Some(error);
             ControlFlow::Break(())
         }
     };
-    let mut lot = Vec::with_capacity(LOT);
-    let mut visit = |planned: Planned<'s>| {
-        lot.push(planned);
-        if lot.len() < LOT {
+    let mut batch = Vec::with_capacity(BATCH_LEN);
+    let mut visit = |planned: PlannedTrial<'s>| {
+        batch.push(planned);
+        if batch.len() < BATCH_LEN {
             return ControlFlow::Continue(());
         }
-        look_up(std::mem::replace(&mut lot, Vec::with_capacity(LOT)))
+        look_up(std::mem::replace(&mut batch, Vec::with_capacity(BATCH_LEN)))
     };
-    plan::walk(shared.study, eval, &shared.points, round, shared.selection.shard, &mut visit)?;
-    if !lot.is_empty() {
-        let _ = look_up(lot);
+    walk_trials(shared.study, eval, &shared.points, round, shared.selection.shard, &mut visit)?;
+    if !batch.is_empty() {
+        let _ = look_up(batch);
     }
     failed.map_or(Ok(()), |error| Err(error.into()))
 }

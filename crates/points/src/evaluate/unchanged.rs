@@ -42,7 +42,7 @@ impl<'s> Unchanged<'s> {
         if !self.changes.contains_key(&mark) {
             self.changes.insert(mark, self.reader.changes_since(&mark)?);
         }
-        if self.changes[&mark].concern(&eval.model) {
+        if self.changes[&mark].affects(&eval.model) {
             return Ok(None);
         }
         let Ok(rows) = points.read(Kind::Points) else { return Ok(None) };

@@ -100,7 +100,7 @@ fn ask(
     check(study, selection)?;
     let cache = Cache::open(cache_path(&study.folder))?;
     let (events, told) = mpsc::channel(EVENTS);
-    let (stopper, stop) = watch::channel(Stop::No);
+    let (stopper, stop) = watch::channel(Stop::None);
     watch_for_interrupts(stopper, judging, global)?;
     let mut progress = Progress::new(study, global.quiet);
     let summary = std::thread::scope(|scope| {
@@ -149,7 +149,7 @@ fn watch_for_interrupts(
     let judging = Arc::clone(judging);
     ctrlc::set_handler(move || {
         judging.stop.store(true, Relaxed);
-        let next = if *stopper.borrow() == Stop::No { Stop::Drain } else { Stop::Now };
+        let next = if *stopper.borrow() == Stop::None { Stop::Drain } else { Stop::Immediate };
         if next == Stop::Drain {
             global.note("stopping: waiting for what is in flight; press Ctrl-C again to leave at once");
         }

@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use reasonscape_core::Dataset;
+use reasonscape_runner::Interrupts;
 use reasonscape_runner::simulate::{Faults, SimulateError, SimulateOptions, SimulatedServer, Stats};
 
 use super::dataset::Reading;
@@ -87,10 +88,14 @@ impl Simulate {
             _ => Failure::Broken(error.into()),
         })?;
         let url = server.base_url();
-        server.serve_until_interrupted(|| {
+        server.serve_until(async {
+            // Listens before the address is printed, so that no signal of a caller who waits for it is lost.
+            let mut interrupts = Interrupts::listen();
             let questions = server.question_count();
             global.note(format_args!("listening on {url} with {questions} questions; Ctrl-C stops"));
-            print_text(&format!("{url}\n"))
+            print_text(&format!("{url}\n"))?;
+            interrupts.next().await;
+            Ok::<_, Failure>(())
         })?;
         global.note(farewell(&server.stats()));
         Ok(())

@@ -115,7 +115,7 @@ impl From<RunError> for Failure {
         match error {
             RunError::Cache(error) => error.into(),
             RunError::Study(error) => error.into(),
-            RunError::Nothing { .. } => Self::Input(error.into()),
+            RunError::Selection(_) => Self::Input(error.into()),
             error => Self::Broken(error.into()),
         }
     }

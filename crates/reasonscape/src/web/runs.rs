@@ -336,7 +336,7 @@ impl Runs {
                 return Err(Problem::wrong("that is no key: it has characters that no header can carry"));
             }
             for eval in study.evals.iter_mut().filter(|eval| key_id(eval) == need.id) {
-                eval.handed_key = Some(ApiKey::new(key));
+                eval.api_key_override = Some(ApiKey::new(key));
             }
         }
         check(&study, &selection).map_err(|error| run_refused(&error))?;
@@ -470,7 +470,7 @@ fn study_wrong(error: &StudyError) -> Problem {
 fn run_refused(error: &RunError) -> Problem {
     match error {
         RunError::Study(error) => study_wrong(error),
-        RunError::Nothing { .. } | RunError::Client { .. } => Problem::wrong(error),
+        RunError::Selection(_) | RunError::Client { .. } => Problem::wrong(error),
         error => {
             tracing::error!(%error, "a run could not begin");
             Problem::new(

@@ -113,7 +113,7 @@ async fn end(runs: &Runs, interrupts: &mut Interrupts) {
     runs.end(Stop::Drain);
     tokio::select! {
         () = runs.ended() => return,
-        () = interrupts.next() => runs.end(Stop::Now),
+        () = interrupts.next() => runs.end(Stop::Immediate),
     }
     // Long enough to say in the record how it ended.
     let _ = tokio::time::timeout(LEAVING_TIME, runs.ended()).await;

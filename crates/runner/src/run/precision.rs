@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use reasonscape_core::{Outcome, Point, Reply, score};
+use reasonscape_providers::{Completion, Finish};
 use reasonscape_stats::power::trials_for_margin;
 use reasonscape_stats::{Confidence, Counters, Mode};
+use reasonscape_study::{Eval, PlannedTrial, Precision, walk_trials};
 
 use super::{RunError, Shared};
-use crate::plan::{self, Planned};
-use crate::{Eval, Finish, Precision};
 
 /// Tests that every point gets before anything is said about it.
 const FIRST: usize = 32;
@@ -38,7 +38,7 @@ pub(super) fn next_round(
             let mut counters = Counters::default();
             let mut failed = None;
             let whole = 0..range.end;
-            plan::walk(
+            walk_trials(
                 shared.study,
                 eval,
                 std::slice::from_ref(point),
@@ -67,7 +67,7 @@ pub(super) fn next_round(
 }
 
 /// The counters of one trial.
-fn counted(planned: &Planned<'_>, completion: &crate::Completion) -> Counters {
+fn counted(planned: &PlannedTrial<'_>, completion: &Completion) -> Counters {
     let reply = Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
     let (status, _) = score(planned.task, &planned.test, &reply, completion.finish == Finish::Length);
     let flag = |wanted: Outcome| f64::from(u8::from(status == wanted));
@@ -98,13 +98,13 @@ mod tests {
     const PRECISION: Precision = Precision { margin: 0.05, max_count: 512 };
 
     #[test]
-    fn a_point_is_done_when_its_margin_is_reached() {
+    fn stops_when_the_margin_is_reached() {
         let sure = Counters::new(512.0, 512.0, 0.0, 0.0).unwrap();
         assert_eq!(wanted(&sure, 64, PRECISION), 64);
     }
 
     #[test]
-    fn an_open_point_gets_more_but_never_more_than_the_most() {
+    fn wide_margins_get_more_tests_up_to_the_maximum() {
         let open = Counters::new(32.0, 16.0, 0.0, 0.0).unwrap();
         let next = wanted(&open, 32, PRECISION);
         assert!((48..512).contains(&next) && next.is_multiple_of(STEP), "{next}");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_answers_is_not_asked_for_ever() {
+    fn points_without_answers_get_no_more_tests() {
         assert_eq!(wanted(&Counters::default(), 32, PRECISION), 32);
     }
 }

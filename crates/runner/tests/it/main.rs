@@ -2,9 +2,4 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
-mod cache;
-mod provider;
 mod run;
-mod simulate;
-mod study;
-mod template;

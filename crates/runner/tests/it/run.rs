@@ -1,8 +1,8 @@
 //! Whole runs over real sockets: nothing is paid twice, nothing is lost, and what goes wrong is said.
 
 mod faults;
-mod hopeless;
 mod limits;
+mod misconfigured;
 mod outages;
 mod processes;
 mod script;
@@ -10,10 +10,12 @@ mod stops;
 
 use std::path::PathBuf;
 
+use reasonscape_cache::{Cache, CacheError};
 use reasonscape_core::Suite;
-use reasonscape_runner::cache::{Cache, CacheError};
-use reasonscape_runner::simulate::{Faults, SimulateOptions, SimulatedServer};
-use reasonscape_runner::{EvalSummary, Provider, RunEvent, RunSummary, Selection, Stop, Study, run};
+use reasonscape_providers::Provider;
+use reasonscape_runner::{EvalRunSummary, RunEvent, RunSummary, Shutdown, run};
+use reasonscape_simulator::{Faults, SimulateOptions, SimulatedServer};
+use reasonscape_study::{Selection, Study};
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
 
@@ -39,11 +41,11 @@ view = [{ x = "length" }]
 const POINTS: u64 = 4;
 
 /// A folder with a suite, a study and a cache, that goes away.
-struct World {
+struct TestEnv {
     folder: TempDir,
 }
 
-impl World {
+impl TestEnv {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("small.toml"), SUITE).unwrap();
@@ -105,7 +107,7 @@ fn count(count: usize) -> Selection {
 
 /// Runs to the end; what came of it, and what happened on the way.
 fn run_all(study: &Study, selection: &Selection, cache: &Cache) -> (RunSummary, Vec<RunEvent>) {
-    let (_stop, stopped) = watch::channel(Stop::No);
+    let (_stop, stopped) = watch::channel(Shutdown::None);
     run_until(study, selection, cache, stopped, |_| ())
 }
 
@@ -114,7 +116,7 @@ fn run_until(
     study: &Study,
     selection: &Selection,
     cache: &Cache,
-    stop: watch::Receiver<Stop>,
+    stop: watch::Receiver<Shutdown>,
     mut see: impl FnMut(&RunEvent) + Send,
 ) -> (RunSummary, Vec<RunEvent>) {
     let (tell, mut told) = mpsc::channel(64);
@@ -133,7 +135,7 @@ fn run_until(
 }
 
 /// What must hold of every evaluation that was not stopped: each trial is answered, was cached, or is missing by name.
-fn adds_up(eval: &EvalSummary) {
+fn adds_up(eval: &EvalRunSummary) {
     assert_eq!(eval.answered + eval.cached + eval.missing, eval.planned, "{eval:?}");
     assert_eq!(eval.missing_trials.len() as u64, eval.missing, "{eval:?}");
     assert!(eval.missing_trials.iter().all(|missing| missing.trial.contains('#')), "{eval:?}");
@@ -141,8 +143,8 @@ fn adds_up(eval: &EvalSummary) {
 }
 
 #[test]
-fn everything_is_answered_once_and_a_larger_count_pays_for_the_difference() {
-    let (world, server) = (World::new(), server(""));
+fn larger_count_sends_only_the_difference() {
+    let (world, server) = (TestEnv::new(), server(""));
     let study = world.study("", &[eval("sim-cheap", &server.base_url())]);
     let cache = world.cache();
     let mut before = 0;
@@ -162,8 +164,8 @@ fn everything_is_answered_once_and_a_larger_count_pays_for_the_difference() {
 }
 
 #[test]
-fn repeats_are_asked_as_often_as_the_study_says_and_kept_apart() {
-    let (world, server) = (World::new(), server(""));
+fn repeats_are_sent_and_stored_separately() {
+    let (world, server) = (TestEnv::new(), server(""));
     let sampled = eval("sim-cheap", &server.base_url()) + "sampler = \"sampled-2k\"\n";
     let cache = world.cache();
     for (repeats, requests) in [(2, 32), (2, 32), (3, 48)] {
@@ -178,8 +180,8 @@ fn repeats_are_asked_as_often_as_the_study_says_and_kept_apart() {
 }
 
 #[test]
-fn the_cache_tells_namespaces_apart_and_shares_what_is_identical() {
-    let (world, server) = (World::new(), server(""));
+fn namespaces_are_separate_and_identical_requests_shared() {
+    let (world, server) = (TestEnv::new(), server(""));
     let one = eval("sim-cheap", &server.base_url());
     let apart = one.clone() + "cache_namespace = \"q4\"\n";
     let study = world.study("", &[one, apart]);

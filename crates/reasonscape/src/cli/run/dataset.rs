@@ -168,7 +168,7 @@ impl DatasetArguments {
             self.repeats.unwrap_or(1)
         );
         for model in &self.models {
-            self.asking(base_url).push(&mut text, model);
+            self.asking(base_url).append_eval(&mut text, model);
         }
         text
     }
@@ -194,7 +194,7 @@ impl DatasetArguments {
     ) -> Result<String, Failure> {
         for model in &self.models {
             match study.evals.iter().find(|eval| eval.model == *model && self.means(eval)) {
-                None => self.asking(base_url).push(&mut text, model),
+                None => self.asking(base_url).append_eval(&mut text, model),
                 Some(eval) if eval.base_urls.iter().any(|known| known == base_url.trim_end_matches('/')) => {}
                 Some(eval) => {
                     return Err(Failure::input(format_args!(

@@ -130,7 +130,7 @@ impl Progress {
     fn spend(&mut self, eval: &Eval, before: Spent, prompt_tokens: u64, completion_tokens: u64) {
         self.prompt_tokens = before.prompt_tokens + prompt_tokens;
         self.completion_tokens = before.completion_tokens + completion_tokens;
-        self.cost = eval.prices.map(|prices| prices.of(self.prompt_tokens, self.completion_tokens));
+        self.cost = eval.prices.map(|prices| prices.cost(self.prompt_tokens, self.completion_tokens));
     }
 
     /// What is known while it runs.

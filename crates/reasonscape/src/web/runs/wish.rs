@@ -240,7 +240,7 @@ impl Wish {
             }
         }
         for model in &self.models {
-            asking.push(&mut text, model);
+            asking.append_eval(&mut text, model);
         }
         Ok(text)
     }

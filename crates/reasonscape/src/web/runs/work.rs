@@ -47,7 +47,7 @@ impl Live {
         let mut record = record.clone();
         record.state = State::Running;
         Self {
-            stopper: watch::Sender::new(Stop::No),
+            stopper: watch::Sender::new(Stop::None),
             judging: Arc::default(),
             seen: watch::Sender::new(Arc::new(record)),
             by_server: AtomicBool::new(false),
@@ -65,7 +65,7 @@ impl Live {
 
     /// The first time waits for what is in flight, the second leaves at once. What is judged is left at once.
     pub(super) fn cancel(&self) {
-        let next = if *self.stopper.borrow() == Stop::No { Stop::Drain } else { Stop::Now };
+        let next = if *self.stopper.borrow() == Stop::None { Stop::Drain } else { Stop::Immediate };
         if self.seen().state == State::Judging {
             self.judging.stop.store(true, Relaxed);
         }
@@ -73,7 +73,7 @@ impl Live {
     }
 
     pub(super) fn stop(&self, stop: Stop) {
-        if stop == Stop::Now || self.by_server.load(Relaxed) {
+        if stop == Stop::Immediate || self.by_server.load(Relaxed) {
             self.judging.stop.store(true, Relaxed);
         }
         self.stopper.send_if_modified(|now| {
@@ -294,7 +294,7 @@ impl Work {
                 tracing::warn!(?failure, "the record of a run could not be written");
             }
         }
-        if self.record.state == State::Running && *self.live.stopper.borrow() != Stop::No {
+        if self.record.state == State::Running && *self.live.stopper.borrow() != Stop::None {
             self.record.reason = Some("stopping: waiting for what is in flight".to_owned());
         }
         let record = Arc::new(self.record.clone());

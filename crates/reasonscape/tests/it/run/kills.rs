@@ -55,7 +55,7 @@ fn stored(world: &World) -> HashMap<String, u32> {
         let reader = Cache::open(world.cache()).unwrap().reader().unwrap();
         reader
             .for_each::<CacheError>(|entry| {
-                let times = world.server.times_asked("/v1/chat/completions", entry.request.as_bytes());
+                let times = world.server.request_count("/v1/chat/completions", entry.request.as_bytes());
                 assert!(times > 0, "what is stored was asked");
                 assert!(stored.insert(entry.request, times).is_none(), "a trial is stored once");
                 Ok(())

@@ -44,9 +44,9 @@ fn is_traced(said: &str) {
     for (level, words) in [
         ("TRACE", "reasonscape_runner::client: sending host="),
         ("TRACE", "reasonscape_runner::client: reply host="),
-        ("TRACE", "reasonscape_runner::run::ask: stored trial="),
-        ("TRACE", "reasonscape_runner::gate: window host="),
-        ("DEBUG", "reasonscape_runner::run::ask: retry trial="),
+        ("TRACE", "reasonscape_runner::run::eval_runner: stored trial="),
+        ("TRACE", "reasonscape_runner::endpoint_limiter: window host="),
+        ("DEBUG", "reasonscape_runner::run::eval_runner: retry trial="),
         ("TRACE", "hyper_util::client::"),
         ("DEBUG", "reqwest::connect: starting new connection"),
     ] {

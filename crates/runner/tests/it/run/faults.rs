@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use reasonscape_runner::EventKind;
-use reasonscape_runner::simulate::FaultKind;
+use reasonscape_simulator::FaultKind;
 
 use super::script::{Script, completion};
-use super::{POINTS, World, adds_up, count, eval, run_all, server};
+use super::{POINTS, TestEnv, adds_up, count, eval, run_all, server};
 
 /// Short enough that what stalls does not stall the tests, long enough for a busy machine.
-const PATIENCE: &str = "timeout_seconds = 2\nidle_timeout_seconds = 1\n";
+const PROBE_TIMEOUT: &str = "timeout_seconds = 2\nidle_timeout_seconds = 1\n";
 
 /// Runs against a server with these faults, twice; whatever happened, nothing is lost or paid twice.
 fn survives(faults: &str, kinds: &[FaultKind]) {
-    let (world, server) = (World::new(), server(faults));
-    let study = world.study("", &[eval("sim-cheap", &server.base_url()) + PATIENCE]);
+    let (world, server) = (TestEnv::new(), server(faults));
+    let study = world.study("", &[eval("sim-cheap", &server.base_url()) + PROBE_TIMEOUT]);
     let cache = world.cache();
     let (summary, events) = run_all(&study, &count(12), &cache);
     let eval = &summary.evals[0];
@@ -49,7 +49,7 @@ fn late(by_fault: &std::collections::BTreeMap<&'static str, u64>) -> u64 {
 }
 
 #[test]
-fn every_fault_alone_ends_with_all_trials_answered_or_missing_by_name() {
+fn every_single_fault_leaves_trials_answered_or_missing() {
     std::thread::scope(|scope| {
         for kind in FaultKind::ALL {
             scope.spawn(move || {
@@ -61,7 +61,7 @@ fn every_fault_alone_ends_with_all_trials_answered_or_missing_by_name() {
 }
 
 #[test]
-fn all_faults_together_end_with_all_trials_answered_or_missing_by_name() {
+fn all_faults_together_leave_trials_answered_or_missing() {
     std::thread::scope(|scope| {
         for seed in 0..3 {
             scope.spawn(move || survives(&format!("rate=0.3,kinds=all,slow-ms=30,seed={seed}"), &[]));
@@ -70,8 +70,8 @@ fn all_faults_together_end_with_all_trials_answered_or_missing_by_name() {
 }
 
 #[test]
-fn an_overflowing_context_is_an_answer_that_was_cut_off() {
-    let (world, server) = (World::new(), server("rate=0.5,kinds=overflow"));
+fn context_overflow_is_a_truncated_answer() {
+    let (world, server) = (TestEnv::new(), server("rate=0.5,kinds=overflow"));
     let study = world.study("", &[eval("sim-cheap", &server.base_url())]);
     let (summary, _) = run_all(&study, &count(12), &world.cache());
     let overflows = server.stats().by_fault["overflow"];
@@ -80,8 +80,8 @@ fn an_overflowing_context_is_an_answer_that_was_cut_off() {
 }
 
 #[test]
-fn what_fails_for_good_is_missing_by_name_and_asked_by_the_next_run() {
-    let world = World::new();
+fn failed_trials_are_missing_and_retried_by_the_next_run() {
+    let world = TestEnv::new();
     // The first three requests fail, however often they may be tried.
     let script = Script::start(|number| match number {
         0..3 => (500, "", r#"{"error": {"message": "out of memory"}}"#.to_owned()),
@@ -107,8 +107,8 @@ fn what_fails_for_good_is_missing_by_name_and_asked_by_the_next_run() {
 }
 
 #[test]
-fn nothing_is_sent_while_the_endpoint_asks_for_a_pause() {
-    let world = World::new();
+fn nothing_is_sent_during_retry_after() {
+    let world = TestEnv::new();
     let script = Script::start(|number| match number {
         0 => (429, "Retry-After: 1\r\n", r#"{"error": {"message": "slow down"}}"#.to_owned()),
         _ => completion(),

@@ -1,12 +1,13 @@
 //! Budgets, shards, several endpoints, several evaluations, precision.
 
-use reasonscape_runner::{EventKind, RunEvent, Selection, Shard};
+use reasonscape_runner::{EventKind, RunEvent};
+use reasonscape_study::{Selection, Shard};
 
 use super::script::{Script, completion};
-use super::{POINTS, World, adds_up, count, eval, run_all, server};
+use super::{POINTS, TestEnv, adds_up, count, eval, run_all, server};
 
 /// Why an evaluation was stopped, which must also have been told once.
-fn reason(summary: &reasonscape_runner::EvalSummary, events: &[RunEvent]) -> String {
+fn reason(summary: &reasonscape_runner::EvalRunSummary, events: &[RunEvent]) -> String {
     let told: Vec<&String> = events
         .iter()
         .filter(|event| event.eval == summary.place)
@@ -21,8 +22,8 @@ fn reason(summary: &reasonscape_runner::EvalSummary, events: &[RunEvent]) -> Str
 }
 
 #[test]
-fn no_more_requests_are_sent_than_the_budget_allows() {
-    let (world, server) = (World::new(), server("rate=0.3,kinds=500"));
+fn request_budget_is_never_exceeded() {
+    let (world, server) = (TestEnv::new(), server("rate=0.3,kinds=500"));
     let study = world.study("[budget]\nrequests = 50", &[eval("sim-cheap", &server.base_url())]);
     let (summary, events) = run_all(&study, &count(64), &world.cache());
     let eval = &summary.evals[0];
@@ -33,8 +34,8 @@ fn no_more_requests_are_sent_than_the_budget_allows() {
 }
 
 #[test]
-fn a_budget_is_shared_by_all_evaluations() {
-    let (world, server) = (World::new(), server(""));
+fn budget_is_shared_by_all_evaluations() {
+    let (world, server) = (TestEnv::new(), server(""));
     let evals = [eval("sim-cheap", &server.base_url()), eval("sim-p0.5", &server.base_url())];
     let study = world.study("[budget]\nrequests = 60", &evals);
     let (summary, events) = run_all(&study, &count(64), &world.cache());
@@ -45,14 +46,14 @@ fn a_budget_is_shared_by_all_evaluations() {
 }
 
 #[test]
-fn tokens_and_money_and_time_stop_a_run_too() {
+fn token_money_and_time_budgets_stop_a_run() {
     let priced = "price_prompt = 1000\nprice_completion = 1000\n";
     for (budget, says) in [
         ("tokens = 300", "the budget of 300 tokens is used up"),
         ("money = 0.3", "the budget of 0.3 in money is used up"),
         ("seconds = 0.02", "the budget of 0.02 seconds is used up"),
     ] {
-        let world = World::new();
+        let world = TestEnv::new();
         let script = Script::start(|_| {
             std::thread::sleep(std::time::Duration::from_millis(2));
             completion()
@@ -70,10 +71,10 @@ fn tokens_and_money_and_time_stop_a_run_too() {
 
 /// The budget of a second used to wait for the end of the pause.
 #[test]
-fn the_time_that_is_allowed_ends_in_the_middle_of_a_pause() {
+fn time_budget_ends_during_a_pause() {
     // A pause that the endpoint asks for, and one of our own between two attempts.
     for (headers, status) in [("Retry-After: 300\r\n", 429), ("Retry-After: 300\r\n", 500)] {
-        let world = World::new();
+        let world = TestEnv::new();
         let script = Script::start(move |number| match number {
             0 => completion(),
             _ => (status, headers, r#"{"error": {"message": "not now"}}"#.to_owned()),
@@ -90,8 +91,8 @@ fn the_time_that_is_allowed_ends_in_the_middle_of_a_pause() {
 }
 
 #[test]
-fn what_is_in_flight_when_the_time_is_up_may_be_the_last() {
-    let (world, server) = (World::new(), server("rate=1,kinds=slow,slow-ms=2500"));
+fn requests_in_flight_complete_after_the_time_budget() {
+    let (world, server) = (TestEnv::new(), server("rate=1,kinds=slow,slow-ms=2500"));
     let study = world.study("[budget]\nseconds = 2", &[eval("sim-cheap", &server.base_url())]);
     let (summary, _) = run_all(&study, &count(1), &world.cache());
     let eval = &summary.evals[0];
@@ -100,12 +101,12 @@ fn what_is_in_flight_when_the_time_is_up_may_be_the_last() {
 }
 
 #[test]
-fn shards_are_disjoint_and_together_everything() {
-    let (together, server) = (World::new(), server(""));
+fn shards_partition_the_plan() {
+    let (together, server) = (TestEnv::new(), server(""));
     let mut sum = 0;
     for number in 1..=3 {
         let selection = Selection { shard: Shard { number, of: 3 }, ..count(32) };
-        let alone = World::new();
+        let alone = TestEnv::new();
         for world in [&together, &alone] {
             let study = world.study("", &[eval("sim-cheap", &server.base_url())]);
             let (summary, _) = run_all(&study, &selection, &world.cache());
@@ -125,7 +126,7 @@ fn shards_are_disjoint_and_together_everything() {
 #[test]
 fn several_endpoints_share_the_load() {
     let (world, one, two) =
-        (World::new(), server("rate=1,kinds=slow,slow-ms=5"), server("rate=1,kinds=slow,slow-ms=5"));
+        (TestEnv::new(), server("rate=1,kinds=slow,slow-ms=5"), server("rate=1,kinds=slow,slow-ms=5"));
     let lines =
         eval("sim-cheap", "X").replace("\"X\"", &format!("[\"{}\", \"{}\"]", one.base_url(), two.base_url()));
     let study = world.study("", &[lines]);
@@ -137,10 +138,10 @@ fn several_endpoints_share_the_load() {
 }
 
 #[test]
-fn an_endpoint_that_is_down_or_pauses_does_not_hold_up_the_others() {
+fn endpoint_that_is_down_does_not_block_the_others() {
     let paused = Script::start(|_| (429, "Retry-After: 300\r\n", r#"{"error": "slow down"}"#.to_owned()));
     for other in [dead(), paused.base_url()] {
-        let (world, server) = (World::new(), server("rate=1,kinds=slow,slow-ms=5"));
+        let (world, server) = (TestEnv::new(), server("rate=1,kinds=slow,slow-ms=5"));
         let lines =
             eval("sim-cheap", "X").replace("\"X\"", &format!("[\"{other}\", \"{}\"]", server.base_url()));
         let study = world.study("", &[lines + "max_retries = 3\n"]);
@@ -154,8 +155,8 @@ fn an_endpoint_that_is_down_or_pauses_does_not_hold_up_the_others() {
 /// Five failures to reach endpoints used to end the evaluation before another had said a word. Here the first requests
 /// go to all three, and eight of them fail.
 #[test]
-fn endpoints_that_are_down_beside_a_slow_one_end_nothing() {
-    let (world, slow) = (World::new(), server("rate=1,kinds=slow,slow-ms=2000"));
+fn slow_endpoint_keeps_the_evaluation_going() {
+    let (world, slow) = (TestEnv::new(), server("rate=1,kinds=slow,slow-ms=2000"));
     let urls = format!("[\"{}\", \"{}\", \"{}\"]", dead(), dead(), slow.base_url());
     let study = world.study("", &[eval("sim-cheap", "X").replace("\"X\"", &urls)]);
     let (summary, _) = run_all(&study, &count(6), &world.cache());
@@ -172,7 +173,7 @@ fn dead() -> String {
 
 #[test]
 fn evaluations_at_one_endpoint_take_turns() {
-    let (world, server) = (World::new(), server("rate=1,kinds=slow,slow-ms=3"));
+    let (world, server) = (TestEnv::new(), server("rate=1,kinds=slow,slow-ms=3"));
     let evals = ["sim-cheap", "sim-p0.5", "sim-p0.9"]
         .map(|model| eval(model, &server.base_url()).replace("concurrency = 16", "concurrency = 4"));
     let study = world.study("", &evals);
@@ -191,8 +192,8 @@ fn evaluations_at_one_endpoint_take_turns() {
 }
 
 #[test]
-fn the_concurrency_of_each_evaluation_is_its_own() {
-    let (world, server) = (World::new(), server("rate=1,kinds=slow,slow-ms=5"));
+fn concurrency_limits_are_per_evaluation() {
+    let (world, server) = (TestEnv::new(), server("rate=1,kinds=slow,slow-ms=5"));
     let narrow = eval("sim-cheap", &server.base_url()).replace("concurrency = 16", "concurrency = 1");
     let study = world.study("", &[narrow, eval("sim-p0.5", &server.base_url())]);
     let only = Selection { evals: vec!["sim-cheap".to_owned()], ..count(4) };
@@ -204,8 +205,8 @@ fn the_concurrency_of_each_evaluation_is_its_own() {
 }
 
 #[test]
-fn a_precision_is_reached_or_the_most_tests_are_asked() {
-    let (world, server) = (World::new(), server(""));
+fn precision_is_reached_or_max_count_is_used() {
+    let (world, server) = (TestEnv::new(), server(""));
     let study = world.study(
         "precision = 0.1\nmax_count = 80",
         &[eval("sim-p1", &server.base_url()), eval("sim-p0.5", &server.base_url())],
@@ -228,9 +229,9 @@ const SAMPLER: &str = "[params]\ntemperature = 0\nmax_tokens = 2048\n";
 
 /// What one evaluation gives up, the other may try; neither waits for the other for ever.
 #[test]
-fn evaluations_that_ask_the_same_share_the_answers_and_come_to_an_end() {
+fn identical_evaluations_share_answers() {
     for (faults, retries) in [("", 8), ("rate=0.3,kinds=500", 0)] {
-        let (world, server) = (World::new(), server(faults));
+        let (world, server) = (TestEnv::new(), server(faults));
         let samplers = world.folder.path().join("samplers");
         std::fs::create_dir(&samplers).unwrap();
         std::fs::write(samplers.join("mine.toml"), SAMPLER).unwrap();

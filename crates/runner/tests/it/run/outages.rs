@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use reasonscape_runner::simulate::{SimulateOptions, SimulatedServer};
-use reasonscape_runner::{EventKind, RunEvent, RunSummary, Stop, Study};
+use reasonscape_runner::{EventKind, RunEvent, RunSummary, Shutdown};
+use reasonscape_simulator::{SimulateOptions, SimulatedServer};
+use reasonscape_study::Study;
 use tokio::sync::watch;
 
 use super::script::{Script, completion};
-use super::{POINTS, World, adds_up, count, eval, run_all, run_until, serve, server};
+use super::{POINTS, TestEnv, adds_up, count, eval, run_all, run_until, serve, server};
 
 /// At most 16 requests are in flight when an endpoint goes down, twelve failures in a row are an outage, and it is tried
 /// a few times.
@@ -16,13 +17,13 @@ const WASTED: u64 = 16 + 12 + 6;
 /// Runs a study and stops its server after 40 answers; a server at the same address takes its place after `away`.
 fn with_outage(
     study: &Study,
-    world: &World,
+    world: &TestEnv,
     server: SimulatedServer,
     away: Option<Duration>,
 ) -> (RunSummary, Vec<RunEvent>) {
     let address = server.address();
     let (dies, death) = std::sync::mpsc::channel();
-    let (_stop, stopped) = watch::channel(Stop::No);
+    let (_stop, stopped) = watch::channel(Shutdown::None);
     let mut answers = 0;
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -47,8 +48,8 @@ fn with_outage(
 }
 
 #[test]
-fn an_endpoint_that_comes_back_finds_every_trial_waiting() {
-    let (world, server) = (World::new(), server("rate=1,kinds=slow,slow-ms=10"));
+fn resumes_after_an_outage() {
+    let (world, server) = (TestEnv::new(), server("rate=1,kinds=slow,slow-ms=10"));
     // A trial on its own would be given up after two seconds at the most.
     let study = world.study("", &[eval("sim-cheap", &server.base_url()) + "max_retries = 2\n"]);
     let (summary, _) = with_outage(&study, &world, server, Some(Duration::from_secs(4)));
@@ -60,9 +61,9 @@ fn an_endpoint_that_comes_back_finds_every_trial_waiting() {
 }
 
 #[test]
-fn an_endpoint_that_stays_away_ends_its_evaluation_and_no_other() {
+fn lost_endpoint_stops_only_its_evaluation() {
     let (world, server, good) =
-        (World::new(), server("rate=1,kinds=slow,slow-ms=10"), server("rate=1,kinds=slow,slow-ms=50"));
+        (TestEnv::new(), server("rate=1,kinds=slow,slow-ms=10"), server("rate=1,kinds=slow,slow-ms=50"));
     let bad = eval("sim-cheap", &server.base_url()) + "patience_seconds = 1\n";
     let study = world.study("", &[bad, eval("sim-p0.9", &good.base_url())]);
     let began = Instant::now();
@@ -80,9 +81,9 @@ fn an_endpoint_that_stays_away_ends_its_evaluation_and_no_other() {
 }
 
 #[test]
-fn an_endpoint_that_is_always_busy_is_given_up_after_a_few_requests() {
+fn always_busy_endpoint_is_abandoned() {
     for headers in ["", "Retry-After: 0.2\r\n"] {
-        let world = World::new();
+        let world = TestEnv::new();
         let script =
             Script::start(move |_| (503, headers, r#"{"error": {"message": "no free slot"}}"#.to_owned()));
         let study = world.study("", &[eval("m", &script.base_url()) + "patience_seconds = 1\n"]);
@@ -99,8 +100,8 @@ fn an_endpoint_that_is_always_busy_is_given_up_after_a_few_requests() {
 }
 
 #[test]
-fn an_endpoint_that_is_loading_its_model_is_waited_for() {
-    let world = World::new();
+fn waits_for_a_loading_model() {
+    let world = TestEnv::new();
     let began = Instant::now();
     let script = Script::start(move |_| match began.elapsed().as_secs() {
         0..4 => (503, "", r#"{"error": {"message": "Loading model"}}"#.to_owned()),
@@ -114,8 +115,8 @@ fn an_endpoint_that_is_loading_its_model_is_waited_for() {
 }
 
 #[test]
-fn it_is_said_once_a_second_that_nothing_happens_and_why() {
-    let world = World::new();
+fn emits_waiting_events_once_a_second() {
+    let world = TestEnv::new();
     let script = Script::start(|number| {
         if number == 0 {
             return (429, "Retry-After: 2.5\r\n", r#"{"error": {"message": "slow down"}}"#.to_owned());

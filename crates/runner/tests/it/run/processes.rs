@@ -3,16 +3,16 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use reasonscape_runner::Study;
-use reasonscape_runner::cache::Cache;
+use reasonscape_cache::Cache;
+use reasonscape_study::Study;
 
-use super::{POINTS, World, adds_up, count, eval, run_all, server};
+use super::{POINTS, TestEnv, adds_up, count, eval, run_all, server};
 
 const FOLDER: &str = "REASONSCAPE_TEST_STUDY";
 const COUNT: &str = "REASONSCAPE_TEST_COUNT";
 
 /// Another process that runs the study of this world.
-fn other(world: &World, tests: usize) -> Child {
+fn other(world: &TestEnv, tests: usize) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["run::processes::part", "--exact", "--ignored", "--nocapture"])
         .env(FOLDER, world.folder.path())
@@ -47,8 +47,8 @@ fn part() {
 }
 
 #[test]
-fn three_processes_at_once_share_a_study_and_ask_everything_once() {
-    let (world, server) = (World::new(), server("rate=1,kinds=slow,slow-ms=5"));
+fn three_processes_send_each_request_once() {
+    let (world, server) = (TestEnv::new(), server("rate=1,kinds=slow,slow-ms=5"));
     world.study("", &[eval("sim-cheap", &server.base_url())]);
     let children: Vec<Child> = (0..3).map(|_| other(&world, 64)).collect();
     let ends: Vec<[u64; 4]> = children.into_iter().map(said).collect();
@@ -64,8 +64,8 @@ fn three_processes_at_once_share_a_study_and_ask_everything_once() {
 
 /// What one process gives up, the other may try; neither waits for the other for ever.
 #[test]
-fn processes_that_both_give_some_trials_up_both_come_to_an_end() {
-    let (world, server) = (World::new(), server("rate=0.3,kinds=500"));
+fn processes_that_abandon_trials_terminate() {
+    let (world, server) = (TestEnv::new(), server("rate=0.3,kinds=500"));
     world.study("", &[eval("sim-cheap", &server.base_url()) + "max_retries = 0\n"]);
     let children: Vec<Child> = (0..2).map(|_| other(&world, 48)).collect();
     let ends: Vec<[u64; 4]> = children.into_iter().map(said).collect();

@@ -4,15 +4,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use reasonscape_runner::{EventKind, RunEvent, RunSummary, Stop, Study};
+use reasonscape_runner::{EventKind, RunEvent, RunSummary, Shutdown};
+use reasonscape_study::Study;
 use tokio::sync::watch;
 
 use super::script::{Script, completion};
-use super::{POINTS, World, count, eval, run_all, run_until, server};
+use super::{POINTS, TestEnv, count, eval, run_all, run_until, server};
 
 /// Runs until so many trials are answered, and then says this.
-fn stopped_after(study: &Study, world: &World, answers: usize, how: Stop) -> (RunSummary, Vec<RunEvent>) {
-    let (stop, stopped) = watch::channel(Stop::No);
+fn stopped_after(
+    study: &Study,
+    world: &TestEnv,
+    answers: usize,
+    how: Shutdown,
+) -> (RunSummary, Vec<RunEvent>) {
+    let (stop, stopped) = watch::channel(Shutdown::None);
     let mut answered = 0;
     run_until(study, &count(64), &world.cache(), stopped, move |event| {
         answered += usize::from(matches!(event.kind, EventKind::Answered { .. }));
@@ -23,10 +29,10 @@ fn stopped_after(study: &Study, world: &World, answers: usize, how: Stop) -> (Ru
 }
 
 #[test]
-fn a_drained_run_keeps_what_was_in_flight_and_the_next_completes_it() {
-    let (world, server) = (World::new(), server("rate=1,kinds=slow,slow-ms=20"));
+fn drained_run_keeps_replies_and_the_next_completes_it() {
+    let (world, server) = (TestEnv::new(), server("rate=1,kinds=slow,slow-ms=20"));
     let study = world.study("", &[eval("sim-cheap", &server.base_url())]);
-    let (summary, _) = stopped_after(&study, &world, 10, Stop::Drain);
+    let (summary, _) = stopped_after(&study, &world, 10, Shutdown::Drain);
     let eval = &summary.evals[0];
     assert!(summary.stopped && !summary.is_complete());
     assert_eq!((eval.sent, eval.missing), (eval.answered, 0), "every request that was sent is kept");
@@ -39,8 +45,8 @@ fn a_drained_run_keeps_what_was_in_flight_and_the_next_completes_it() {
 }
 
 #[test]
-fn a_run_that_is_stopped_now_returns_although_nobody_answers() {
-    let world = World::new();
+fn immediate_shutdown_does_not_wait_for_replies() {
+    let world = TestEnv::new();
     // Ten answers, and then silence.
     let answers = Arc::new(AtomicUsize::new(0));
     let silent = Arc::clone(&answers);
@@ -52,7 +58,7 @@ fn a_run_that_is_stopped_now_returns_although_nobody_answers() {
     });
     let study = world.study("", &[eval("m", &script.base_url())]);
     let began = Instant::now();
-    let (summary, _) = stopped_after(&study, &world, 10, Stop::Now);
+    let (summary, _) = stopped_after(&study, &world, 10, Shutdown::Immediate);
     assert!(began.elapsed() < Duration::from_secs(30), "it does not wait for what is in flight");
     assert!(summary.stopped && !summary.is_complete());
     assert_eq!(world.entries(), 10);
@@ -64,18 +70,18 @@ fn a_run_that_is_stopped_now_returns_although_nobody_answers() {
 }
 
 #[test]
-fn draining_does_not_wait_for_a_pause_that_the_endpoint_asked_for() {
-    let world = World::new();
+fn drain_does_not_wait_for_retry_after() {
+    let world = TestEnv::new();
     let script = Script::start(|number| match number {
         0 => completion(),
         _ => (429, "Retry-After: 300\r\n", r#"{"error": {"message": "slow down"}}"#.to_owned()),
     });
     let study = world.study("", &[eval("m", &script.base_url())]);
-    let (stop, stopped) = watch::channel(Stop::No);
+    let (stop, stopped) = watch::channel(Shutdown::None);
     let began = Instant::now();
     let (summary, _) = run_until(&study, &count(64), &world.cache(), stopped, move |event| {
         if matches!(event.kind, EventKind::Retrying { .. }) {
-            stop.send_replace(Stop::Drain);
+            stop.send_replace(Shutdown::Drain);
         }
     });
     assert!(began.elapsed() < Duration::from_mins(1));
@@ -84,11 +90,11 @@ fn draining_does_not_wait_for_a_pause_that_the_endpoint_asked_for() {
 }
 
 #[test]
-fn a_run_that_was_stopped_before_it_began_is_not_complete_whatever_is_cached() {
-    let (world, server) = (World::new(), server(""));
+fn stopped_run_is_never_complete() {
+    let (world, server) = (TestEnv::new(), server(""));
     let study = world.study("", &[eval("sim-cheap", &server.base_url())]);
     run_all(&study, &count(64), &world.cache());
-    let (_stop, stopped) = watch::channel(Stop::Drain);
+    let (_stop, stopped) = watch::channel(Shutdown::Drain);
     // What is cached comes first in the plan.
     let (summary, _) = run_until(&study, &count(96), &world.cache(), stopped, |_| ());
     assert!(summary.stopped && !summary.is_complete(), "{:?}", summary.evals[0]);

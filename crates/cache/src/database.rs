@@ -1,0 +1,169 @@
+//! The file: opening it, its schema, and whose it is.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::error::CacheError;
+
+/// `RsC1`: says that a SQLite database is a cache of ReasonScape.
+const APPLICATION_ID: i64 = 0x5273_4331;
+
+/// The latest format that this program reads and writes.
+pub(crate) const FORMAT: i64 = 1;
+
+/// Rows are kept in the order in which they came, with their identities in an index beside them. A table ordered by
+/// its keys (`WITHOUT ROWID`) would write each kilobyte to a random place: a quarter of the speed, a larger file.
+const SCHEMA: &str = "
+CREATE TABLE entries (
+    id          INTEGER PRIMARY KEY,
+    key         BLOB    NOT NULL CHECK (length(key) = 32), -- SHA-256 of the request
+    namespace   TEXT    NOT NULL,
+    repeat      INTEGER NOT NULL,
+    status      INTEGER NOT NULL,                          -- of HTTP
+    latency_ms  INTEGER NOT NULL,
+    received_ms INTEGER NOT NULL,                          -- since 1970, UTC
+    bytes       INTEGER NOT NULL,                          -- of the exchange, before compression
+    exchange    BLOB    NOT NULL                           -- zstd: request, line break, body of the response
+) STRICT;
+CREATE UNIQUE INDEX identity ON entries (key, namespace, repeat);
+CREATE TABLE claims (
+    key         BLOB    NOT NULL,
+    namespace   TEXT    NOT NULL,
+    repeat      INTEGER NOT NULL,
+    owner       INTEGER NOT NULL,                          -- the process that is asking
+    PRIMARY KEY (key, namespace, repeat)
+) STRICT, WITHOUT ROWID;
+";
+
+/// How long to wait for other processes, which hold the file for milliseconds.
+const BUSY_TIMEOUT_MS: i32 = 60_000;
+
+/// Asks again each millisecond. SQLite's own way sleeps ever longer, up to 100 ms, which starves whoever came second.
+fn busy_backoff(waited_ms: i32) -> bool {
+    std::thread::sleep(Duration::from_millis(1));
+    waited_ms < BUSY_TIMEOUT_MS
+}
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// To read and write; made if it is not there.
+    Write,
+    /// To read only; never made.
+    Read,
+    /// Read, where not even the files that SQLite keeps beside it can be made: a read-only medium.
+    Frozen,
+}
+
+/// Opens the file, makes it a cache if it is new, and refuses what is none.
+pub(crate) fn open(path: &Path, access: Access) -> Result<Connection, CacheError> {
+    let connection = connect(path, access)?;
+    match examine(&connection, path)? {
+        Contents::Cache => {}
+        Contents::Nothing if access == Access::Write => create(&connection, path)?,
+        Contents::Nothing => return Err(CacheError::Missing { path: path.to_owned() }),
+    }
+    Ok(connection)
+}
+
+/// Opens a file that is known to be a cache.
+pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, CacheError> {
+    match std::fs::metadata(path) {
+        Ok(found) if !found.is_file() => return Err(CacheError::NotAFile { path: path.to_owned() }),
+        Ok(_) => {}
+        Err(_) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+                return Err(CacheError::NoFolder { folder: folder.to_owned() });
+            }
+            if access != Access::Write {
+                return Err(CacheError::Missing { path: path.to_owned() });
+            }
+        }
+    }
+    let at_path = CacheError::at(path);
+    // Each connection stays in one thread at a time, so SQLite needs no mutex of its own. A reader also opens for
+    // writing where it may: otherwise it could not clear away the files beside the database when it closes it.
+    let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let mut connection = match access {
+        Access::Write => {
+            flags |= OpenFlags::SQLITE_OPEN_CREATE;
+            Connection::open_with_flags(path, flags)
+        }
+        Access::Read => Connection::open_with_flags(path, flags),
+        Access::Frozen => {
+            let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX
+                | OpenFlags::SQLITE_OPEN_READ_ONLY
+                | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(frozen_uri(path), flags)
+        }
+    }
+    .map_err(at_path)?;
+    connection.busy_handler(Some(busy_backoff)).map_err(at_path)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    // 16 MB of pages: the index of 200,000 entries.
+    connection.pragma_update(None, "cache_size", -16_384).map_err(at_path)?;
+    if access == Access::Write {
+        // A macOS disk says that it has written before it has, unless asked so.
+        connection.pragma_update(None, "fullfsync", true).map_err(at_path)?;
+        // Fewer, larger moves from the log to the file: 32 MB.
+        connection.pragma_update(None, "wal_autocheckpoint", 8_000).map_err(at_path)?;
+    } else {
+        connection.pragma_update(None, "query_only", true).map_err(at_path)?;
+    }
+    Ok(connection)
+}
+
+/// A name for a file that nobody changes, with the characters escaped that mean something in it.
+fn frozen_uri(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    format!("file:{path}?immutable=1")
+}
+
+enum Contents {
+    Nothing,
+    Cache,
+}
+
+fn examine(connection: &Connection, path: &Path) -> Result<Contents, CacheError> {
+    let at_path = CacheError::at(path);
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(at_path);
+    let things = number("SELECT count(*) FROM sqlite_schema")?;
+    match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
+        (0, 0) if things == 0 => Ok(Contents::Nothing),
+        (APPLICATION_ID, 1..=FORMAT) => Ok(Contents::Cache),
+        (APPLICATION_ID, found) => Err(CacheError::Newer { path: path.to_owned(), found, known: FORMAT }),
+        _ => Err(CacheError::Foreign { path: path.to_owned() }),
+    }
+}
+
+/// Makes an empty file a cache. Several processes may try at once; one does it and the others find it done.
+fn create(connection: &Connection, path: &Path) -> Result<(), CacheError> {
+    let at_path = CacheError::at(path);
+    // Two that change the journal at once may collide without SQLite waiting for either; each tries again.
+    let mut tries = 0;
+    let mode: String = loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)) {
+            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
+                if tries == BUSY_TIMEOUT_MS || !busy_backoff(tries) {
+                    return Err(at_path(error));
+                }
+                tries += 1;
+            }
+            answer => break answer.map_err(at_path)?,
+        }
+    };
+    if mode != "wal" {
+        return Err(CacheError::NotShareable { path: path.to_owned() });
+    }
+    let transaction =
+        rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(at_path)?;
+    if let Contents::Nothing = examine(connection, path)? {
+        transaction.execute_batch(SCHEMA).map_err(at_path)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(at_path)?;
+        transaction.pragma_update(None, "user_version", FORMAT).map_err(at_path)?;
+    }
+    transaction.commit().map_err(at_path)
+}

@@ -1,0 +1,219 @@
+//! Entries as lines of JSON, for other programs and other caches.
+//!
+//! Each line has `key`, `namespace`, `repeat`, `status`, `latency_ms`, `received_ms`, `request` and `response`. A
+//! response that is JSON stands there as JSON, digit for digit (white space between its parts may change); one that is
+//! other text stands there as a string, and bytes that are no text as `response_hex`.
+
+use std::borrow::Cow;
+
+use reasonscape_core::{CacheKey, EntryId, Json, JsonError, KeyError, canonical_json, from_hex, to_hex};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::entry::{Entry, Response};
+
+/// Why a line is not an entry.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineError {
+    /// Not a JSON object with the fields of an entry.
+    #[error("not an entry: column {column}: {problem}; expected what `reasonscape cache export` writes")]
+    NotAnEntry {
+        /// Where, from 1.
+        column: usize,
+        /// What was found there.
+        problem: String,
+    },
+    /// The key is no key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The request cannot be read.
+    #[error("`request` is not JSON")]
+    Request(#[from] JsonError),
+    /// The key belongs to another request.
+    #[error(
+        "`key` is {found}, but the request has the key {expected}; the request was changed, or the line is not \
+         from this program: leave `key` out to have it computed"
+    )]
+    WrongKey {
+        /// What the line says.
+        found: CacheKey,
+        /// What the request has.
+        expected: CacheKey,
+    },
+    /// Both or neither of the two ways to give a response.
+    #[error("expected one of `response` (JSON or text) and `response_hex` (hexadecimal digits)")]
+    Response,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<'a> {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<Cow<'a, str>>,
+    #[serde(default)]
+    namespace: Cow<'a, str>,
+    #[serde(default)]
+    repeat: u32,
+    status: u16,
+    latency_ms: u64,
+    received_ms: i64,
+    request: Cow<'a, RawValue>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    response: Option<Cow<'a, RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    response_hex: Option<Cow<'a, str>>,
+}
+
+impl Entry {
+    /// The entry as one line of JSON, without a line break.
+    pub fn to_line(&self) -> String {
+        let (response, response_hex) = match std::str::from_utf8(&self.response.body) {
+            Ok(text) => (Some(Cow::Owned(json_or_string(text))), None),
+            Err(_) => (None, Some(Cow::Owned(to_hex(&self.response.body)))),
+        };
+        let line = Line {
+            key: Some(Cow::Owned(self.id.key.to_string())),
+            namespace: Cow::Borrowed(&self.id.namespace),
+            repeat: self.id.repeat,
+            status: self.response.status,
+            latency_ms: self.response.latency_ms,
+            received_ms: self.response.received_ms,
+            request: Cow::Owned(json_or_string(&self.request)),
+            response,
+            response_hex,
+        };
+        serde_json::to_string(&line).expect("strings, numbers and JSON that was read are JSON")
+    }
+
+    /// Reads a line that [`Entry::to_line`] wrote. The key is computed from the request, and compared if one is given.
+    ///
+    /// # Errors
+    /// A [`LineError`] that says what is wrong with it.
+    pub fn from_line(line: &str) -> Result<Self, LineError> {
+        let line: Line<'_> = serde_json::from_str(line).map_err(|error| LineError::NotAnEntry {
+            column: error.column(),
+            problem: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+        })?;
+        let request = canonical_json(&Json::parse(&text_of(&line.request))?);
+        let key = CacheKey::from_canonical_json(&request);
+        if let Some(found) = line.key {
+            let found: CacheKey = found.parse()?;
+            if found != key {
+                return Err(LineError::WrongKey { found, expected: key });
+            }
+        }
+        let body = match (line.response, line.response_hex) {
+            (Some(response), None) => text_of(&response).into_owned().into_bytes(),
+            (None, Some(hex)) => from_hex(&hex).ok_or(LineError::Response)?,
+            _ => return Err(LineError::Response),
+        };
+        Ok(Self {
+            id: EntryId { key, namespace: line.namespace.into(), repeat: line.repeat },
+            request,
+            response: Response {
+                status: line.status,
+                latency_ms: line.latency_ms,
+                received_ms: line.received_ms,
+                body,
+            },
+        })
+    }
+}
+
+/// An object or a list as it is, anything else as a string. Between the parts of JSON a line break is white space, and
+/// within its strings it is escaped, so none is needed.
+fn json_or_string(text: &str) -> Box<RawValue> {
+    let structured = text.trim_start().starts_with(['{', '[']);
+    structured
+        .then(|| RawValue::from_string(text.replace(['\n', '\r'], " ")).ok())
+        .flatten()
+        .unwrap_or_else(|| serde_json::value::to_raw_value(text).expect("a string is JSON"))
+}
+
+/// The reverse of [`json_or_string`].
+fn text_of(value: &RawValue) -> Cow<'_, str> {
+    match serde_json::from_str::<String>(value.get()) {
+        Ok(text) => Cow::Owned(text),
+        Err(_) => Cow::Borrowed(value.get()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn entry(body: &[u8]) -> Entry {
+        let request = r#"{"model": "m", "top_p": 1.0}"#.to_owned();
+        let id = EntryId {
+            key: CacheKey::from_canonical_json(&request),
+            namespace: "spare \"x\"".into(),
+            repeat: 3,
+        };
+        let response = Response { status: 200, latency_ms: 7, received_ms: -1, body: body.to_vec() };
+        Entry { id, request, response }
+    }
+
+    #[test]
+    fn lines_round_trip_every_kind_of_body() {
+        let bodies: [&[u8]; 8] = [
+            br#"{"a":1.00,"b":[12345678901234567890123]}"#,
+            b"[]",
+            b"<html>\nno\r\n</html>",
+            br#""a string""#,
+            b"null",
+            b"{broken",
+            b"",
+            &[0xff, 0, 10],
+        ];
+        for body in bodies {
+            let line = entry(body).to_line();
+            assert!(!line.contains('\n'));
+            assert_eq!(Entry::from_line(&line).unwrap(), entry(body), "{line}");
+        }
+    }
+
+    #[test]
+    fn multi_line_json_becomes_one_line() {
+        let back = Entry::from_line(&entry(b"{\n  \"a\": \"x\\ny\"\r\n}\n").to_line()).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&back.response.body).unwrap();
+        assert_eq!(value, serde_json::json!({ "a": "x\ny" }));
+    }
+
+    #[test]
+    fn rejects_edited_lines() {
+        let line = entry(b"{}").to_line();
+        let refused = |line: &str| Entry::from_line(line).unwrap_err().to_string();
+        assert!(refused(&line.replace("\"m\"", "\"n\"")).contains("the request has the key"));
+        assert!(refused(&line.replace("repeat", "repeats")).contains("unknown field `repeats`"));
+        assert!(refused("").contains("not an entry"));
+        assert!(refused("[1]").contains("not an entry"));
+        assert!(refused(&line.replace(",\"response\":{}", "")).contains("response_hex"));
+        assert!(
+            refused(&line.replace("\"response\":{}", "\"response_hex\":\"abc\"")).contains("response_hex")
+        );
+        assert!(refused(&line.replace("\"key\":\"", "\"key\":\"x")).contains("64 hexadecimal digits"));
+    }
+
+    #[test]
+    fn computes_the_key_when_it_is_absent() {
+        let line = r#"{"status":200,"latency_ms":1,"received_ms":2,"request":{"top_p":1.0,"model":"m"},"response":"x"}"#;
+        let read = Entry::from_line(line).unwrap();
+        assert_eq!((read.id.key, read.request), (entry(b"").id.key, entry(b"").request));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_round_trips(body in ".*") {
+            let back = Entry::from_line(&entry(body.as_bytes()).to_line()).unwrap();
+            prop_assert_eq!(back.response.body, body.into_bytes());
+        }
+
+        #[test]
+        fn parsing_never_panics(line in ".*") {
+            let _ = Entry::from_line(&line);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Looking things up.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use reasonscape_core::{CacheKey, EntryId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::codec::{Decoded, decode};
+use crate::entry::{Entry, Response};
+use crate::error::CacheError;
+
+/// A connection that reads. Each thread has its own: it can be sent to another thread but not shared.
+#[derive(Debug)]
+pub struct Reader {
+    pub(crate) connection: Connection,
+    pub(crate) path: Arc<Path>,
+}
+
+/// Entries that are read between two moments in which the log can be moved into the file.
+const CHUNK: i64 = 1_000;
+
+impl Reader {
+    /// Whether this identity has been answered.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read.
+    pub fn contains(&self, id: &EntryId) -> Result<bool, CacheError> {
+        contains(&self.connection, id).map_err(CacheError::at(&self.path))
+    }
+
+    /// Which of these identities have been answered, all as of one moment. Looking them up together spares each the
+    /// locks by which processes share the file.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read.
+    pub fn contains_each<'i>(
+        &self,
+        ids: impl IntoIterator<Item = &'i EntryId>,
+    ) -> Result<Vec<bool>, CacheError> {
+        let at_path = CacheError::at(&self.path);
+        let moment = self.connection.unchecked_transaction().map_err(at_path)?;
+        let held: rusqlite::Result<Vec<bool>> = ids.into_iter().map(|id| contains(&moment, id)).collect();
+        let held = held.map_err(at_path)?;
+        moment.commit().map_err(at_path)?;
+        Ok(held)
+    }
+
+    /// The response to this identity, if there is one. The request is not returned: whoever knows its key has it.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read or the entry is damaged.
+    pub fn get(&self, id: &EntryId) -> Result<Option<Response>, CacheError> {
+        const SQL: &str = "SELECT status, latency_ms, received_ms, bytes, exchange FROM entries
+            WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
+        let at_path = CacheError::at(&self.path);
+        let mut statement = self.connection.prepare_cached(SQL).map_err(at_path)?;
+        let found = statement
+            .query_row(params![id.key.0, id.namespace, id.repeat], |row| {
+                let decoded = decode(row.get_ref(4)?.as_blob()?, row.get(3)?);
+                Ok(decoded.map(|decoded| (row.get(0), row.get(1), row.get(2), decoded.into_body())))
+            })
+            .optional()
+            .map_err(at_path)?;
+        let Some(found) = found else { return Ok(None) };
+        let (status, latency_ms, received_ms, body) = found.map_err(|problem| self.damaged(id, problem))?;
+        Ok(Some(Response {
+            status: status.map_err(at_path)?,
+            latency_ms: latency_ms.map_err(at_path)?,
+            received_ms: received_ms.map_err(at_path)?,
+            body,
+        }))
+    }
+
+    /// The whole entry of this identity, what was asked included, for whoever shows it.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read or the entry is damaged.
+    pub fn entry(&self, id: &EntryId) -> Result<Option<Entry>, CacheError> {
+        const SQL: &str =
+            "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
+            FROM entries WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
+        let at_path = CacheError::at(&self.path);
+        let mut statement = self.connection.prepare_cached(SQL).map_err(at_path)?;
+        let found = statement
+            .query_row(params![id.key.0, id.namespace, id.repeat], |row| Ok(Record::from_row(row)?.entry()))
+            .optional()
+            .map_err(at_path)?;
+        found.transpose().map_err(|problem| self.damaged(id, problem))
+    }
+
+    /// How many entries there are.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read.
+    pub fn count(&self) -> Result<u64, CacheError> {
+        self.connection
+            .query_row("SELECT count(*) FROM entries", [], |row| row.get(0))
+            .map_err(CacheError::at(&self.path))
+    }
+
+    /// Visits every entry, in the order in which they came. Others may write meanwhile; what comes after the start
+    /// may be visited too.
+    ///
+    /// # Errors
+    /// What the visitor returns, or a [`CacheError`] if the file cannot be read or an entry is damaged.
+    pub fn for_each<E: From<CacheError>>(
+        &self,
+        mut visit: impl FnMut(Entry) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.scan(|record| {
+            let entry = record.entry().map_err(|problem| self.damaged(record.name(), problem))?;
+            visit(entry)
+        })
+    }
+
+    pub(crate) fn scan<E: From<CacheError>>(
+        &self,
+        visit: impl FnMut(&Record<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        scan(&self.connection, &self.path, visit)
+    }
+
+    fn damaged(&self, entry: impl std::fmt::Display, problem: String) -> CacheError {
+        CacheError::DamagedEntry { path: self.path.to_path_buf(), entry: entry.to_string(), problem }
+    }
+}
+
+pub(crate) fn contains(connection: &Connection, id: &EntryId) -> rusqlite::Result<bool> {
+    const SQL: &str = "SELECT 1 FROM entries WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
+    connection.prepare_cached(SQL)?.exists(params![id.key.0, id.namespace, id.repeat])
+}
+
+/// Visits every row, sound or not. The statement ends every so many rows, so that a long visit does not keep the log
+/// from being moved into the file.
+pub(crate) fn scan<E: From<CacheError>>(
+    connection: &Connection,
+    path: &Path,
+    mut visit: impl FnMut(&Record<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    const SQL: &str = "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
+        FROM entries WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let at_path = CacheError::at(path);
+    let mut after = i64::MIN;
+    loop {
+        let mut statement = connection.prepare_cached(SQL).map_err(at_path)?;
+        let mut rows = statement.query(params![after, CHUNK]).map_err(at_path)?;
+        let mut visited = 0;
+        while let Some(row) = rows.next().map_err(at_path)? {
+            let record = Record::from_row(row).map_err(at_path)?;
+            visit(&record)?;
+            after = record.rowid;
+            visited += 1;
+        }
+        if visited < CHUNK {
+            return Ok(());
+        }
+    }
+}
+
+/// A row as it stands in the file, which may be damaged.
+pub(crate) struct Record<'a> {
+    row: &'a Row<'a>,
+    pub(crate) rowid: i64,
+}
+
+impl<'a> Record<'a> {
+    pub(crate) fn from_row(row: &'a Row<'a>) -> rusqlite::Result<Self> {
+        Ok(Self { row, rowid: row.get(0)? })
+    }
+
+    pub(crate) fn id(&self) -> Result<EntryId, String> {
+        let column = |error: rusqlite::Error| format!("its identity cannot be read ({error})");
+        Ok(EntryId {
+            key: CacheKey(self.row.get(1).map_err(column)?),
+            namespace: self.row.get(2).map_err(column)?,
+            repeat: self.row.get(3).map_err(column)?,
+        })
+    }
+
+    /// What to call it: its identity, or its row if that cannot be read.
+    pub(crate) fn name(&self) -> String {
+        self.id().map_or_else(|_| format!("in row {}", self.rowid), |id| id.to_string())
+    }
+
+    pub(crate) fn received_ms(&self) -> Result<i64, String> {
+        self.row.get(6).map_err(|error| format!("its time cannot be read ({error})"))
+    }
+
+    /// Length before and after compression.
+    pub(crate) fn sizes(&self) -> Result<(u64, u64), String> {
+        let column = |error: rusqlite::Error| format!("its size cannot be read ({error})");
+        let stored = self.row.get_ref(8).map_err(column)?;
+        let stored = stored.as_blob().map_err(|error| column(error.into()))?;
+        Ok((self.row.get(7).map_err(column)?, stored.len() as u64))
+    }
+
+    fn decoded(&self) -> Result<Decoded, String> {
+        let column = |error: rusqlite::Error| format!("it cannot be read ({error})");
+        let exchange = self.row.get_ref(8).map_err(column)?;
+        let exchange = exchange.as_blob().map_err(|error| column(error.into()))?;
+        decode(exchange, self.row.get(7).map_err(column)?)
+    }
+
+    /// What was asked.
+    pub(crate) fn request(&self) -> Result<String, String> {
+        self.decoded()?.request().map(ToOwned::to_owned)
+    }
+
+    /// The whole entry, its checksum and its key compared.
+    pub(crate) fn entry(&self) -> Result<Entry, String> {
+        let column = |error: rusqlite::Error| format!("it cannot be read ({error})");
+        let id = self.id()?;
+        let decoded = self.decoded()?;
+        let request = decoded.request()?.to_owned();
+        if CacheKey::from_canonical_json(&request) != id.key {
+            return Err("its key is not that of its request".to_owned());
+        }
+        Ok(Entry {
+            id,
+            request,
+            response: Response {
+                status: self.row.get(4).map_err(column)?,
+                latency_ms: self.row.get(5).map_err(column)?,
+                received_ms: self.received_ms()?,
+                body: decoded.into_body(),
+            },
+        })
+    }
+}

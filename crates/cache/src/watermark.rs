@@ -1,0 +1,94 @@
+//! What has come into a cache since somebody looked.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+
+use crate::error::CacheError;
+use crate::reader::{Reader, Record};
+
+/// How far a cache had come at some time; an empty one, by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+pub struct Watermark {
+    /// The last entry.
+    last: i64,
+    /// When its response came.
+    received_ms: i64,
+    /// How many entries there were.
+    entries: u64,
+}
+
+/// What is different from a mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CacheDiff {
+    /// Entries came, all of them of these models; none, if nothing came. An entry whose model cannot be told is of the
+    /// model that has no name.
+    Added(BTreeSet<String>),
+    /// Entries went, or others have taken their places.
+    Unknown,
+}
+
+impl CacheDiff {
+    /// Whether the answers of this model may be others than they were.
+    pub fn affects(&self, model: &str) -> bool {
+        match self {
+            Self::Added(models) => models.contains(model) || models.contains(""),
+            Self::Unknown => true,
+        }
+    }
+}
+
+impl Reader {
+    /// How far the cache has come.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read.
+    pub fn watermark(&self) -> Result<Watermark, CacheError> {
+        const SQL: &str = "SELECT id, received_ms FROM entries ORDER BY id DESC LIMIT 1";
+        let last = self
+            .connection
+            .query_row(SQL, [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()
+            .map_err(CacheError::at(&self.path))?;
+        let (last, received_ms) = last.unwrap_or((0, 0));
+        Ok(Watermark { last, received_ms, entries: self.count()? })
+    }
+
+    /// What has come since a mark. Reads only what is new.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read.
+    pub fn changes_since(&self, watermark: &Watermark) -> Result<CacheDiff, CacheError> {
+        let at_path = CacheError::at(&self.path);
+        let now = self.watermark()?;
+        if now == *watermark {
+            return Ok(CacheDiff::Added(BTreeSet::new()));
+        }
+        let at_watermark: Option<i64> = self
+            .connection
+            .query_row("SELECT received_ms FROM entries WHERE id = ?1", [watermark.last], |row| row.get(0))
+            .optional()
+            .map_err(at_path)?;
+        if watermark.entries > 0 && at_watermark != Some(watermark.received_ms) {
+            return Ok(CacheDiff::Unknown);
+        }
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
+                 FROM entries WHERE id > ?1",
+            )
+            .map_err(at_path)?;
+        let mut rows = statement.query(params![watermark.last]).map_err(at_path)?;
+        let mut models = BTreeSet::new();
+        let mut added = 0;
+        while let Some(row) = rows.next().map_err(at_path)? {
+            let record = Record::from_row(row).map_err(at_path)?;
+            models.insert(record.entry().ok().and_then(|entry| entry.model()).unwrap_or_default());
+            added += 1;
+        }
+        let none_went = watermark.entries + added == now.entries;
+        Ok(if none_went { CacheDiff::Added(models) } else { CacheDiff::Unknown })
+    }
+}

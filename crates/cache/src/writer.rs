@@ -1,0 +1,241 @@
+//! The one thread of a process that writes, and the handle to it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use reasonscape_core::EntryId;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::codec::{Encoded, encode};
+use crate::entry::Entry;
+use crate::error::CacheError;
+use crate::leases::Owner;
+use crate::write_connection::{self, Claim, WriteConnection};
+
+/// What may wait to be written; whoever has more waits.
+const QUEUE: usize = 512;
+
+/// How long responses that come thick and fast wait for more of them: the more share a transaction, the fewer pages are
+/// written for each. One that comes alone does not wait.
+const BATCH_WINDOW: Duration = Duration::from_millis(4);
+
+/// Stores responses and claims requests.
+///
+/// All writing of a process goes through one thread. It takes whatever has queued up into one transaction, so that
+/// one sync of the disk serves many responses. Clones share the thread; when the last of them is dropped it finishes
+/// what is queued and gives back its claims, which takes some milliseconds.
+#[derive(Debug, Clone)]
+pub struct Writer {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    path: Arc<Path>,
+    queue: Option<mpsc::Sender<Order>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+type Reply<T> = oneshot::Sender<Result<T, CacheError>>;
+
+#[derive(Debug)]
+enum Order {
+    Store(Entry, Reply<()>),
+    Claim(Vec<EntryId>, Reply<Vec<Claim>>),
+    Release(Vec<EntryId>, Reply<()>),
+}
+
+/// An order that can be carried out.
+enum Ready {
+    Store(Encoded, Reply<()>),
+    Claim(Vec<EntryId>, Reply<Vec<Claim>>),
+    Release(Vec<EntryId>, Reply<()>),
+}
+
+impl Order {
+    /// Compresses what is to be stored. What cannot be is answered at once.
+    fn prepare(self) -> Option<Ready> {
+        Some(match self {
+            Self::Store(entry, reply) => match encode(&entry) {
+                Ok(encoded) => Ready::Store(encoded, reply),
+                Err(error) => {
+                    // A reply that nobody waits for is not an error.
+                    let _ = reply.send(Err(error));
+                    return None;
+                }
+            },
+            Self::Claim(ids, reply) => Ready::Claim(ids, reply),
+            Self::Release(ids, reply) => Ready::Release(ids, reply),
+        })
+    }
+}
+
+impl Ready {
+    fn is_store(&self) -> bool {
+        matches!(self, Self::Store(..))
+    }
+}
+
+impl Writer {
+    pub(crate) fn start(mut write_connection: WriteConnection) -> Result<Self, CacheError> {
+        let owner = write_connection.register()?;
+        let path = Arc::clone(&write_connection.path);
+        let (queue, orders) = mpsc::channel(QUEUE);
+        let thread = std::thread::Builder::new()
+            .name("cache writer".to_owned())
+            .spawn(move || work(write_connection, owner, orders))
+            .map_err(CacheError::beside(&path))?;
+        Ok(Self { shared: Arc::new(Shared { path, queue: Some(queue), thread: Some(thread) }) })
+    }
+
+    /// Stores an entry and ends its claim. The future is ready when the entry is on the disk, and not before.
+    ///
+    /// A future that is dropped while it waits may or may not have stored its entry. Storing an identity again changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if it could not be written; its claim then stands.
+    pub fn store(&self, entry: Entry) -> impl Future<Output = Result<(), CacheError>> + Send + use<> {
+        let writer = self.clone();
+        async move { writer.order(|reply| Order::Store(entry, reply)).await }
+    }
+
+    /// Claims identities, all in one transaction: one answer for each, in order. What is [`Claim::Granted`] is asked
+    /// by nobody else, in this process or another, until it is stored or released or this process ends.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the claims could not be written; then none is held.
+    pub fn claim(
+        &self,
+        ids: Vec<EntryId>,
+    ) -> impl Future<Output = Result<Vec<Claim>, CacheError>> + Send + use<> {
+        let writer = self.clone();
+        async move { writer.order(|reply| Order::Claim(ids, reply)).await }
+    }
+
+    /// Gives back claims of requests that finally failed, so that others may try.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if that could not be written; the claims then stand until this writer ends.
+    pub fn release(&self, ids: Vec<EntryId>) -> impl Future<Output = Result<(), CacheError>> + Send + use<> {
+        let writer = self.clone();
+        async move { writer.order(|reply| Order::Release(ids, reply)).await }
+    }
+
+    /// Gives an order and waits for what came of it. Whoever waits holds a handle, so that the thread ends after all
+    /// who wait for it.
+    async fn order<T>(self, order: impl FnOnce(Reply<T>) -> Order) -> Result<T, CacheError> {
+        let closed = || CacheError::Closed { path: self.shared.path.to_path_buf() };
+        let (reply, answer) = oneshot::channel();
+        let queue = self.shared.queue.as_ref().ok_or_else(closed)?;
+        queue.send(order(reply)).await.map_err(|_| closed())?;
+        answer.await.map_err(|_| closed())?
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        if let Some(thread) = self.thread.take() {
+            // It does not panic; if it did, there is nobody left to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(mut write_connection: WriteConnection, mut owner: Owner, mut orders: mpsc::Receiver<Order>) {
+    let mut came = Vec::with_capacity(QUEUE);
+    let mut batch = Vec::with_capacity(2 * QUEUE);
+    while orders.blocking_recv_many(&mut came, QUEUE) > 0 {
+        let started = Instant::now();
+        batch.extend(came.drain(..).filter_map(Order::prepare));
+        if batch.len() > 1 && batch.iter().any(Ready::is_store) {
+            std::thread::sleep(BATCH_WINDOW.saturating_sub(started.elapsed()));
+            let more = std::iter::from_fn(|| orders.try_recv().ok()).take(QUEUE);
+            batch.extend(more.filter_map(Order::prepare));
+        }
+        write(&mut write_connection, &mut owner, &mut batch);
+    }
+    // If the disk is full even for that, the next process sees that this one is gone.
+    let _ = write_connection.unregister(&mut owner);
+}
+
+/// Carries out all orders in one transaction and answers them after it.
+fn write(write_connection: &mut WriteConnection, owner: &mut Owner, batch: &mut Vec<Ready>) {
+    let durable = batch.iter().any(Ready::is_store);
+    let mut claims = Vec::new();
+    let written = write_connection.transaction(durable, |transaction| {
+        for order in batch.iter() {
+            match order {
+                Ready::Store(entry, _) => {
+                    write_connection::store(transaction, entry)?;
+                }
+                Ready::Claim(ids, _) => {
+                    let answers: Result<Vec<Claim>, _> =
+                        ids.iter().map(|id| write_connection::claim(transaction, id, owner)).collect();
+                    claims.push(answers?);
+                }
+                Ready::Release(ids, _) => {
+                    ids.iter().try_for_each(|id| write_connection::release(transaction, id, owner.id()))?;
+                }
+            }
+        }
+        Ok(())
+    });
+    let mut claims = claims.into_iter();
+    // A reply that nobody waits for is not an error.
+    for order in batch.drain(..) {
+        match order {
+            Ready::Store(_, reply) | Ready::Release(_, reply) => {
+                let _ = reply.send(written.clone());
+            }
+            Ready::Claim(_, reply) => {
+                let answers = written.clone().map(|()| claims.next().expect("one answer a claim"));
+                let _ = reply.send(answers);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reasonscape_core::CacheKey;
+
+    use super::*;
+    use crate::{Cache, Response};
+
+    fn entry(number: u8) -> Entry {
+        let request = format!("{{\"n\": {number}}}");
+        // Bytes that do not compress: digests of a counter.
+        let digests = (0..100).flat_map(|i| CacheKey::from_canonical_json(&format!("{number} {i}")).0);
+        let response = Response { status: 200, latency_ms: 0, received_ms: 0, body: digests.collect() };
+        Entry { id: EntryId::new(CacheKey::from_canonical_json(&request)), request, response }
+    }
+
+    #[tokio::test]
+    async fn reports_disk_full_and_keeps_stored_entries() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path().join("cache.sqlite")).unwrap();
+        let write_connection = cache.write_connection().unwrap();
+        write_connection.connection.pragma_update(None, "max_page_count", 12).unwrap();
+        let writer = Writer::start(write_connection).unwrap();
+        let mut stored = 0;
+        let error = loop {
+            match writer.store(entry(stored)).await {
+                Ok(()) => stored += 1,
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, CacheError::Full { .. }), "{error}");
+        assert!(stored > 0);
+        assert!(writer.store(entry(200)).await.is_err(), "it goes on and says so again");
+        drop(writer);
+        let reader = cache.reader().unwrap();
+        for number in 0..stored {
+            assert_eq!(reader.get(&entry(number).id).unwrap(), Some(entry(number).response));
+        }
+        assert!(!reader.contains(&entry(stored).id).unwrap());
+    }
+}

@@ -1,0 +1,233 @@
+//! The cache as the runner uses it.
+
+mod child;
+mod damage;
+mod processes;
+
+use std::path::{Path, PathBuf};
+
+use reasonscape_cache::{Cache, Claim, Entry, EntryFilter, Response};
+use reasonscape_core::{CacheKey, EntryId, Json, canonical_json};
+use tempfile::TempDir;
+
+/// A folder for a cache that goes away.
+fn folder() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache.sqlite");
+    (folder, path)
+}
+
+/// The entry of this number: the same in every process.
+fn entry(number: u64) -> Entry {
+    entry_of("m", number)
+}
+
+fn entry_of(model: &str, number: u64) -> Entry {
+    let prompt = format!("What is {number} + {number}?");
+    let request = canonical_json(&Json::from([("model", model.into()), ("prompt", prompt.into())]));
+    let body = format!(r#"{{"choices":[{{"text":"{}","finish_reason":"stop"}}]}}"#, number * 2);
+    Entry {
+        id: EntryId::new(CacheKey::from_canonical_json(&request)),
+        request,
+        response: Response {
+            status: 200,
+            latency_ms: number,
+            received_ms: 1_700_000_000_000 + number as i64,
+            body: body.into(),
+        },
+    }
+}
+
+/// A cache with the entries of these numbers.
+fn cache_with(path: &Path, numbers: std::ops::Range<u64>) -> Cache {
+    let cache = Cache::open(path).unwrap();
+    let mut importer = cache.importer().unwrap();
+    numbers.for_each(|number| importer.add(&entry(number)).unwrap());
+    importer.finish().unwrap();
+    cache
+}
+
+fn ids(numbers: std::ops::Range<u64>) -> Vec<EntryId> {
+    numbers.map(|number| entry(number).id).collect()
+}
+
+#[tokio::test]
+async fn stored_entries_are_returned_unchanged() {
+    let (_folder, path) = folder();
+    let cache = Cache::open(&path).unwrap();
+    let writer = cache.writer().unwrap();
+    let reader = cache.reader().unwrap();
+    let first = entry(1);
+    assert_eq!(reader.get(&first.id).unwrap(), None);
+    assert!(!reader.contains(&first.id).unwrap());
+
+    writer.store(first.clone()).await.unwrap();
+    assert_eq!(reader.get(&first.id).unwrap(), Some(first.response.clone()));
+
+    let mut changed = first.clone();
+    changed.response.body = b"other".to_vec();
+    writer.store(changed).await.unwrap();
+    assert_eq!(reader.get(&first.id).unwrap(), Some(first.response.clone()), "the first answer stays");
+    assert_eq!(reader.count().unwrap(), 1);
+
+    let apart = [
+        EntryId { namespace: "elsewhere".into(), ..first.id.clone() },
+        EntryId { repeat: 1, ..first.id.clone() },
+        entry(2).id,
+    ];
+    for id in apart {
+        assert!(!reader.contains(&id).unwrap(), "{id}");
+    }
+}
+
+#[tokio::test]
+async fn queued_writes_complete_after_the_last_handle_is_dropped() {
+    let (_folder, path) = folder();
+    let cache = Cache::open(&path).unwrap();
+    let writer = cache.writer().unwrap();
+    let waiting: Vec<_> = (0..2_000).map(|number| writer.store(entry(number))).collect();
+    drop(writer);
+    for store in waiting {
+        store.await.unwrap();
+    }
+    assert_eq!(cache.reader().unwrap().count().unwrap(), 2_000);
+}
+
+#[tokio::test]
+async fn claim_is_exclusive_until_stored_or_released() {
+    let (_folder, path) = folder();
+    let cache = Cache::open(&path).unwrap();
+    let (one, two) = (cache.writer().unwrap(), Cache::open(&path).unwrap().writer().unwrap());
+    one.store(entry(0)).await.unwrap();
+    let granted = [Claim::Stored, Claim::Granted, Claim::Granted];
+    assert_eq!(one.claim(ids(0..3)).await.unwrap(), granted);
+    assert_eq!(two.claim(ids(0..3)).await.unwrap(), [Claim::Stored, Claim::Taken, Claim::Taken]);
+    assert_eq!(one.claim(ids(1..2)).await.unwrap(), [Claim::Taken], "nor twice to the same process");
+
+    two.release(ids(1..2)).await.unwrap();
+    assert_eq!(two.claim(ids(1..2)).await.unwrap(), [Claim::Taken], "only its owner gives a claim back");
+    one.release(ids(1..2)).await.unwrap();
+    one.store(entry(2)).await.unwrap();
+    assert_eq!(two.claim(ids(0..3)).await.unwrap(), [Claim::Stored, Claim::Granted, Claim::Stored]);
+}
+
+#[tokio::test]
+async fn dropped_writer_releases_its_claims_and_files() {
+    let (folder, path) = folder();
+    let cache = Cache::open(&path).unwrap();
+    let one = cache.writer().unwrap();
+    one.claim(ids(0..5)).await.unwrap();
+    drop(one);
+    let two = cache.writer().unwrap();
+    assert_eq!(two.claim(ids(0..5)).await.unwrap(), [Claim::Granted; 5]);
+    drop(two);
+    let left: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(left, ["cache.sqlite"]);
+}
+
+#[tokio::test]
+async fn import_ends_a_claim() {
+    let (_folder, path) = folder();
+    let cache = Cache::open(&path).unwrap();
+    let writer = cache.writer().unwrap();
+    writer.claim(ids(0..1)).await.unwrap();
+    cache_with(&path, 0..1);
+    assert_eq!(writer.claim(ids(0..1)).await.unwrap(), [Claim::Stored]);
+}
+
+#[test]
+fn reading_creates_no_files() {
+    let (folder, path) = folder();
+    let error = Cache::open_read_only(&path).unwrap_err();
+    assert!(error.to_string().contains("no cache at"), "{error}");
+    assert!(error.is_input() && !path.exists());
+
+    cache_with(&path, 0..3);
+    let cache = Cache::open_read_only(&path).unwrap();
+    let reader = cache.reader().unwrap();
+    assert_eq!(reader.get(&entry(1).id).unwrap(), Some(entry(1).response));
+    let error = cache.writer().unwrap_err();
+    assert!(error.to_string().contains("cannot be written"), "{error}");
+    drop(reader);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn importing_an_export_is_idempotent() {
+    let ((_folder, path), (_other_folder, other)) = (folder(), folder());
+    let cache = cache_with(&path, 0..1_200);
+    let mut lines = Vec::new();
+    cache
+        .reader()
+        .unwrap()
+        .for_each::<reasonscape_cache::CacheError>(|entry| {
+            lines.push(entry.to_line());
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(lines.len(), 1_200);
+
+    let other = Cache::open(other).unwrap();
+    for (stored, known) in [(1_200, 0), (0, 1_200)] {
+        let mut importer = other.importer().unwrap();
+        for line in &lines {
+            importer.add(&Entry::from_line(line).unwrap()).unwrap();
+        }
+        let imported = importer.finish().unwrap();
+        assert_eq!((imported.stored, imported.known), (stored, known));
+    }
+    let (ours, theirs) = (cache.reader().unwrap(), other.reader().unwrap());
+    for number in 0..1_200 {
+        let id = entry(number).id;
+        assert_eq!(ours.get(&id).unwrap(), theirs.get(&id).unwrap());
+    }
+}
+
+#[test]
+fn stats_are_per_model_and_prune_applies_all_conditions() {
+    let (_folder, path) = folder();
+    let cache = cache_with(&path, 0..10);
+    let mut importer = cache.importer().unwrap();
+    for number in 0..4 {
+        importer.add(&entry_of("n", number)).unwrap();
+    }
+    let mut apart = entry_of("n", 0);
+    apart.id.namespace = "apart".into();
+    importer.add(&apart).unwrap();
+    importer.finish().unwrap();
+
+    let stats = cache.reader().unwrap().stats(|_| ()).unwrap();
+    assert_eq!(stats.total.entries, 15);
+    assert_eq!(stats.models[&Some("m".to_owned())].entries, 10);
+    assert_eq!(stats.models[&Some("n".to_owned())].entries, 5);
+    assert_eq!(stats.total.oldest_ms, Some(1_700_000_000_000));
+    assert_eq!(stats.total.newest_ms, Some(1_700_000_000_009));
+    assert!(stats.file_bytes > 0 && stats.total.bytes > 0 && stats.total.stored_bytes > 0);
+
+    let old =
+        EntryFilter { before_ms: Some(1_700_000_000_002), model: Some("n".into()), ..EntryFilter::default() };
+    assert_eq!(cache.reader().unwrap().select(&old).unwrap().entries, 3);
+    assert_eq!(cache.prune(&old).unwrap().entries, 3);
+    assert_eq!(cache.prune(&old).unwrap().entries, 0);
+    let namespace = EntryFilter { namespace: Some(String::new()), ..EntryFilter::default() };
+    assert_eq!(cache.prune(&namespace).unwrap().entries, 12);
+    cache.compact().unwrap();
+    assert_eq!(cache.reader().unwrap().count().unwrap(), 0);
+    assert!(cache.reader().unwrap().verify(|_| ()).unwrap().is_sound());
+}
+
+/// A format that was ever written is read for ever: this file was written by the first version.
+#[test]
+fn opens_format_1() {
+    let (_folder, path) = folder();
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cache-format-1.sqlite"), &path)
+        .unwrap();
+    let cache = Cache::open(&path).unwrap();
+    let reader = cache.reader().unwrap();
+    assert_eq!(reader.count().unwrap(), 3);
+    for number in 0..3 {
+        assert_eq!(reader.get(&entry(number).id).unwrap(), Some(entry(number).response));
+    }
+    assert!(reader.verify(|_| ()).unwrap().is_sound());
+}

@@ -1,0 +1,22 @@
+//! The APIs that models are served by: how a request is written, and what a reply means.
+//!
+//! # Promises
+//! Pure functions: nothing here sends a request, reads a file or looks at a clock (keys are read from the environment
+//! only by [`Secret::from_env`] and [`ApiKey::from_env`]). No key is ever formatted: `Debug` and `Display` of a
+//! [`Secret`] show nothing of it. A reply with a field of the wrong kind is read without that field; it is not lost.
+
+mod anthropic;
+mod completion;
+mod error_body;
+mod lenient;
+mod message;
+mod openai;
+mod provider;
+mod reply_error;
+mod secret;
+
+pub use completion::{Completion, Finish, TokenLogprob, Usage};
+pub use message::{Message, Role};
+pub use provider::{Provider, UnknownProvider};
+pub use reply_error::ReplyError;
+pub use secret::{ApiKey, Header, Secret, SecretError};

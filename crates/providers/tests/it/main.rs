@@ -1,0 +1,3 @@
+//! The provider APIs from outside: requests as they are sent, replies as servers send them.
+
+mod provider;

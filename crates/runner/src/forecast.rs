@@ -1,0 +1,149 @@
+//! What a run would ask and cost, before anything is spent.
+
+use std::ops::ControlFlow;
+
+use reasonscape_cache::{Cache, Response};
+use reasonscape_study::{
+    Eval, EvalId, PlannedTrial, Selection, Study, check_selection, is_selected, selected_points, walk_trials,
+};
+use serde_json::{Value, json};
+
+use crate::run::RunError;
+
+/// Responses read to learn how long the answers of an evaluation are.
+const MAX_SAMPLED: u64 = 200;
+/// Bytes of a request to a token of its prompt, roughly.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// What a run of one evaluation would ask.
+#[derive(Debug, Clone)]
+pub struct Forecast {
+    /// What it is known by.
+    pub id: EvalId,
+    /// What people call it.
+    pub name: String,
+    /// Points asked.
+    pub points: usize,
+    /// Trials planned.
+    pub trials: u64,
+    /// Of these, answered already.
+    pub cached: u64,
+    /// Tokens of the prompts that would be sent, roughly.
+    pub prompt_tokens: u64,
+    /// Tokens of the answers that would come: as long as those in the cache are on average, or a quarter of what the
+    /// sampler allows.
+    pub completion_tokens: u64,
+    /// Tokens of the answers if every one ran into the sampler's limit.
+    pub most_completion_tokens: Option<u64>,
+    /// What it would cost, where prices are known.
+    pub cost: Option<f64>,
+}
+
+impl Forecast {
+    /// Requests that would be sent.
+    pub fn to_send(&self) -> u64 {
+        self.trials - self.cached
+    }
+
+    /// The forecast as `reasonscape plan --format json` and the web API show it.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "eval_id": self.id,
+            "name": self.name,
+            "points": self.points,
+            "trials": self.trials,
+            "cached": self.cached,
+            "to_send": self.to_send(),
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "most_completion_tokens": self.most_completion_tokens,
+            "cost": self.cost,
+        })
+    }
+}
+
+/// Looks at every trial that a run would ask, and sends nothing. A study without a cache has nothing cached.
+///
+/// With a precision wanted, the forecast is of the most that it could take: every point up to its maximum.
+///
+/// # Errors
+/// A [`RunError`] when the study or the cache cannot be read, or nothing is selected.
+pub fn forecast(
+    study: &Study,
+    selection: &Selection,
+    cache: Option<&Cache>,
+) -> Result<Vec<Forecast>, RunError> {
+    check_selection(study, selection)?;
+    let points = selected_points(study, selection);
+    let evals: Vec<usize> =
+        (0..study.evals.len()).filter(|i| is_selected(&study.evals[*i], selection)).collect();
+    let count = |point: &reasonscape_core::Point<'_>| match study.precision {
+        Some(precision) => precision.max_count,
+        None => study.count_at(point, selection),
+    };
+    let round: Vec<_> = points.iter().map(|point| 0..count(point)).collect();
+    let reader = cache.map(Cache::reader).transpose()?;
+
+    evals
+        .into_iter()
+        .map(|place| {
+            let eval = &study.evals[place];
+            let (mut trials, mut cached, mut bytes) = (0, 0, 0);
+            let (mut seen, mut seen_tokens) = (0, 0);
+            let mut failed = None;
+            let mut visit = |planned: PlannedTrial<'_>| {
+                trials += 1;
+                let held = reader.as_ref().map(|reader| {
+                    if seen == MAX_SAMPLED {
+                        return reader.contains(&planned.id);
+                    }
+                    let response = reader.get(&planned.id)?;
+                    if let Some(tokens) =
+                        response.as_ref().and_then(|response| completion_tokens(eval, response))
+                    {
+                        seen += 1;
+                        seen_tokens += tokens;
+                    }
+                    Ok(response.is_some())
+                });
+                match held {
+                    Some(Ok(true)) => cached += 1,
+                    Some(Err(error)) => {
+                        failed = Some(error);
+                        return ControlFlow::Break(());
+                    }
+                    Some(Ok(false)) | None => bytes += planned.request.len() as u64,
+                }
+                ControlFlow::Continue(())
+            };
+            walk_trials(study, eval, &points, &round, selection.shard, &mut visit)?;
+            if let Some(error) = failed {
+                return Err(error.into());
+            }
+            let to_send = trials - cached;
+            let limit = token_limit(eval);
+            let each = u64::checked_div(seen_tokens, seen).unwrap_or_else(|| limit.unwrap_or(1024) / 4);
+            let (prompt_tokens, completion_tokens) = (bytes / BYTES_PER_TOKEN, to_send * each);
+            Ok(Forecast {
+                id: eval.id.clone(),
+                name: eval.name.clone(),
+                points: points.len(),
+                trials,
+                cached,
+                prompt_tokens,
+                completion_tokens,
+                most_completion_tokens: limit.map(|limit| limit * to_send),
+                cost: eval.prices.map(|prices| prices.cost(prompt_tokens, completion_tokens)),
+            })
+        })
+        .collect()
+}
+
+fn completion_tokens(eval: &Eval, response: &Response) -> Option<u64> {
+    eval.provider.parse(response.status, &response.body).ok()?.usage.completion_tokens
+}
+
+/// The sampler's limit, by whichever name the provider takes.
+fn token_limit(eval: &Eval) -> Option<u64> {
+    ["max_tokens", "max_completion_tokens"].iter().find_map(|name| eval.params.get(*name)?.as_u64())
+}

@@ -1,0 +1,156 @@
+//! Progress of a run, counted from its events, for whoever shows it: bars, lines, pages.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{EventKind, MissingTrial};
+
+/// It is said that nothing comes when nothing has come for so long.
+const MIN_STALL: Duration = Duration::from_secs(5);
+
+/// The counts of one evaluation.
+#[derive(Debug, Clone, Default)]
+pub struct ProgressCounts {
+    /// Trials planned.
+    pub planned: u64,
+    /// Trials whose response was in the cache.
+    pub cached: u64,
+    /// Trials answered by this run.
+    pub answered: u64,
+    /// Of those answered, cut off.
+    pub truncated: u64,
+    /// Trials without an answer.
+    pub missing: u64,
+    /// Requests that are sent again.
+    pub retried: u64,
+    /// Tokens of the prompts of this run.
+    pub prompt_tokens: u64,
+    /// Tokens of the completions of this run.
+    pub completion_tokens: u64,
+    /// What it waits for, while nothing comes.
+    pub waiting: Option<String>,
+    /// What went wrong last.
+    pub problem: Option<String>,
+}
+
+impl ProgressCounts {
+    /// Adds an event.
+    pub fn count(&mut self, event: &EventKind) {
+        self.waiting = None;
+        match event {
+            EventKind::Planned { trials } => self.planned += trials,
+            EventKind::Cached { trials } => self.cached += trials,
+            EventKind::Answered { usage, truncated, .. } => {
+                self.answered += 1;
+                self.truncated += u64::from(*truncated);
+                self.prompt_tokens += usage.prompt_tokens.unwrap_or(0);
+                self.completion_tokens += usage.completion_tokens.unwrap_or(0);
+            }
+            EventKind::Retrying { problem, .. } => {
+                self.retried += 1;
+                self.problem = Some(problem.clone());
+            }
+            EventKind::Missing { problem, .. } => {
+                self.missing += 1;
+                self.problem = Some(problem.clone());
+            }
+            EventKind::Waiting { answers, others, idle, pause } if *idle >= MIN_STALL => {
+                self.waiting = Some(waiting(*answers, *others, *idle, *pause));
+            }
+            EventKind::Waiting { .. } => {}
+            EventKind::Stopped { reason } => self.problem = Some(reason.clone()),
+        }
+    }
+
+    /// Trials of which it is known what became of them.
+    pub fn done(&self) -> u64 {
+        self.cached + self.answered + self.missing
+    }
+
+    /// Tokens of prompts and completions.
+    pub fn tokens(&self) -> u64 {
+        self.prompt_tokens + self.completion_tokens
+    }
+
+    /// Answers in a second.
+    pub fn rate(&self, elapsed: Duration) -> f64 {
+        self.answered as f64 / elapsed.as_secs_f64().max(1e-3)
+    }
+
+    /// How long the rest takes at this rate.
+    pub fn left(&self, elapsed: Duration) -> Option<Duration> {
+        let (left, rate) = (self.planned.saturating_sub(self.done()), self.rate(elapsed));
+        let seconds = (left > 0 && rate > 0.0).then(|| left as f64 / rate)?;
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+}
+
+/// `waiting for 12 answers, none for 45 s`: what there is to say when nothing happens.
+fn waiting(answers: u64, others: u64, idle: Duration, pause: Option<Duration>) -> String {
+    let count = |number: u64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+    let what = match (answers, others, pause) {
+        (0, _, Some(pause)) => {
+            return format!("the endpoint is left alone for {} s more", pause.as_secs() + 1);
+        }
+        (0, 0, None) => return format!("nothing for {} s", idle.as_secs()),
+        (0, others, None) => format!("{} that somebody else asks", count(others, "answer")),
+        (answers, ..) => count(answers, "answer"),
+    };
+    format!("waiting for {what}, none for {} s", idle.as_secs())
+}
+
+/// A problem, how many trials it left without an answer, and the first of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureGroup {
+    /// What went wrong.
+    pub problem: String,
+    /// The first trial that it left without an answer.
+    pub trial: String,
+    /// How many trials it left without an answer.
+    pub trials: u64,
+}
+
+/// Each problem once, in the order in which they came.
+pub fn group_failures(missing: &[MissingTrial]) -> Vec<FailureGroup> {
+    let mut groups: Vec<FailureGroup> = Vec::new();
+    for MissingTrial { trial, problem } in missing {
+        match groups.iter_mut().find(|known| known.problem == *problem) {
+            Some(known) => known.trials += 1,
+            None => groups.push(FailureGroup { problem: problem.clone(), trial: trial.clone(), trials: 1 }),
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn describes_what_is_waited_for() {
+        let said = |answers, others, pause: Option<f64>| {
+            waiting(answers, others, Duration::from_millis(45_800), pause.map(Duration::from_secs_f64))
+        };
+        assert_eq!(said(12, 0, None), "waiting for 12 answers, none for 45 s");
+        assert_eq!(said(1, 3, Some(2.0)), "waiting for 1 answer, none for 45 s");
+        assert_eq!(said(0, 3, None), "waiting for 3 answers that somebody else asks, none for 45 s");
+        assert_eq!(said(0, 0, Some(11.2)), "the endpoint is left alone for 12 s more");
+        assert_eq!(said(0, 0, None), "nothing for 45 s");
+    }
+
+    #[test]
+    fn estimates_the_time_left_from_the_rate() {
+        let counts = ProgressCounts {
+            planned: 100,
+            cached: 20,
+            answered: 30,
+            missing: 10,
+            ..ProgressCounts::default()
+        };
+        let elapsed = Duration::from_secs(15);
+        assert_eq!((counts.done(), counts.rate(elapsed)), (60, 2.0));
+        assert_eq!(counts.left(elapsed), Some(Duration::from_secs(20)));
+        assert_eq!(ProgressCounts { planned: 9, ..ProgressCounts::default() }.left(elapsed), None);
+    }
+}

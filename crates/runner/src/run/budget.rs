@@ -1,0 +1,73 @@
+//! What a run may still use up.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use reasonscape_providers::Usage;
+use reasonscape_study::{Budget, Eval};
+
+/// What the whole run may still use up.
+#[derive(Debug)]
+pub(super) struct Budgets {
+    budget: Budget,
+    started: Instant,
+    tokens: AtomicU64,
+    requests: AtomicU64,
+    /// In millionths, so that it can be counted.
+    money: AtomicU64,
+}
+
+impl Budgets {
+    pub(super) fn new(budget: Budget) -> Self {
+        Self {
+            budget,
+            started: Instant::now(),
+            tokens: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
+            money: AtomicU64::new(0),
+        }
+    }
+
+    /// Takes a request out of what is left.
+    ///
+    /// # Errors
+    /// What is used up, if anything; then nothing is taken.
+    pub(super) fn take_request(&self) -> Result<(), String> {
+        if let Some(reason) = self.exhausted() {
+            return Err(reason);
+        }
+        let limit = self.budget.requests.unwrap_or(u64::MAX);
+        let more = |requests| (requests < limit).then_some(requests + 1);
+        match self.requests.fetch_update(Relaxed, Relaxed, more) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(format!("the budget of {limit} requests is used up")),
+        }
+    }
+
+    pub(super) fn answered(&self, eval: &Eval, usage: Usage) {
+        let (prompt, completion) = (usage.prompt_tokens.unwrap_or(0), usage.completion_tokens.unwrap_or(0));
+        self.tokens.fetch_add(prompt + completion, Relaxed);
+        if let Some(prices) = eval.prices {
+            self.money.fetch_add((prices.cost(prompt, completion) * 1e6) as u64, Relaxed);
+        }
+    }
+
+    /// When the time is used up, if it is limited.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.budget.time.and_then(|limit| self.started.checked_add(limit))
+    }
+
+    /// What is used up apart from requests, if anything.
+    pub(super) fn exhausted(&self) -> Option<String> {
+        let spent = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
+        let Budget { tokens, money, time, .. } = self.budget;
+        if let Some(limit) = spent(self.tokens.load(Relaxed), tokens) {
+            return Some(format!("the budget of {limit} tokens is used up"));
+        }
+        if let Some(limit) = money.filter(|limit| self.money.load(Relaxed) as f64 / 1e6 >= *limit) {
+            return Some(format!("the budget of {limit} in money is used up"));
+        }
+        let late = |limit: &Duration| self.started.elapsed() >= *limit;
+        time.filter(late).map(|limit| format!("the budget of {} seconds is used up", limit.as_secs_f64()))
+    }
+}

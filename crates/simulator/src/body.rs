@@ -1,0 +1,59 @@
+//! The body of a response: whole, or broken off on purpose.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+use tokio::time::Sleep;
+
+use crate::service::ConnectionReset;
+
+#[derive(Debug)]
+pub(crate) struct SimulatedBody {
+    data: Option<Bytes>,
+    /// Where the body breaks off: how long the connection stays open after what was sent.
+    then_closes: Option<Pin<Box<Sleep>>>,
+}
+
+impl SimulatedBody {
+    pub(crate) fn whole(data: Bytes) -> Self {
+        Self { data: Some(data), then_closes: None }
+    }
+
+    /// A body that ends with an error. The pause lets the part that there is be written out first.
+    pub(crate) fn broken_off(data: Bytes, pause: Duration) -> Self {
+        Self { data: Some(data), then_closes: Some(Box::pin(tokio::time::sleep(pause))) }
+    }
+}
+
+impl Body for SimulatedBody {
+    type Data = Bytes;
+    type Error = ConnectionReset;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, ConnectionReset>>> {
+        if let Some(data) = self.data.take() {
+            return Poll::Ready(Some(Ok(Frame::data(data))));
+        }
+        match &mut self.then_closes {
+            None => Poll::Ready(None),
+            Some(pause) => pause.as_mut().poll(context).map(|()| Some(Err(ConnectionReset))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.data.is_none() && self.then_closes.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match (&self.data, &self.then_closes) {
+            (_, Some(_)) => SizeHint::default(),
+            (data, None) => SizeHint::with_exact(data.as_ref().map_or(0, |data| data.len() as u64)),
+        }
+    }
+}

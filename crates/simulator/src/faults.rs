@@ -1,0 +1,306 @@
+//! Known faults: what goes wrong on purpose, and how often.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use reasonscape_core::closest;
+
+use crate::rng::{Rng, hash};
+
+/// A way for a request to go wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FaultKind {
+    /// `429`: status 429 with `Retry-After`.
+    TooManyRequests,
+    /// `500`: status 500 with an error in JSON.
+    ServerError,
+    /// `503`: status 503 with an error in JSON.
+    Unavailable,
+    /// `slow`: the right reply, later.
+    Slow,
+    /// `stall`: the request is taken and never answered.
+    Stall,
+    /// `reset`: the connection is closed without a reply.
+    Reset,
+    /// `half`: half of the body that `Content-Length` promises, then the connection is closed.
+    Half,
+    /// `invalid-json`: status 200, but the JSON breaks off.
+    InvalidJson,
+    /// `wrong-type`: a page in HTML, with status 200 or 502.
+    WrongType,
+    /// `empty`: status 200, no text and no finish reason.
+    Empty,
+    /// `no-usage`: the right reply without token counts.
+    NoUsage,
+    /// `overflow`: status 400, the prompt does not fit the context. It belongs to the prompt: asking again does not help.
+    Overflow,
+}
+
+impl FaultKind {
+    /// Every kind.
+    pub const ALL: [Self; 12] = [
+        Self::TooManyRequests,
+        Self::ServerError,
+        Self::Unavailable,
+        Self::Slow,
+        Self::Stall,
+        Self::Reset,
+        Self::Half,
+        Self::InvalidJson,
+        Self::WrongType,
+        Self::Empty,
+        Self::NoUsage,
+        Self::Overflow,
+    ];
+
+    const NAMES: [&'static str; 12] = [
+        "429",
+        "500",
+        "503",
+        "slow",
+        "stall",
+        "reset",
+        "half",
+        "invalid-json",
+        "wrong-type",
+        "empty",
+        "no-usage",
+        "overflow",
+    ];
+
+    /// The name by which it is asked for.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+/// What goes wrong, how often, and how.
+///
+/// ```
+/// use reasonscape_simulator::{FaultKind, Faults};
+///
+/// let faults: Faults = "rate=0.3,kinds=429+reset,retry-after=0.5".parse()?;
+/// assert_eq!(faults.kinds, [FaultKind::TooManyRequests, FaultKind::Reset]);
+///
+/// let error = "rate=0.3,kinds=rest".parse::<Faults>().unwrap_err();
+/// assert!(error.to_string().contains("did you mean `reset`?"));
+/// # Ok::<(), reasonscape_simulator::FaultsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Faults {
+    /// The share of requests that go wrong, from 0 to 1. Each kind has an equal part in it.
+    pub rate: f64,
+    /// What can happen; nothing does where there is none.
+    pub kinds: Vec<FaultKind>,
+    /// Another seed has other requests go wrong.
+    pub seed: u64,
+    /// What `Retry-After` says, in seconds; fractions are sent as such.
+    pub retry_after_seconds: f64,
+    /// How long `slow` takes.
+    pub slow: Duration,
+}
+
+impl Default for Faults {
+    fn default() -> Self {
+        Self {
+            rate: 0.0,
+            kinds: Vec::new(),
+            seed: 0,
+            retry_after_seconds: 0.05,
+            slow: Duration::from_millis(200),
+        }
+    }
+}
+
+/// Why a description of faults is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FaultsError {
+    /// Not `key=value`.
+    #[error("`{found}` is not a setting of faults; write it as in `rate=0.3,kinds=429+reset`")]
+    NotASetting {
+        /// What was found.
+        found: String,
+    },
+    /// A key that there is not.
+    #[error("unknown setting `{found}` of faults{}; there are {}", suggestion(found, &KEYS), KEYS.join(", "))]
+    UnknownKey {
+        /// What was found.
+        found: String,
+    },
+    /// A kind that there is not.
+    #[error(
+        "unknown fault `{found}`{}; there are {}, and `all`",
+        suggestion(found, &FaultKind::NAMES),
+        FaultKind::NAMES.join(", ")
+    )]
+    UnknownKind {
+        /// What was found.
+        found: String,
+    },
+    /// A value that the setting cannot have.
+    #[error("`{key}` of faults is `{found}`, but must be {expected}")]
+    Invalid {
+        /// The setting.
+        key: &'static str,
+        /// What was found.
+        found: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+}
+
+const KEYS: [&str; 5] = ["rate", "kinds", "seed", "retry-after", "slow-ms"];
+
+fn suggestion(found: &str, known: &[&'static str]) -> String {
+    closest(found, known).map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
+}
+
+impl FromStr for Faults {
+    type Err = FaultsError;
+
+    /// Reads `rate=0.3,kinds=429+slow`; without `rate` every request goes wrong, without `kinds` in every way.
+    fn from_str(text: &str) -> Result<Self, FaultsError> {
+        let mut faults = Self { rate: 1.0, kinds: FaultKind::ALL.to_vec(), ..Self::default() };
+        for setting in text.split(',').map(str::trim).filter(|setting| !setting.is_empty()) {
+            let Some((key, value)) = setting.split_once('=') else {
+                return Err(FaultsError::NotASetting { found: setting.to_owned() });
+            };
+            match key.trim() {
+                "rate" => {
+                    faults.rate = number(value, "rate", "a number from 0 to 1", |rate| {
+                        (0.0..=1.0).contains(&rate).then_some(rate)
+                    })?;
+                }
+                "kinds" => faults.kinds = kinds(value)?,
+                "seed" => {
+                    faults.seed = value.trim().parse().map_err(|_| FaultsError::Invalid {
+                        key: "seed",
+                        found: value.to_owned(),
+                        expected: "a whole number from 0",
+                    })?;
+                }
+                "retry-after" => {
+                    faults.retry_after_seconds =
+                        number(value, "retry-after", "seconds from 0 to 3600", |seconds| {
+                            (0.0..=3600.0).contains(&seconds).then_some(seconds)
+                        })?;
+                }
+                "slow-ms" => {
+                    faults.slow = number(value, "slow-ms", "milliseconds from 0 to 3600000", |ms| {
+                        (0.0..=3_600_000.0).contains(&ms).then(|| Duration::from_secs_f64(ms / 1000.0))
+                    })?;
+                }
+                found => return Err(FaultsError::UnknownKey { found: found.to_owned() }),
+            }
+        }
+        Ok(faults)
+    }
+}
+
+fn number<T>(
+    value: &str,
+    key: &'static str,
+    expected: &'static str,
+    accept: impl Fn(f64) -> Option<T>,
+) -> Result<T, FaultsError> {
+    let accepted = value.trim().parse().ok().and_then(accept);
+    accepted.ok_or_else(|| FaultsError::Invalid { key, found: value.to_owned(), expected })
+}
+
+fn kinds(value: &str) -> Result<Vec<FaultKind>, FaultsError> {
+    if value.trim() == "all" {
+        return Ok(FaultKind::ALL.to_vec());
+    }
+    let mut kinds = Vec::new();
+    for name in value.split('+').map(str::trim) {
+        let kind = FaultKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| FaultsError::UnknownKind { found: name.to_owned() })?;
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    Ok(kinds)
+}
+
+impl Faults {
+    /// The fault of the request of this number, which is drawn anew for every attempt.
+    pub(crate) fn for_request(&self, number: u64) -> Option<FaultKind> {
+        if self.rate == 0.0 {
+            return None;
+        }
+        let transport: Vec<FaultKind> =
+            self.kinds.iter().copied().filter(|kind| *kind != FaultKind::Overflow).collect();
+        let mut rng = Rng::new(self.seed, &number.to_le_bytes());
+        let goes_wrong = rng.happens(self.proportion(transport.len()));
+        (goes_wrong && !transport.is_empty()).then(|| transport[rng.below(transport.len())])
+    }
+
+    /// Whether a prompt is too long for the context, whenever it is asked.
+    pub(crate) fn overflows(&self, prompt: &str) -> bool {
+        self.rate > 0.0
+            && self.kinds.contains(&FaultKind::Overflow)
+            && Rng::new(hash(b"overflow", self.seed), prompt.as_bytes()).happens(self.proportion(1))
+    }
+
+    /// The part of the rate that belongs to this many of the kinds.
+    fn proportion(&self, kinds: usize) -> f64 {
+        self.rate * kinds as f64 / self.kinds.len().max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fault_names_match_their_index() {
+        for (place, kind) in FaultKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, place);
+            assert_eq!(kinds(kind.name()), Ok(vec![kind]));
+        }
+    }
+
+    #[test]
+    fn parses_or_rejects_settings_by_name() {
+        let faults: Faults = "rate=0.3, kinds=all, seed=7, retry-after=0.2, slow-ms=50".parse().unwrap();
+        assert_eq!((faults.rate, faults.kinds.len(), faults.seed), (0.3, 12, 7));
+        assert_eq!((faults.retry_after_seconds, faults.slow), (0.2, Duration::from_millis(50)));
+        assert_eq!("kinds=500".parse::<Faults>().unwrap().rate, 1.0);
+        for (text, says) in [
+            ("rate", "`rate` is not a setting"),
+            ("rate=2", "must be a number from 0 to 1"),
+            ("rate=NaN", "must be a number from 0 to 1"),
+            ("speed=2", "unknown setting `speed`"),
+            ("kind=500", "did you mean `kinds`?"),
+            ("kinds=501", "did you mean `500`?"),
+            ("seed=x", "a whole number from 0"),
+            ("retry-after=-1", "seconds from 0"),
+            ("slow-ms=inf", "milliseconds from 0"),
+        ] {
+            let error = text.parse::<Faults>().unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn each_fault_kind_gets_its_proportion() {
+        let faults: Faults = "rate=0.4,kinds=429+500+overflow+slow".parse().unwrap();
+        let drawn: Vec<FaultKind> = (0..40_000).filter_map(|number| faults.for_request(number)).collect();
+        // Five standard deviations of a binomial with n = 40,000 and p = 0.1 are 300.
+        for kind in [FaultKind::TooManyRequests, FaultKind::ServerError, FaultKind::Slow] {
+            assert!(drawn.iter().filter(|drawn| **drawn == kind).count().abs_diff(4000) < 300, "{kind:?}");
+        }
+        assert!(!drawn.contains(&FaultKind::Overflow));
+        let overflowing = (0..40_000).filter(|number| faults.overflows(&number.to_string())).count();
+        assert!(overflowing.abs_diff(4000) < 300, "{overflowing}");
+    }
+
+    #[test]
+    fn no_faults_by_default() {
+        assert!((0..1000).all(|number| Faults::default().for_request(number).is_none()));
+        assert!(!Faults::default().overflows("x"));
+    }
+}

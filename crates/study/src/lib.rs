@@ -1,0 +1,34 @@
+//! Studies: which models are queried with which problems, how often, through which endpoint, and for how much.
+//!
+//! A [`Study`] is read from its `study.toml` with the suite, templates and samplers that it names. From it follows the
+//! plan: [`walk_trials`] makes the requests of an evaluation one at a time, each with the id of its response.
+//!
+//! # Promises
+//! No network and no database: files of a study are read, and written only by [`write_file`] and [`write_study`]. The
+//! same study gives the same requests, byte for byte. An error names the file, the line and what was expected.
+
+mod builtins;
+mod error;
+mod eval;
+mod fs;
+mod plan;
+mod raw;
+mod sampler;
+mod selection;
+mod study;
+mod study_toml;
+mod template;
+mod toml_document;
+mod validate;
+
+pub use error::StudyError;
+pub use eval::{Eval, EvalId, HeaderSource, Limits, Prices};
+pub use fs::write_file;
+pub use plan::{PlannedRequest, PlannedTrial, TestRanges, planned_requests, walk_trials};
+pub use sampler::Sampler;
+pub use selection::{
+    Selection, SelectionError, Shard, check_selection, is_selected, matches_name, selected_points,
+};
+pub use study::{Budget, Precision, Study};
+pub use study_toml::{EvalSpec, write_study};
+pub use template::{Examples, Question, Template};

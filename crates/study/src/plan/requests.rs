@@ -1,0 +1,32 @@
+//! What is asked at a point, for whoever looks for the answers.
+
+use reasonscape_core::{Json, Point, Test, TestStream, canonical_json};
+
+use crate::{Eval, Examples, Question, Study, StudyError};
+use reasonscape_core::CacheKey;
+
+/// A test and the key of the request that asks it.
+#[derive(Debug)]
+pub struct PlannedRequest {
+    /// Place of the test in the stream of its point.
+    pub index: usize,
+    /// The test.
+    pub test: Test,
+    /// The key of the request.
+    pub key: CacheKey,
+}
+
+/// The tests of a point as an evaluation asks them, in order and without end.
+pub fn planned_requests<'s>(
+    study: &'s Study,
+    eval: &'s Eval,
+    point: &'s Point<'s>,
+) -> impl Iterator<Item = Result<PlannedRequest, StudyError>> + 's {
+    let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
+    TestStream::new(point.task, point.params, study.seed).enumerate().map(move |(index, test)| {
+        let question = Question { task: point.task, test: &test, examples: &examples };
+        let payload = eval.payload(&eval.template.render(&question)?);
+        let key = CacheKey::from_canonical_json(&canonical_json(&Json::from(&payload)));
+        Ok(PlannedRequest { index, test, key })
+    })
+}

@@ -1,0 +1,136 @@
+//! Which part of a study is run: evaluations, tasks, and the shard of this machine.
+
+use std::collections::BTreeSet;
+
+use reasonscape_core::Point;
+
+use crate::{Eval, Study};
+use reasonscape_core::CacheKey;
+
+/// Which part of a study is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Evaluations by id, name or model; all when empty.
+    pub evals: Vec<String>,
+    /// Tasks by name; all when empty.
+    pub tasks: Vec<String>,
+    /// Tests at each point, instead of what the study says.
+    pub count: Option<usize>,
+    /// The part that this machine asks.
+    pub shard: Shard,
+}
+
+/// One of several equal parts of a plan. Which part a request belongs to depends on its key alone, so machines share a
+/// study without talking to each other, and an identical request is always in the same part.
+///
+/// ```
+/// use reasonscape_study::Shard;
+///
+/// let shard: Shard = "2/3".parse()?;
+/// assert_eq!((shard.number, shard.of), (2, 3));
+/// assert!("4/3".parse::<Shard>().is_err());
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which part, from 1.
+    pub number: u64,
+    /// How many parts there are.
+    pub of: u64,
+}
+
+impl Default for Shard {
+    fn default() -> Self {
+        Self { number: 1, of: 1 }
+    }
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed =
+            text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match parsed {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
+            _ => Err(format!(
+                "`{text}` is no shard; expected a part and the number of parts, as in `1/4` to `4/4`"
+            )),
+        }
+    }
+}
+
+impl Shard {
+    pub(crate) fn holds(self, key: &CacheKey) -> bool {
+        let [a, b, c, d, e, f, g, h, ..] = key.0;
+        u64::from_be_bytes([a, b, c, d, e, f, g, h]) % self.of == self.number - 1
+    }
+}
+
+/// A selection that names something that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("nothing to ask: {problem}")]
+pub struct SelectionError {
+    /// What was asked for, and what there is.
+    pub problem: String,
+}
+
+/// The points of a study that a selection asks.
+pub fn selected_points<'s>(study: &'s Study, selection: &Selection) -> Vec<Point<'s>> {
+    let wanted = |point: &Point<'_>| {
+        selection.tasks.is_empty() || selection.tasks.iter().any(|task| task == point.task.name())
+    };
+    study.suite.points().into_iter().filter(wanted).collect()
+}
+
+/// Whether an evaluation is among those selected.
+pub fn is_selected(eval: &Eval, selection: &Selection) -> bool {
+    selection.evals.is_empty() || selection.evals.iter().any(|wanted| matches_name(eval, wanted))
+}
+
+/// Whether an evaluation goes by this name: its id, what people call it, or its model.
+pub fn matches_name(eval: &Eval, name: &str) -> bool {
+    [eval.id.as_str(), &eval.name, &eval.model].contains(&name)
+}
+
+/// Refuses a selection that asks nothing, or names something that there is not: a misspelt name would otherwise be left
+/// out without a word.
+///
+/// # Errors
+/// A [`SelectionError`] that names what is not there and what is.
+pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), SelectionError> {
+    let unknown = |wanted: &[String], is_known: &dyn Fn(&str) -> bool| {
+        let unknown: Vec<&str> = wanted.iter().map(String::as_str).filter(|name| !is_known(name)).collect();
+        (!unknown.is_empty()).then(|| unknown.join(", "))
+    };
+    let eval = |name: &str| study.evals.iter().any(|eval| matches_name(eval, name));
+    if let Some(unknown) = unknown(&selection.evals, &eval) {
+        let known: Vec<&str> = study.evals.iter().map(|eval| eval.name.as_str()).collect();
+        let problem = format!("no evaluation is called {unknown}; there are {}", known.join(", "));
+        return Err(SelectionError { problem });
+    }
+    let tasks: BTreeSet<&str> = study.suite.points().iter().map(|point| point.task.name()).collect();
+    if let Some(unknown) = unknown(&selection.tasks, &|name| tasks.contains(name)) {
+        let known: Vec<&str> = tasks.into_iter().collect();
+        let problem = format!("the suite has no task {unknown}; it has {}", known.join(", "));
+        return Err(SelectionError { problem });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_in_exactly_one_shard() {
+        for i in 0..200_u8 {
+            let key = CacheKey::from_canonical_json(&i.to_string());
+            let holders = (1..=7).filter(|number| Shard { number: *number, of: 7 }.holds(&key)).count();
+            assert_eq!(holders, 1);
+        }
+        for wrong in ["", "1", "0/3", "4/3", "a/b", "1/0", "-1/2"] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
+    }
+}

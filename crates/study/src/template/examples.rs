@@ -1,0 +1,139 @@
+//! Worked examples for templates that show some.
+
+use std::collections::BTreeMap;
+
+use minijinja::Value;
+use reasonscape_core::{Json, Params, Range, Task, TestStream};
+
+/// What is added to a study's seed for its examples: "examples" in ASCII, far from any seed that a person types.
+const SEED_OFFSET: i64 = 0x6578_616d_706c_6573;
+
+/// Worked examples of a point's kind: the same task and words, smaller numbers, another seed.
+///
+/// They are drawn from a stream of their own, so that no test of the point is shown with its answer; should one be
+/// equal to the test that is asked, the next takes its place. Numbers are set half-way between the smallest and the
+/// default, or kept if they are smaller; words are kept, because they often decide what the answer looks like. Where
+/// such coordinates are illegal, the point's own are taken.
+///
+/// ```
+/// use reasonscape_core::{Json, Params, tasks};
+/// use reasonscape_study::Examples;
+///
+/// let task = tasks::by_name("sort").expect("a built-in task");
+/// let params = Params::new(task, &Json::parse(r#"{"length": 40}"#)?)?;
+/// let examples = Examples::new(task, &params, 0, 3);
+/// assert_eq!(examples.beside_prompts("another prompt").len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Examples {
+    shots: usize,
+    /// One more than is shown, for the case that one is the test that is asked.
+    drawn: Vec<(String, Value)>,
+    /// The first ones, which nearly every test gets.
+    usual: Value,
+}
+
+impl Examples {
+    /// No examples, for templates without `shots`.
+    pub fn none() -> Self {
+        Self { usual: Value::from(Vec::<Value>::new()), ..Self::default() }
+    }
+
+    /// Examples beside the tests of a point of a study with this seed.
+    pub fn new(task: &dyn Task, params: &Params, seed: i64, shots: usize) -> Self {
+        if shots == 0 {
+            return Self::none();
+        }
+        let easier = Params::new(task, &easier(task, params));
+        let params = easier.as_ref().unwrap_or(params);
+        let mut drawn: Vec<(String, Value)> = Vec::with_capacity(shots + 1);
+        for test in TestStream::new(task, params, seed.wrapping_add(SEED_OFFSET)).take(shots + 1) {
+            // A world that is nearly used up repeats itself; an example is shown once.
+            if drawn.iter().all(|(prompt, _)| *prompt != test.prompt) {
+                let value =
+                    Value::from_pairs([("prompt", test.prompt.as_str()), ("target", test.target.as_str())]);
+                drawn.push((test.prompt, value));
+            }
+        }
+        let usual = drawn.iter().take(shots).map(|(_, value)| value.clone()).collect();
+        Self { shots, drawn, usual }
+    }
+
+    /// The prompts of the examples that are shown beside this one.
+    pub fn beside_prompts(&self, prompt: &str) -> Vec<&str> {
+        self.chosen(prompt).map(|(prompt, _)| prompt.as_str()).collect()
+    }
+
+    /// The examples that are shown beside this prompt.
+    pub(crate) fn beside(&self, prompt: &str) -> Value {
+        if self.drawn.iter().all(|(drawn, _)| drawn != prompt) {
+            return self.usual.clone();
+        }
+        self.chosen(prompt).map(|(_, value)| value.clone()).collect()
+    }
+
+    fn chosen(&self, prompt: &str) -> impl Iterator<Item = &(String, Value)> {
+        self.drawn.iter().filter(move |(drawn, _)| drawn != prompt).take(self.shots)
+    }
+}
+
+/// The point's coordinates with its numbers made small.
+fn easier(task: &dyn Task, params: &Params) -> Json {
+    let Json::Object(mut coordinates) = params.to_json() else { return Json::Object(BTreeMap::new()) };
+    for parameter in task.parameters() {
+        let Some(value) = coordinates.get_mut(parameter.name) else { continue };
+        *value = match (parameter.range, &*value) {
+            (Range::Int { low, default, .. }, Json::Int(given)) => {
+                Json::Int((low + (default - low) / 2).min(*given))
+            }
+            (Range::Real { low, default, .. }, Json::Float(given)) => {
+                Json::Float((low + (default - low) / 2.0).min(*given))
+            }
+            (_, kept) => kept.clone(),
+        };
+    }
+    Json::Object(coordinates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reasonscape_core::tasks;
+
+    #[test]
+    fn examples_are_never_tests_of_the_point() {
+        for task in tasks::ALL.iter().copied() {
+            // A point that is as easy as its examples: only their seed keeps them apart.
+            let usual = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
+            let params = Params::new(task, &easier(task, &usual)).unwrap_or(usual);
+            let examples = Examples::new(task, &params, 0, 3);
+            let shown = examples.beside_prompts("");
+            assert_eq!(shown.len(), 3, "{}", task.name());
+            for test in TestStream::new(task, &params, 0).take(256) {
+                assert!(!shown.contains(&test.prompt.as_str()), "{}", task.name());
+            }
+        }
+    }
+
+    #[test]
+    fn current_test_is_not_an_example() {
+        let task = tasks::by_name("arithmetic").unwrap();
+        let params = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
+        let examples = Examples::new(task, &params, 0, 2);
+        let first = examples.beside_prompts("")[0].to_owned();
+        let beside = examples.beside_prompts(&first);
+        assert_eq!(beside.len(), 2);
+        assert!(!beside.contains(&first.as_str()));
+    }
+
+    #[test]
+    fn examples_are_easier_and_keep_categorical_values() {
+        let task = tasks::by_name("arithmetic").unwrap();
+        let hard = Json::parse(r#"{"length": 64, "operators": "+-*%", "max_depth": 1}"#).unwrap();
+        let easy = easier(task, &Params::new(task, &hard).unwrap());
+        assert_eq!(easy.get("length"), Some(&Json::Int(5)));
+        assert_eq!(easy.get("max_depth"), Some(&Json::Int(1)));
+        assert_eq!(easy.get("operators"), Some(&Json::from("+-*%")));
+    }
+}
