@@ -25,7 +25,6 @@ use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
 pub use self::answer::Answer;
-pub(crate) use self::answer::values;
 pub use self::browse::{PointsOf, StoredTrial, TestName, TrialFilter, TrialNumber, TrialsAt};
 pub use self::differ::{DifferingPoint, DifferingTest};
 pub use self::outcomes::{Lookalike, Measure, Outcomes, TrialPlace};

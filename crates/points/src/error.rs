@@ -96,6 +96,9 @@ pub enum PointsError {
     /// The engine could not answer.
     #[error("{0}")]
     Query(String),
+    /// A file of another tool that cannot be read.
+    #[error(transparent)]
+    Ingest(#[from] reasonscape_ingest::IngestError),
     /// The response cache.
     #[error(transparent)]
     Cache(#[from] reasonscape_runner::cache::CacheError),
@@ -119,7 +122,11 @@ impl PointsError {
 
     /// Whether what was given is at fault, rather than the machine.
     pub fn is_input(&self) -> bool {
-        !matches!(self, Self::Io { .. } | Self::Write { .. })
+        match self {
+            Self::Io { .. } | Self::Write { .. } => false,
+            Self::Ingest(error) => error.is_input(),
+            _ => true,
+        }
     }
 }
 

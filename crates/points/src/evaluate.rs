@@ -5,7 +5,7 @@ mod unchanged;
 pub(crate) mod weigh;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -20,7 +20,7 @@ pub use self::answers::{Answered, read_answers};
 use self::answers::{Entry, find};
 use self::unchanged::Unchanged;
 use self::weigh::Scales;
-use crate::{Counts, EvalInfo, PointTrials, PointsError, Provenance, Trial, Truncation, UnitWriter};
+use crate::{Counts, EvalInfo, PointTrials, PointsError, Progress, Provenance, Trial, Truncation, UnitWriter};
 
 /// Changes when what is written for a trial changes for another reason than its judgement.
 const VERSION: u32 = 1;
@@ -36,19 +36,6 @@ pub struct Options {
     pub selection: Selection,
     /// Also what has not changed.
     pub force: bool,
-}
-
-/// What has happened so far, for a progress bar.
-#[derive(Debug, Default)]
-pub struct Progress {
-    /// Trials to look at in all, as far as it is known.
-    pub total: AtomicU64,
-    /// Trials looked at.
-    pub done: AtomicU64,
-    /// Bytes of text in the replies.
-    pub bytes: AtomicU64,
-    /// Set to stop at the next point; nothing half-written stays.
-    pub stop: AtomicBool,
 }
 
 /// One evaluation on one task, after it was evaluated.

@@ -17,7 +17,6 @@ mod files;
 mod filter;
 mod functions;
 mod import;
-mod rows;
 mod schema;
 mod task_log;
 mod trial;
@@ -36,12 +35,13 @@ pub use db::{
     TrialsAt, Value,
 };
 pub use error::PointsError;
-pub use evaluate::{Answered, Evaluated, EvaluatedUnit, Options, Progress, evaluate, read_answers};
+pub use evaluate::{Answered, Evaluated, EvaluatedUnit, Options, evaluate, read_answers};
 pub use export::{Exported, Message, Said, Texts, export_dataset, export_lines};
 pub use filter::{Column, Filter};
 pub use import::{ImportOptions, Imported, ImportedUnit, InspectLogs, LmEvalLogs, Renames};
-pub use rows::{OnRow, ROW_EXTENSIONS, holds_rows, read_rows};
 pub use schema::{FORMAT, POINT_COLUMNS, TRIAL_COLUMNS};
 pub use task_log::{TASK_LOG_COLUMNS, TaskLog, TaskLogRows, sql_of_file};
 pub use trial::{EvalInfo, PointTrials, Provenance, Trial, Truncation};
 pub use write::UnitWriter;
+// removed when all users name the new crate
+pub use reasonscape_ingest::{Progress, ROW_EXTENSIONS, RowCallback as OnRow, holds_rows, read_rows};

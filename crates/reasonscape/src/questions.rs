@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use reasonscape_core::{Columns, Item, LineProblem, PyRandom, check_items};
-use reasonscape_points::{PointsError, read_rows};
+use reasonscape_ingest::{IngestError, read_rows};
 use regex::Regex;
 
 /// Problems that are told.
@@ -22,7 +22,7 @@ pub(crate) struct Reading {
 #[derive(Debug)]
 pub(crate) enum Unread {
     /// The file as a whole.
-    File(PointsError),
+    File(IngestError),
     /// Some of its lines.
     Lines(Vec<LineProblem>),
 }

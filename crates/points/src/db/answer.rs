@@ -2,16 +2,14 @@
 
 use std::path::Path;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
-use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::context::SQLOptions;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::WriterProperties;
 use futures_util::StreamExt;
+use reasonscape_ingest::column_to_json;
 use serde_json::Value;
 
 use super::PointsDb;
@@ -93,69 +91,9 @@ impl Answer {
 fn rows(batch: &RecordBatch) -> Result<Vec<Vec<Value>>, PointsError> {
     let mut rows = vec![Vec::with_capacity(batch.num_columns()); batch.num_rows()];
     for column in batch.columns() {
-        for (row, value) in rows.iter_mut().zip(values(column)?) {
+        for (row, value) in rows.iter_mut().zip(column_to_json(column)?) {
             row.push(value);
         }
     }
     Ok(rows)
-}
-
-/// The values of a column as JSON; what JSON has no form for becomes text.
-pub(crate) fn values(column: &ArrayRef) -> Result<Vec<Value>, PointsError> {
-    let nulls = |row: usize| column.is_null(row);
-    let rows = 0..column.len();
-    let each = |value: &dyn Fn(usize) -> Value| -> Vec<Value> {
-        rows.clone().map(|row| if nulls(row) { Value::Null } else { value(row) }).collect()
-    };
-    Ok(match column.data_type() {
-        DataType::Boolean => {
-            let booleans = column.as_boolean();
-            each(&|row| Value::Bool(booleans.value(row)))
-        }
-        DataType::Int8
-        | DataType::Int16
-        | DataType::Int32
-        | DataType::Int64
-        | DataType::UInt8
-        | DataType::UInt16
-        | DataType::UInt32 => {
-            let numbers = cast(column, &DataType::Int64)?;
-            let numbers = numbers.as_primitive::<Int64Type>();
-            each(&|row| Value::from(numbers.value(row)))
-        }
-        DataType::UInt64 => {
-            let numbers = column.as_primitive::<datafusion::arrow::datatypes::UInt64Type>();
-            each(&|row| Value::from(numbers.value(row)))
-        }
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => {
-            let numbers = cast(column, &DataType::Float64)?;
-            let numbers = numbers.as_primitive::<Float64Type>();
-            each(&|row| Value::from(numbers.value(row)))
-        }
-        DataType::List(_) => {
-            let lists = column.as_list::<i32>();
-            let mut found = Vec::new();
-            for row in rows {
-                found.push(if nulls(row) { Value::Null } else { Value::Array(values(&lists.value(row))?) });
-            }
-            found
-        }
-        DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-            values(&cast(column, &DataType::List(std::sync::Arc::clone(item)))?)?
-        }
-        DataType::Struct(fields) => {
-            let mut found = vec![serde_json::Map::new(); column.len()];
-            for (field, inner) in fields.iter().zip(column.as_struct().columns()) {
-                for (object, value) in found.iter_mut().zip(values(inner)?) {
-                    object.insert(field.name().clone(), value);
-                }
-            }
-            let object = |(row, object)| if nulls(row) { Value::Null } else { Value::Object(object) };
-            found.into_iter().enumerate().map(object).collect()
-        }
-        _ => {
-            let shown = ArrayFormatter::try_new(column, &FormatOptions::default())?;
-            each(&|row| Value::String(shown.value(row).to_string()))
-        }
-    })
 }

@@ -13,5 +13,4 @@ mod import;
 mod outcomes;
 mod paired;
 mod queries;
-mod rows;
 mod world;

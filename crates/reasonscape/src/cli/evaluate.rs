@@ -218,6 +218,7 @@ impl From<PointsError> for Failure {
         match error {
             PointsError::Cache(error) => error.into(),
             PointsError::Study(error) => error.into(),
+            PointsError::Ingest(error) => error.into(),
             PointsError::Io { source, .. } if source.kind() == ErrorKind::BrokenPipe => source.into(),
             error if error.is_input() => Self::Input(error.into()),
             error => Self::Broken(error.into()),

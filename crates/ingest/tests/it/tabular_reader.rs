@@ -4,12 +4,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
+use arrow::array::{
     ArrayRef, Int64Array, ListBuilder, RecordBatch, StringArray, StringBuilder, StructArray,
 };
-use datafusion::arrow::datatypes::{DataType, Field};
-use datafusion::parquet::arrow::ArrowWriter;
-use reasonscape_points::read_rows;
+use arrow::datatypes::{DataType, Field};
+use parquet::arrow::ArrowWriter;
+use reasonscape_ingest::read_rows;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
