@@ -1,4 +1,4 @@
-//! Reads files that other tools wrote: rows of JSONL, CSV, TSV and Parquet.
+//! Reads files that other tools wrote: rows of JSONL, CSV, TSV and Parquet, and logs of lm-eval and Inspect.
 //!
 //! # Promises
 //! Only reads; nothing is written and nothing is sent. Input that is refused is reported with its file and line. Files
@@ -7,6 +7,7 @@
 
 mod arrow_json;
 mod error;
+pub mod logs;
 mod progress;
 mod tabular_reader;
 

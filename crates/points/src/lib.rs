@@ -38,7 +38,7 @@ pub use error::PointsError;
 pub use evaluate::{Answered, Evaluated, EvaluatedUnit, Options, evaluate, read_answers};
 pub use export::{Exported, Message, Said, Texts, export_dataset, export_lines};
 pub use filter::{Column, Filter};
-pub use import::{ImportOptions, Imported, ImportedUnit, InspectLogs, LmEvalLogs, Renames};
+pub use import::{Imported, ImportedUnit, import_logs};
 pub use schema::{FORMAT, POINT_COLUMNS, TRIAL_COLUMNS};
 pub use task_log::{TASK_LOG_COLUMNS, TaskLog, TaskLogRows, sql_of_file};
 pub use trial::{EvalInfo, PointTrials, Provenance, Trial, Truncation};

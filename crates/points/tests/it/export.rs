@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use reasonscape_points::{Exported, Filter, ImportOptions, Progress, export_dataset, export_lines};
+use reasonscape_ingest::Progress;
+use reasonscape_ingest::logs::LogOptions;
+use reasonscape_points::{Exported, Filter, export_dataset, export_lines};
 use reasonscape_runner::cache::Cache;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -14,7 +16,7 @@ use super::world::{open, wait};
 
 fn imported() -> TempDir {
     let study = TempDir::new().unwrap();
-    inspect(study.path(), &logs("inspect/add-small.eval"), &ImportOptions::default()).unwrap();
+    inspect(study.path(), &logs("inspect/add-small.eval"), &LogOptions::default()).unwrap();
     study
 }
 
@@ -79,7 +81,7 @@ fn without_a_cache_there_are_trials_but_no_texts() {
 #[test]
 fn a_filter_chooses_points() {
     let study = imported();
-    inspect(study.path(), &logs("inspect/pick.eval"), &ImportOptions::default()).unwrap();
+    inspect(study.path(), &logs("inspect/pick.eval"), &LogOptions::default()).unwrap();
     let count = |filter: &[&str]| lines(&study, filter, true).0.len();
     assert_eq!(count(&[]), 30);
     assert_eq!(count(&["base_task=pick"]), 12);
@@ -90,7 +92,7 @@ fn a_filter_chooses_points() {
 #[test]
 fn a_dataset_is_whole_or_not_there() {
     let study = imported();
-    inspect(study.path(), &logs("inspect/pick.eval"), &ImportOptions::default()).unwrap();
+    inspect(study.path(), &logs("inspect/pick.eval"), &LogOptions::default()).unwrap();
     let folder = study.path().join("dataset");
     let cache = Cache::open_read_only(study.path().join("cache.sqlite")).unwrap();
     let db = open(study.path());

@@ -1,8 +1,6 @@
-//! What models, tasks and documents are called here.
+//! Other names for the models and tasks of logs.
 
-use reasonscape_runner::cache::CacheKey;
-
-use crate::PointsError;
+use crate::IngestError;
 
 /// Other names than a log has: one for all, or `OLD=NEW` for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,15 +13,15 @@ impl Renames {
     /// Reads `NEW` or `OLD=NEW`. A single name is for logs of a single thing.
     ///
     /// # Errors
-    /// A [`PointsError`] if two names are given for all, or one is empty.
+    /// An [`IngestError`] if two names are given for all, or one is empty.
     ///
     /// ```
-    /// use reasonscape_points::Renames;
+    /// use reasonscape_ingest::logs::Renames;
     ///
     /// assert!(Renames::parse(["small", "large"]).is_err());
     /// assert!(Renames::parse(["a=small", "b=large"]).is_ok());
     /// ```
-    pub fn parse<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> Result<Self, PointsError> {
+    pub fn parse<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> Result<Self, IngestError> {
         let mut renames = Self::default();
         for item in items {
             let item = item.as_ref();
@@ -32,13 +30,13 @@ impl Renames {
                 None => (None, item.trim()),
             };
             if new.is_empty() || old == Some("") {
-                return Err(PointsError::Question(format!("`{item}` names nothing; give NAME or OLD=NEW")));
+                return Err(IngestError::InvalidInput(format!("`{item}` names nothing; give NAME or OLD=NEW")));
             }
             match old {
                 Some(old) => renames.pairs.push((old.to_owned(), new.to_owned())),
                 None if renames.only.is_none() => renames.only = Some(new.to_owned()),
                 None => {
-                    return Err(PointsError::Question(format!(
+                    return Err(IngestError::InvalidInput(format!(
                         "`{item}` is a second name for the same; give OLD=NEW for each of several"
                     )));
                 }
@@ -48,17 +46,17 @@ impl Renames {
     }
 
     /// Refuses one name for several things, and names for what is not there.
-    pub(super) fn check(&self, what: &str, names: &[String]) -> Result<(), PointsError> {
+    pub(super) fn check(&self, what: &str, names: &[String]) -> Result<(), IngestError> {
         let flag = format!("--{what}");
         if let (Some(only), [_, _, ..]) = (&self.only, names) {
-            return Err(PointsError::Question(format!(
+            return Err(IngestError::InvalidInput(format!(
                 "`{flag} {only}` is one name for {}; write `{flag} {}={only}` for one of them",
                 super::list(names),
                 names[0]
             )));
         }
         match self.pairs.iter().find(|(old, _)| !names.contains(old)) {
-            Some((old, _)) => Err(PointsError::Question(format!(
+            Some((old, _)) => Err(IngestError::InvalidInput(format!(
                 "`{flag} {old}=…`: the logs have no {what} `{old}`; they have {}",
                 super::list(names)
             ))),
@@ -72,51 +70,12 @@ impl Renames {
     }
 }
 
-/// What tells a document from others, the same for every model: a whole number is itself, and of anything else it is
-/// the first 53 bits of the SHA-256, which even a table of JavaScript numbers keeps apart.
-pub(super) fn document_index(id: DocumentId<'_>) -> u64 {
-    const MOST: u64 = 1 << 53;
-    let text = match id {
-        DocumentId::Number(digits) => match digits.parse() {
-            Ok(number) if number < MOST => return number,
-            _ => digits,
-        },
-        DocumentId::Text(text) => text,
-    };
-    let digest = CacheKey::of_canonical(text).0;
-    u64::from_be_bytes(digest[..8].try_into().expect("a digest has 32 bytes")) >> 11
-}
-
-/// The id of a document, as its log writes it.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum DocumentId<'a> {
-    Number(&'a str),
-    Text(&'a str),
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_are_themselves_and_texts_are_hashes() {
-        assert_eq!(document_index(DocumentId::Number("0")), 0);
-        assert_eq!(document_index(DocumentId::Number("9007199254740991")), (1 << 53) - 1);
-        // echo -n sum/0 | sha256sum, its first 53 bits.
-        let Some(said) = reasonscape_oracle::python(
-            "import hashlib,sys; print(int(hashlib.sha256(sys.stdin.buffer.read()).hexdigest()[:14], 16) >> 3)",
-            "sum/0",
-        ) else {
-            return;
-        };
-        assert_eq!(document_index(DocumentId::Text("sum/0")).to_string(), said.trim());
-        let large = document_index(DocumentId::Number("9007199254740992"));
-        assert_eq!(large, document_index(DocumentId::Text("9007199254740992")));
-        assert_ne!(document_index(DocumentId::Number("-1")), document_index(DocumentId::Number("1")));
-    }
-
-    #[test]
-    fn one_name_is_not_for_two_things() {
+    fn refuses_one_name_for_several_things() {
         let both = ["a".to_owned(), "b".to_owned()];
         let said = Renames::parse(["x"]).unwrap().check("model", &both).unwrap_err().to_string();
         assert!(said.contains("--model a=x"), "{said}");

@@ -6,9 +6,9 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::sample::Chosen;
-use crate::PointsError;
-use crate::import::lenient;
+use super::sample::ChosenScore;
+use crate::IngestError;
+use crate::logs::lenient;
 
 /// What is taken from the header of a log.
 #[derive(Debug)]
@@ -116,9 +116,9 @@ const SETTINGS: [&str; 12] = [
 ];
 
 impl Header {
-    pub(super) fn parse(path: &Path, name: &str, text: &[u8]) -> Result<Self, PointsError> {
+    pub(super) fn parse(path: &Path, name: &str, text: &[u8]) -> Result<Self, IngestError> {
         let wrong = |problem: String| {
-            PointsError::log(
+            IngestError::file(
                 path,
                 format!("`{name}` in it is not as Inspect writes it ({problem}); the log is damaged"),
             )
@@ -181,7 +181,7 @@ impl Header {
 
     /// What the log says the mean of a score is: its accuracy, its mean, or else the only metric that it has.
     pub(super) fn score(&self, scorer: &str) -> Option<f64> {
-        let chosen = Chosen::of(scorer);
+        let chosen = ChosenScore::new(scorer);
         let is_it = |score: &&RawScore| {
             let is_part = |(scorer, part)| score.name == part && score.scorer.as_deref() == Some(scorer);
             score.name == chosen.name || chosen.part.is_some_and(is_part)

@@ -9,9 +9,8 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::import::names::{DocumentId, document_index};
-use crate::import::pour::Said;
-use crate::import::score::{of_word, skip};
+use crate::logs::sample::{DocumentId, LogSample, document_index};
+use crate::logs::score::{score_of_word, skip_reason};
 
 /// What lm-eval gives for an answer in which a regular expression found nothing.
 const INVALID: &str = "[invalid]";
@@ -128,27 +127,27 @@ impl Line<'_> {
     }
 
     /// What the line says, or why it is no trial; a line that makes no sense is an error.
-    pub(super) fn said(
+    pub(super) fn to_log_sample(
         &self,
         metric: &str,
         received_ms: i64,
-    ) -> Result<Result<Said<'_>, &'static str>, String> {
+    ) -> Result<Result<LogSample<'_>, &'static str>, String> {
         let digits = self.doc_id.get();
         if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(format!("`doc_id` is {digits}, not a whole number"));
         }
         let Some((_, raw)) = self.others.iter().find(|(name, _)| name == metric) else {
-            return Ok(Err(skip::NO_SCORE));
+            return Ok(Err(skip_reason::NO_SCORE));
         };
         let score = match serde_json::from_str(raw.get()) {
             Ok(Value::Bool(flag)) => f64::from(u8::from(flag)),
             Ok(Value::Number(number)) => number.as_f64().unwrap_or(f64::NAN),
-            Ok(Value::Null) => return Ok(Err(skip::NO_SCORE)),
-            Ok(Value::String(word)) => match of_word(&word) {
+            Ok(Value::Null) => return Ok(Err(skip_reason::NO_SCORE)),
+            Ok(Value::String(word)) => match score_of_word(&word) {
                 Some(score) => score,
-                None => return Ok(Err(skip::NO_NUMBER)),
+                None => return Ok(Err(skip_reason::NOT_A_NUMBER)),
             },
-            _ => return Ok(Err(skip::NO_NUMBER)),
+            _ => return Ok(Err(skip_reason::NOT_A_NUMBER)),
         };
         let requests = requests(&self.arguments);
         let is_likelihood = self.is_likelihood();
@@ -163,7 +162,7 @@ impl Line<'_> {
             let filtered = texts(&self.filtered).first().map(|text| (*text).to_owned());
             (0.0, filtered.filter(|answer| answer != INVALID), replies)
         };
-        Ok(Ok(Said {
+        Ok(Ok(LogSample {
             index: document_index(DocumentId::Number(digits)),
             repeat: 0,
             doc_id: digits.parse().map_or_else(|_| Json::BigInt(digits.to_owned()), Json::Int),

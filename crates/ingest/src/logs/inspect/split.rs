@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::header::Header;
-use crate::PointsError;
+use crate::IngestError;
 
 /// Bytes of samples that are understood together.
 pub(super) const BATCH_BYTES: usize = 16 << 20;
@@ -38,7 +38,7 @@ pub(super) struct Split {
 
 impl Split {
     /// Everything but the samples, and how many of those there are.
-    pub(super) fn header(path: &Path) -> Result<(Header, u64), PointsError> {
+    pub(super) fn header(path: &Path) -> Result<(Header, u64), IngestError> {
         let mut split = Self::start(path)?;
         let mut header = b"{".to_vec();
         let mut samples = 0;
@@ -60,7 +60,7 @@ impl Split {
     }
 
     /// Goes to the samples.
-    pub(super) fn open(path: &Path) -> Result<Self, PointsError> {
+    pub(super) fn open(path: &Path) -> Result<Self, IngestError> {
         let mut split = Self::start(path)?;
         while let Some(key) = split.key()? {
             if key == "samples" && split.scan(Scanner::enter_list)? {
@@ -73,7 +73,7 @@ impl Split {
     }
 
     /// The next samples, with names to call them by, until they are so many bytes.
-    pub(super) fn next(&mut self, bytes: usize) -> Result<Option<Vec<Named>>, PointsError> {
+    pub(super) fn next(&mut self, bytes: usize) -> Result<Option<Vec<Named>>, IngestError> {
         let mut batch = Vec::new();
         let mut taken = 0;
         while self.is_inside && taken < bytes {
@@ -88,25 +88,25 @@ impl Split {
         Ok((!batch.is_empty()).then_some(batch))
     }
 
-    fn start(path: &Path) -> Result<Self, PointsError> {
-        let file = File::open(path).map_err(PointsError::io("read", path))?;
+    fn start(path: &Path) -> Result<Self, IngestError> {
+        let file = File::open(path).map_err(IngestError::io("read", path))?;
         let scanner = Scanner { reader: BufReader::with_capacity(1 << 18, file), at: 0, is_first: true };
         let mut split = Self { path: path.to_owned(), scanner, seen: 0, is_inside: false };
         split.scan(|scanner| scanner.expect(b'{'))?;
         Ok(split)
     }
 
-    fn key(&mut self) -> Result<Option<String>, PointsError> {
+    fn key(&mut self) -> Result<Option<String>, IngestError> {
         self.scan(Scanner::key)
     }
 
     fn scan<T>(
         &mut self,
         step: impl FnOnce(&mut Scanner<BufReader<File>>) -> Result<T, Stumble>,
-    ) -> Result<T, PointsError> {
+    ) -> Result<T, IngestError> {
         step(&mut self.scanner).map_err(|stumble| match stumble {
-            Stumble::Io(error) => PointsError::io("read", &self.path)(error),
-            Stumble::Wrong(problem) => PointsError::log(
+            Stumble::Io(error) => IngestError::io("read", &self.path)(error),
+            Stumble::Wrong(problem) => IngestError::file(
                 &self.path,
                 format!(
                     "byte {}: {problem}; the log was cut off or is damaged: copy it again",

@@ -1,24 +1,31 @@
-//! From a score to a trial that is right or wrong.
+//! From a score in a log to an outcome.
 
 use reasonscape_core::Status;
 
-/// Why a sample became no trial.
-pub(super) mod skip {
-    pub(crate) const NO_SCORE: &str = "no score";
-    pub(crate) const ERROR: &str = "ended in an error";
-    pub(crate) const NO_NUMBER: &str = "a score that is no number";
-    pub(crate) const TWICE: &str = "given twice";
+/// Why a sample is skipped; printed as it is.
+pub mod skip_reason {
+    /// It was not scored.
+    pub const NO_SCORE: &str = "no score";
+    /// The run failed on it.
+    pub const ERROR: &str = "ended in an error";
+    /// Its score cannot be converted to a number.
+    pub const NOT_A_NUMBER: &str = "a score that is no number";
+    /// The log has it twice.
+    pub const DUPLICATE: &str = "given twice";
 }
 
 /// From which score on an answer is correct.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Threshold(pub(super) Option<f64>);
+pub struct Threshold(pub(super) Option<f64>);
 
 impl Threshold {
-    /// Whether a score says correct; what is wrong with it, if nobody can tell.
-    pub(super) fn is_correct(self, score: f64) -> Result<bool, String> {
+    /// Whether a score means correct.
+    ///
+    /// # Errors
+    /// A sentence, if there is no threshold and the score is outside 0 to 1.
+    pub fn is_correct(self, score: f64) -> Result<bool, String> {
         match self.0 {
-            Some(least) => Ok(score >= least),
+            Some(min_score) => Ok(score >= min_score),
             None if (0.0..=1.0).contains(&score) => Ok(score == 1.0),
             None => Err(format!(
                 "it has a score of {score}, and only 0 to 1 explain themselves; say from which score on an answer is \
@@ -27,7 +34,11 @@ impl Threshold {
         }
     }
 
-    pub(super) fn status(self, score: f64, is_truncated: bool) -> Result<Status, String> {
+    /// The outcome of a trial with this score; a truncated one is truncated, whatever its score.
+    ///
+    /// # Errors
+    /// As [`Self::is_correct`].
+    pub fn status(self, score: f64, is_truncated: bool) -> Result<Status, String> {
         Ok(match (is_truncated, self.is_correct(score)?) {
             (true, _) => Status::Truncated,
             (false, true) => Status::Correct,
@@ -37,7 +48,7 @@ impl Threshold {
 }
 
 /// The number that a word stands for among scores.
-pub(super) fn of_word(word: &str) -> Option<f64> {
+pub(super) fn score_of_word(word: &str) -> Option<f64> {
     match word {
         "C" => Some(1.0),
         "P" => Some(0.5),
@@ -55,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_a_point_is_not_rounded_up() {
+    fn scores_below_one_are_not_rounded_up() {
         assert_eq!(Threshold(None).is_correct(0.999), Ok(false));
         assert_eq!(Threshold(None).is_correct(1.0), Ok(true));
         assert_eq!(Threshold(Some(0.5)).is_correct(0.5), Ok(true));
@@ -65,8 +76,8 @@ mod tests {
     }
 
     #[test]
-    fn words_are_those_of_inspect() {
-        let values = ["C", "I", "P", "N", "yes", "False", "0.25", "perhaps", "NaN"].map(of_word);
+    fn reads_score_words_of_inspect() {
+        let values = ["C", "I", "P", "N", "yes", "False", "0.25", "perhaps", "NaN"].map(score_of_word);
         assert_eq!(
             values,
             [Some(1.0), Some(0.0), Some(0.5), Some(0.0), Some(1.0), Some(0.0), Some(0.25), None, None]

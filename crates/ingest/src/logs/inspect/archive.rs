@@ -9,7 +9,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use super::header::Header;
-use crate::PointsError;
+use crate::IngestError;
 
 /// Bytes of samples and samples that are understood together.
 const BATCH_BYTES: u64 = 16 << 20;
@@ -58,29 +58,29 @@ impl Seek for Shared {
 }
 
 /// Whether a file begins as a zip does.
-pub(super) fn is_zip(path: &Path) -> Result<bool, PointsError> {
+pub(super) fn is_zip(path: &Path) -> Result<bool, IngestError> {
     let mut first = [0; 4];
-    let mut file = File::open(path).map_err(PointsError::io("read", path))?;
+    let mut file = File::open(path).map_err(IngestError::io("read", path))?;
     match file.read_exact(&mut first) {
         Ok(()) => Ok(&first == b"PK\x03\x04"),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(PointsError::io("read", path)(error)),
+        Err(error) => Err(IngestError::io("read", path)(error)),
     }
 }
 
 impl Archive {
-    pub(super) fn open(path: &Path) -> Result<Self, PointsError> {
-        let file = File::open(path).map_err(PointsError::io("read", path))?;
-        let length = file.metadata().map_err(PointsError::io("read", path))?.len();
+    pub(super) fn open(path: &Path) -> Result<Self, IngestError> {
+        let file = File::open(path).map_err(IngestError::io("read", path))?;
+        let length = file.metadata().map_err(IngestError::io("read", path))?.len();
         if !is_zip(path)? {
-            return Err(PointsError::log(
+            return Err(IngestError::file(
                 path,
                 "it is no log of Inspect; give an `.eval` file or a `.json` log",
             ));
         }
         let shared = Shared { file: Arc::new(Mutex::new(file)), at: 0, length };
         let zip = ZipArchive::new(shared).map_err(|error| {
-            PointsError::log(
+            IngestError::file(
                 path,
                 format!(
                     "the zip has no directory at its end ({error}); it was cut off, or is still being copied: copy it \
@@ -92,7 +92,7 @@ impl Archive {
         for (place, name) in zip.file_names_raw().enumerate() {
             let Some(name) = name.strip_prefix(b"samples/") else { continue };
             if is_chunk(name) {
-                return Err(PointsError::log(
+                return Err(IngestError::file(
                     path,
                     format!(
                         "its samples are in chunks (`samples/{}`), a layout that is not read; `inspect log convert --to \
@@ -113,7 +113,7 @@ impl Archive {
     }
 
     /// The header, or that of a log which was never finished.
-    pub(super) fn header(&mut self) -> Result<Header, PointsError> {
+    pub(super) fn header(&mut self) -> Result<Header, IngestError> {
         let mut text = Vec::new();
         for name in ["header.json", "_journal/start.json"] {
             if let Some(place) = self.zip.index_for_name(name) {
@@ -121,17 +121,17 @@ impl Archive {
                 return Header::parse(&self.path, &name, &text);
             }
         }
-        Err(PointsError::log(
+        Err(IngestError::file(
             &self.path,
             "it is a zip without `header.json` and without `_journal/start.json`, so no log of Inspect",
         ))
     }
 
     /// Reads a member to its end and gives its name.
-    pub(super) fn read(&mut self, place: usize, into: &mut Vec<u8>) -> Result<String, PointsError> {
+    pub(super) fn read(&mut self, place: usize, into: &mut Vec<u8>) -> Result<String, IngestError> {
         let path = Arc::clone(&self.path);
         let wrong = |error: &dyn std::fmt::Display, name: &str| {
-            PointsError::log(
+            IngestError::file(
                 &path,
                 format!("`{name}` in it cannot be read ({error}); the log is damaged: copy it again"),
             )

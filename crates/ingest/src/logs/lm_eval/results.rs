@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::PointsError;
-use crate::import::lenient;
+use crate::IngestError;
+use crate::logs::lenient;
 
 /// What is taken from the results of a run.
 #[derive(Debug)]
@@ -53,11 +53,11 @@ struct SampleCount {
 }
 
 impl Results {
-    pub(super) fn read(path: &Path) -> Result<Self, PointsError> {
-        let text = std::fs::read(path).map_err(PointsError::io("read", path))?;
+    pub(super) fn read(path: &Path) -> Result<Self, IngestError> {
+        let text = std::fs::read(path).map_err(IngestError::io("read", path))?;
         let mut spare = Vec::new();
         let raw: Raw = lenient::read(&text, &mut spare).map_err(|error| {
-            PointsError::log(
+            IngestError::file(
                 path,
                 format!(
                     "not the results of an lm-eval run ({error}); move it away to import the samples alone"

@@ -10,20 +10,19 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::import::names::{DocumentId, document_index};
-use crate::import::pour::Said;
-use crate::import::score::{of_word, skip};
+use crate::logs::sample::{DocumentId, LogSample, document_index};
+use crate::logs::score::{score_of_word, skip_reason};
 
 /// A scorer and, where its scores have several parts, one of them: `match`, `graded.exact`. Names of scorers may have
 /// points too, so that the whole is tried first.
 #[derive(Debug)]
-pub(super) struct Chosen<'n> {
+pub(super) struct ChosenScore<'n> {
     pub(super) name: &'n str,
     pub(super) part: Option<(&'n str, &'n str)>,
 }
 
-impl<'n> Chosen<'n> {
-    pub(super) fn of(name: &'n str) -> Self {
+impl<'n> ChosenScore<'n> {
+    pub(super) fn new(name: &'n str) -> Self {
         Self { name, part: name.rsplit_once('.') }
     }
 }
@@ -208,9 +207,9 @@ impl Sample<'_> {
     }
 
     /// What the sample says, or why it is no trial.
-    pub(super) fn said(&self, chosen: &Chosen<'_>, model: &str) -> Result<Said<'_>, &'static str> {
+    pub(super) fn to_log_sample(&self, chosen: &ChosenScore<'_>, model: &str) -> Result<LogSample<'_>, &'static str> {
         let Some((scored, part)) = self.scored(chosen) else {
-            return Err(if self.error.is_some() { skip::ERROR } else { skip::NO_SCORE });
+            return Err(if self.error.is_some() { skip_reason::ERROR } else { skip_reason::NO_SCORE });
         };
         let score = number(&scored.value, part)?;
         let id = self.id.get();
@@ -237,7 +236,7 @@ impl Sample<'_> {
             0 | 1 => 0.0,
             choices => 1.0 / choices as f64,
         };
-        Ok(Said {
+        Ok(LogSample {
             index: document_index(document),
             repeat: self.epoch.saturating_sub(1),
             doc_id,
@@ -271,7 +270,7 @@ impl Sample<'_> {
         })
     }
 
-    fn scored<'n>(&self, chosen: &Chosen<'n>) -> Option<(&Score, Option<&'n str>)> {
+    fn scored<'n>(&self, chosen: &ChosenScore<'n>) -> Option<(&Score, Option<&'n str>)> {
         let named = |name: &str| self.scores.as_ref().and_then(|scores| scores.get(name));
         let whole = named(chosen.name).map(|score| (score, None));
         let part = || chosen.part.and_then(|(scorer, part)| named(scorer).map(|score| (score, Some(part))));
@@ -304,18 +303,18 @@ impl Sample<'_> {
 /// The number that a score is.
 fn number(value: &Value, part: Option<&str>) -> Result<f64, &'static str> {
     let value = match (value, part) {
-        (Value::Object(parts), Some(part)) => parts.get(part).ok_or(skip::NO_SCORE)?,
+        (Value::Object(parts), Some(part)) => parts.get(part).ok_or(skip_reason::NO_SCORE)?,
         (Value::Array(parts), Some(part)) => {
-            part.parse().ok().and_then(|place: usize| parts.get(place)).ok_or(skip::NO_SCORE)?
+            part.parse().ok().and_then(|place: usize| parts.get(place)).ok_or(skip_reason::NO_SCORE)?
         }
         (value, _) => value,
     };
     match value {
-        Value::Null => Err(skip::NO_SCORE),
+        Value::Null => Err(skip_reason::NO_SCORE),
         Value::Bool(flag) => Ok(f64::from(u8::from(*flag))),
-        Value::Number(number) => number.as_f64().filter(|number| number.is_finite()).ok_or(skip::NO_NUMBER),
-        Value::String(word) => of_word(word).ok_or(skip::NO_NUMBER),
-        Value::Array(_) | Value::Object(_) => Err(skip::NO_NUMBER),
+        Value::Number(number) => number.as_f64().filter(|number| number.is_finite()).ok_or(skip_reason::NOT_A_NUMBER),
+        Value::String(word) => score_of_word(word).ok_or(skip_reason::NOT_A_NUMBER),
+        Value::Array(_) | Value::Object(_) => Err(skip_reason::NOT_A_NUMBER),
     }
 }
 
@@ -381,7 +380,7 @@ mod tests {
             "stop_reason": "length"}]}}"#;
         let sample: Sample<'_> = serde_json::from_str(text).unwrap();
         assert_eq!(sample.scorers(), ["score"]);
-        let said = sample.said(&Chosen::of("score"), "m").unwrap();
+        let said = sample.to_log_sample(&ChosenScore::new("score"), "m").unwrap();
         assert_eq!((said.index, said.repeat, said.score, said.is_truncated), (7, 1, 1.0, true));
         assert_eq!(
             (said.reasoning, said.replies.as_slice(), said.target.as_str()),
