@@ -1,11 +1,14 @@
-//! Reads files that other tools wrote: rows of JSONL, CSV, TSV and Parquet, and logs of lm-eval and Inspect.
+//! Reads files that other tools wrote: rows of JSONL, CSV, TSV and Parquet, datasets, answered questions, and logs of
+//! lm-eval and Inspect.
 //!
 //! # Promises
 //! Only reads; nothing is written and nothing is sent. Input that is refused is reported with its file and line. Files
 //! are read in bounded batches, so that memory does not grow with the file, except for `.json` files of rows. Does not
 //! link DataFusion, so that its tests and fuzzers build fast.
 
+pub mod answers;
 mod arrow_json;
+pub mod dataset_reader;
 mod error;
 pub mod logs;
 mod progress;
