@@ -47,7 +47,11 @@ pub fn column_to_json(column: &ArrayRef) -> Result<Vec<Value>, ArrowError> {
             let lists = column.as_list::<i32>();
             let mut found = Vec::new();
             for row in rows {
-                found.push(if nulls(row) { Value::Null } else { Value::Array(column_to_json(&lists.value(row))?) });
+                found.push(if nulls(row) {
+                    Value::Null
+                } else {
+                    Value::Array(column_to_json(&lists.value(row))?)
+                });
             }
             found
         }

@@ -1,14 +1,14 @@
 //! `PointsDB`: the points of a study, its trials, and SQL over both.
 
-mod answer;
-mod browse;
-mod differ;
-mod load;
+mod disagreements;
+mod open;
 mod outcomes;
 mod paired;
+mod query_result;
 mod scan;
 mod tables;
 mod trials;
+mod trials_page;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,11 +24,11 @@ use datafusion::scalar::ScalarValue;
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
-pub use self::answer::Answer;
-pub use self::browse::{PointsOf, StoredTrial, TestName, TrialFilter, TrialNumber, TrialsAt};
-pub use self::differ::{DifferingPoint, DifferingTest};
+pub use self::disagreements::{DifferingPoint, DifferingTest};
 pub use self::outcomes::{Lookalike, Measure, Outcomes, TrialPlace};
 pub use self::paired::PairedTask;
+pub use self::query_result::Answer;
+pub use self::trials_page::{PointsOf, StoredTrial, TestName, TrialFilter, TrialNumber, TrialsAt};
 
 use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError, Provenance, Work};
 
@@ -176,7 +176,7 @@ impl PointsDb {
     /// # Errors
     /// A [`PointsError`] that names the file that is damaged or not ours, or says that nothing has been evaluated.
     pub fn open(study: &Path) -> Work<'_, Result<Self, PointsError>> {
-        Box::pin(load::open(study))
+        Box::pin(open::open(study))
     }
 
     /// The folder of the study.

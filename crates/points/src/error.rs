@@ -82,10 +82,10 @@ pub enum PointsError {
         /// What the writer said.
         problem: String,
     },
-    /// A log of another tool that cannot be imported.
+    /// A file that cannot be read.
     #[error("`{}`: {problem}", path.display())]
-    Log {
-        /// The log.
+    File {
+        /// The file.
         path: PathBuf,
         /// What is wrong with it, and what to do.
         problem: String,
@@ -114,10 +114,6 @@ impl PointsError {
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
-    }
-
-    pub(crate) fn log(path: &Path, problem: impl Into<String>) -> Self {
-        Self::Log { path: path.to_owned(), problem: problem.into() }
     }
 
     /// Whether what was given is at fault, rather than the machine.

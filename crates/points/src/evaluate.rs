@@ -1,8 +1,7 @@
 //! From responses to trials: finds the answer to every test of a study in the cache, judges it, and writes files.
 
 mod answers;
-mod unchanged;
-pub(crate) mod weigh;
+mod up_to_date;
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -18,9 +17,11 @@ use serde::Serialize;
 
 pub use self::answers::{Answered, read_answers};
 use self::answers::{Entry, find};
-use self::unchanged::Unchanged;
-use self::weigh::Scales;
-use crate::{Counts, EvalInfo, PointTrials, PointsError, Progress, Provenance, Trial, Truncation, UnitWriter};
+use self::up_to_date::Unchanged;
+use crate::gzip_size::GzipSizer;
+use crate::{
+    Counts, EvalInfo, PointTrials, PointsError, Progress, Provenance, Trial, Truncation, UnitWriter,
+};
 
 /// Changes when what is written for a trial changes for another reason than its judgement.
 const VERSION: u32 = 1;
@@ -316,7 +317,7 @@ impl Judge<'_> {
     }
 
     fn point(&self, eval: &Eval, point: &Point<'_>, worker: &mut Worker) -> Result<JudgedPoint, PointsError> {
-        let Worker { reader, scales } = worker;
+        let Worker { reader, sizer } = worker;
         let mut judged = JudgedPoint {
             point: PointTrials {
                 params: canonical_json(&point.params.to_json()),
@@ -366,7 +367,7 @@ impl Judge<'_> {
                     received_ms: response.received_ms,
                     reasoning_chars: characters(found.reasoning.as_deref().unwrap_or_default()),
                     answer_chars: characters(&found.text),
-                    compressed_size: scales.gzip_size(weighed.as_bytes()),
+                    compressed_size: sizer.gzip_size(weighed.as_bytes()),
                     finish: finish(&completion.finish),
                     method: found.method.name().to_owned(),
                     answer: found.answer.filter(|_| status != Status::Truncated),
@@ -401,7 +402,7 @@ impl JudgedPoint {
 /// What a thread keeps from one point to the next.
 struct Worker {
     reader: Reader,
-    scales: Scales,
+    sizer: GzipSizer,
 }
 
 /// Workers that are not at work. A connection to the cache is opened once a thread, not once a point.
@@ -415,7 +416,7 @@ impl Workers<'_> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut worker = match idle {
             Some(worker) => worker,
-            None => Worker { reader: self.cache.reader()?, scales: Scales::default() },
+            None => Worker { reader: self.cache.reader()?, sizer: GzipSizer::default() },
         };
         let done = work(&mut worker);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);

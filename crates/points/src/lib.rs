@@ -16,9 +16,12 @@ mod export;
 mod files;
 mod filter;
 mod functions;
+mod gzip_size;
 mod import;
+mod sample_log;
 mod schema;
-mod task_log;
+mod transcript;
+mod transcripts;
 mod trial;
 mod write;
 
@@ -36,11 +39,14 @@ pub use db::{
 };
 pub use error::PointsError;
 pub use evaluate::{Answered, Evaluated, EvaluatedUnit, Options, evaluate, read_answers};
-pub use export::{Exported, Message, Said, Texts, export_dataset, export_lines};
+pub use export::{Exported, export_dataset, export_lines};
 pub use filter::{Column, Filter};
+pub use gzip_size::GzipSizer;
 pub use import::{Imported, ImportedUnit, import_logs};
+pub use sample_log::{TASK_LOG_COLUMNS, TaskLog, TaskLogRows, sql_of_file};
 pub use schema::{FORMAT, POINT_COLUMNS, TRIAL_COLUMNS};
-pub use task_log::{TASK_LOG_COLUMNS, TaskLog, TaskLogRows, sql_of_file};
+pub use transcript::{Transcript, TranscriptMessage};
+pub use transcripts::TranscriptReader;
 pub use trial::{EvalInfo, PointTrials, Provenance, Trial, Truncation};
 pub use write::UnitWriter;
 // removed when all users name the new crate

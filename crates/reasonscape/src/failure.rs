@@ -53,7 +53,9 @@ impl From<std::io::Error> for Failure {
 impl From<IngestError> for Failure {
     fn from(error: IngestError) -> Self {
         match error {
-            IngestError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => source.into(),
+            IngestError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
+                source.into()
+            }
             error if error.is_input() => Self::Input(error.into()),
             error => Self::Broken(error.into()),
         }

@@ -373,8 +373,10 @@ mod tests {
         assert!(matches!(row.cot, Some(Cow::Borrowed("plain"))));
         let answered = row.answered();
         assert_eq!((answered.id, answered.targets[1].as_ref(), answered.answer), ("7", "1.50", Some("x")));
-        let escaped =
-            AnswerRow::read(r#"{"id":"\u00e9","target":"a\nb","answer":null,"cot":"a\tb"}"#, &FieldMap::default());
+        let escaped = AnswerRow::read(
+            r#"{"id":"\u00e9","target":"a\nb","answer":null,"cot":"a\tb"}"#,
+            &FieldMap::default(),
+        );
         let escaped = escaped.unwrap();
         let answered = escaped.answered();
         assert_eq!((answered.id, answered.answer, answered.cot), ("é", None, Some("a\tb")));
@@ -422,8 +424,8 @@ mod tests {
     #[test]
     fn maps_renamed_fields() {
         let names = FieldMap::parse(&["target=answer".to_owned(), "answer=output".to_owned()]).unwrap();
-        let row =
-            AnswerRow::read(r#"{"id": 1, "answer": "gold", "output": "found", "target": 5}"#, &names).unwrap();
+        let row = AnswerRow::read(r#"{"id": 1, "answer": "gold", "output": "found", "target": 5}"#, &names)
+            .unwrap();
         assert_eq!((row.answered().targets[0].as_ref(), row.answered().answer), ("gold", Some("found")));
         for (pair, expected) in
             [("target", "has no `=`"), ("traget=x", "did you mean `target`?"), ("target=", "does not say")]

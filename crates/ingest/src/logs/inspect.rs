@@ -39,10 +39,7 @@ pub(super) struct Log {
 }
 
 /// Finds logs and decides what of them is read; also returns notes on what is left out.
-pub(super) fn open(
-    paths: &[PathBuf],
-    options: &LogOptions,
-) -> Result<(Vec<Log>, Vec<String>), IngestError> {
+pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<(Vec<Log>, Vec<String>), IngestError> {
     let mut notes = Vec::new();
     let mut logs = Vec::new();
     for path in find(paths, |name| has_extension(name, "eval"))? {
@@ -167,9 +164,9 @@ impl Log {
             let mut spare = Vec::new();
             let sample = parse(&self.path, name, text, &mut spare)?;
             match sample.to_log_sample(&chosen, &self.header.model) {
-                Ok(sample) => map(state, sample).map(SampleResult::Mapped).map_err(|problem| {
-                    IngestError::file(&self.path, format!("sample `{name}`: {problem}"))
-                }),
+                Ok(sample) => map(state, sample)
+                    .map(SampleResult::Mapped)
+                    .map_err(|problem| IngestError::file(&self.path, format!("sample `{name}`: {problem}"))),
                 Err(reason) => Ok(SampleResult::Skipped(reason)),
             }
         };

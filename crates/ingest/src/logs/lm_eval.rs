@@ -45,10 +45,7 @@ pub(super) struct Log {
 }
 
 /// Finds logs and decides what of them is read; also returns notes on what is left out.
-pub(super) fn open(
-    paths: &[PathBuf],
-    options: &LogOptions,
-) -> Result<(Vec<Log>, Vec<String>), IngestError> {
+pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<(Vec<Log>, Vec<String>), IngestError> {
     let found = find(paths, |name| samples_name(name).is_some() || results_time(name).is_some())?;
     let mut results: BTreeMap<PathBuf, Arc<Results>> = BTreeMap::new();
     let mut logs = Vec::new();

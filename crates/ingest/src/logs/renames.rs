@@ -30,7 +30,9 @@ impl Renames {
                 None => (None, item.trim()),
             };
             if new.is_empty() || old == Some("") {
-                return Err(IngestError::InvalidInput(format!("`{item}` names nothing; give NAME or OLD=NEW")));
+                return Err(IngestError::InvalidInput(format!(
+                    "`{item}` names nothing; give NAME or OLD=NEW"
+                )));
             }
             match old {
                 Some(old) => renames.pairs.push((old.to_owned(), new.to_owned())),

@@ -4,9 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow::array::{
-    ArrayRef, Int64Array, ListBuilder, RecordBatch, StringArray, StringBuilder, StructArray,
-};
+use arrow::array::{ArrayRef, Int64Array, ListBuilder, RecordBatch, StringArray, StringBuilder, StructArray};
 use arrow::datatypes::{DataType, Field};
 use parquet::arrow::ArrowWriter;
 use reasonscape_ingest::read_rows;

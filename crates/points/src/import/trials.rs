@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::ImportedUnit;
 use crate::evaluate::characters;
-use crate::evaluate::weigh::Scales;
+use crate::gzip_size::GzipSizer;
 use crate::{
     Counts, EvalInfo, PointTrials, PointsError, Progress, Provenance, Trial, Truncation, UnitWriter,
 };
@@ -52,7 +52,7 @@ impl TrialBuilder {
     /// The entry has the form of a request to the OpenAI chat API and its reply, so that whatever shows cached responses
     /// shows imported ones too. Nothing was sent: `source`, `run` and `doc_id` in the request say where it comes from,
     /// and make its key unique.
-    fn build(&self, sample: LogSample<'_>, sizer: &mut Scales) -> Result<IngestedTrial, String> {
+    fn build(&self, sample: LogSample<'_>, sizer: &mut GzipSizer) -> Result<IngestedTrial, String> {
         let status = self.info.threshold.status(sample.score, sample.is_truncated)?;
         let text = |text: &str| Json::String(text.to_owned());
         let messages = sample.messages.iter().map(|(role, content)| {
@@ -132,7 +132,11 @@ impl TrialBuilder {
             task_version: self.info.task_version,
             seed: 0,
             evaluated_ms: now.as_millis() as i64,
-            inputs: cache_key(&Json::Array(vec![text(self.info.tool), text(&self.info.run), text(&self.info.score)])),
+            inputs: cache_key(&Json::Array(vec![
+                text(self.info.tool),
+                text(&self.info.run),
+                text(&self.info.score),
+            ])),
             mark: Mark::default(),
             source: format!("{}: {}", self.info.tool, self.info.file_name),
             truncation: self.truncation(),
@@ -189,7 +193,7 @@ pub(super) fn ingest(
         let writing = scope.spawn(move || writer.write(receiver));
         let read = log.read(
             progress,
-            Scales::default,
+            GzipSizer::default,
             |sizer, sample| builder.build(sample, sizer).map(Box::new),
             // A writer that has hung up has failed, and its error is returned below.
             &mut |batch| match sender.send(batch) {

@@ -12,7 +12,7 @@ use reasonscape_points::{
 use reasonscape_stats::{Confidence, Counters, Mode};
 use tempfile::TempDir;
 
-use super::world::{Draws, eval, file, open, point, provenance, rows, trial, trials, wait, write};
+use super::test_env::{Draws, eval, file, open, point, provenance, rows, trial, trials, wait, write};
 
 /// Shares that add up without rounding, so that sums can be compared to the bit.
 const GUESSES: [f64; 4] = [0.0, 0.5, 0.25, 0.125];

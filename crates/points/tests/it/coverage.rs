@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use reasonscape_stats::{Assumption, Event, Mode};
 
-use super::evaluate::World;
-use super::world::{open, rows};
+use super::evaluate::TestEnv;
+use super::test_env::{open, rows};
 
 /// Tests at a point in one evaluation; a row of `docs/coverage.md`.
 const TRIALS: usize = 32;
@@ -37,12 +37,12 @@ fn truth(mode: Mode, knows: f64, cut: f64, guess: f64) -> f64 {
 /// Asks a model the same tests again and again. Each repeat is an evaluation of its own; from cache to interval they go
 /// the way that all answers go.
 fn measure(repeats: u32, knows: f64, cut: f64) {
-    let world = World::new();
+    let env = TestEnv::new();
     let eval = format!("model = \"sim-p{knows}-t{cut}\"\nsampler = \"sampled-2k\"");
-    let study = world.study(&format!("count = {TRIALS}\nrepeats = {repeats}"), &[&eval]);
-    world.fill_to(&study, TRIALS);
-    world.evaluate(&study);
-    let db = open(world.path());
+    let study = env.study(&format!("count = {TRIALS}\nrepeats = {repeats}"), &[&eval]);
+    env.fill_to(&study, TRIALS);
+    env.evaluate(&study);
+    let db = open(env.path());
     for mode in Mode::ALL {
         let question = format!(
             "SELECT base_task, estimate_low('{mode}', n, n_e, n_t, g), estimate_high('{mode}', n, n_e, n_t, g), n FROM \

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::import::{inspect, logs};
-use super::world::{open, wait};
+use super::test_env::{open, wait};
 
 fn imported() -> TempDir {
     let study = TempDir::new().unwrap();

@@ -17,7 +17,7 @@ use reasonscape_stats::Mode;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::world::{Draws, eval, file, open, point, provenance, rows, trials, wait, write};
+use super::test_env::{Draws, eval, file, open, point, provenance, rows, trials, wait, write};
 
 fn alpha() -> EvalInfo {
     eval("alpha", "zero-shot", "greedy-2k", &["arch:moe"])
@@ -315,11 +315,11 @@ fn more_columns_in_another_order_are_no_matter() {
 
 #[test]
 fn the_name_of_a_folder_means_nothing() {
-    let world = TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     for name in
         ["plain", "with blanks", "a[1]", "all*?", "100%20", "caf\u{e9} #1", "it's \"quoted\"", "a=b,c"]
     {
-        let study = world.path().join(name);
+        let study = dir.path().join(name);
         fill(&study);
         let db = open(&study);
         assert_eq!(rows(&db, "SELECT count(*) FROM trials").unwrap(), [[json!(5)]], "{name}");

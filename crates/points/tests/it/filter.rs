@@ -6,7 +6,7 @@ use reasonscape_points::{Column, EvalInfo, Filter, PointEstimate, PointsDb};
 use reasonscape_stats::Mode;
 use tempfile::TempDir;
 
-use super::world::{Draws, eval, open, point, trials, wait, write};
+use super::test_env::{Draws, eval, open, point, trials, wait, write};
 
 /// Coordinates in every notation.
 const PARAMS: [&str; 9] = [

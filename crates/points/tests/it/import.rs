@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use zip::CompressionMethod;
 
-use super::world::{open, rows, wait};
+use super::test_env::{open, rows, wait};
 
 pub(crate) fn logs(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../ingest/tests/logs").join(path)

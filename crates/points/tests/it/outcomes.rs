@@ -7,7 +7,7 @@ use reasonscape_points::{Filter, Lookalike, Measure, Outcomes, PointsDb, Trial};
 use reasonscape_stats::paired_bootstrap::Outcome;
 use tempfile::TempDir;
 
-use super::world::{Draws, eval, file, open, point, rows, trial, wait, write};
+use super::test_env::{Draws, eval, file, open, point, rows, trial, wait, write};
 
 /// Two models on two tasks of two points; the second model has no token counts on the second task.
 fn study() -> TempDir {

@@ -8,7 +8,7 @@ use reasonscape_stats::paired::{Verdict, paired_difference};
 use reasonscape_stats::power::{Design, trials_for_difference};
 use tempfile::TempDir;
 
-use super::world::{Draws, eval, open, point, trial, wait, write};
+use super::test_env::{Draws, eval, open, point, trial, wait, write};
 
 /// Studies that are made, each a task of its own.
 const STUDIES: u64 = 120;

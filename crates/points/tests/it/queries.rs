@@ -15,7 +15,7 @@ use reasonscape_stats::{Confidence, Counters, Mode, wilson};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::world::{eval, file, open, point, rows, trials, wait, write};
+use super::test_env::{eval, file, open, point, rows, trials, wait, write};
 
 /// Three evaluations of two tasks. Whoever changes it changes every answer.
 fn study() -> TempDir {

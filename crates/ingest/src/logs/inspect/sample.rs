@@ -207,7 +207,11 @@ impl Sample<'_> {
     }
 
     /// What the sample says, or why it is no trial.
-    pub(super) fn to_log_sample(&self, chosen: &ChosenScore<'_>, model: &str) -> Result<LogSample<'_>, &'static str> {
+    pub(super) fn to_log_sample(
+        &self,
+        chosen: &ChosenScore<'_>,
+        model: &str,
+    ) -> Result<LogSample<'_>, &'static str> {
         let Some((scored, part)) = self.scored(chosen) else {
             return Err(if self.error.is_some() { skip_reason::ERROR } else { skip_reason::NO_SCORE });
         };
@@ -312,7 +316,9 @@ fn number(value: &Value, part: Option<&str>) -> Result<f64, &'static str> {
     match value {
         Value::Null => Err(skip_reason::NO_SCORE),
         Value::Bool(flag) => Ok(f64::from(u8::from(*flag))),
-        Value::Number(number) => number.as_f64().filter(|number| number.is_finite()).ok_or(skip_reason::NOT_A_NUMBER),
+        Value::Number(number) => {
+            number.as_f64().filter(|number| number.is_finite()).ok_or(skip_reason::NOT_A_NUMBER)
+        }
         Value::String(word) => score_of_word(word).ok_or(skip_reason::NOT_A_NUMBER),
         Value::Array(_) | Value::Object(_) => Err(skip_reason::NOT_A_NUMBER),
     }

@@ -223,7 +223,7 @@ impl<W: Write + Send> TaskLog<W> {
 /// A [`PointsError`] when the file cannot be read, or that says what is wrong with the question.
 pub fn sql_of_file<'a>(path: &'a Path, question: &'a str) -> Work<'a, Result<Answer, PointsError>> {
     Box::pin(async move {
-        let damaged = |problem: String| PointsError::Log {
+        let damaged = |problem: String| PointsError::File {
             path: path.to_owned(),
             problem: format!("no Parquet file that can be read ({problem})"),
         };

@@ -6,7 +6,7 @@ use reasonscape_core::Status;
 use reasonscape_points::{Filter, PointsOf, TestName, TrialFilter, TrialNumber};
 use tempfile::TempDir;
 
-use super::world::{Draws, eval, open, point, rows, trial, wait, write};
+use super::test_env::{Draws, eval, open, point, rows, trial, wait, write};
 
 const PARAMS: [&str; 2] = [r#"{"length": 16}"#, r#"{"length": 4}"#];
 const STATUSES: [Status; 3] = [Status::Incorrect, Status::Correct, Status::Truncated];
