@@ -17,7 +17,7 @@ use crate::Trial;
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Counts {
+pub struct TrialCounts {
     /// Trials that were planned; those that were not answered are missing.
     pub planned: u64,
     /// Trials that were answered.
@@ -70,7 +70,7 @@ impl std::ops::AddAssign for Mean {
     }
 }
 
-impl Counts {
+impl TrialCounts {
     /// Completed trials.
     pub fn n_u(&self) -> u64 {
         self.n.saturating_sub(self.n_t)
@@ -109,7 +109,7 @@ impl Counts {
     }
 }
 
-impl std::ops::AddAssign for Counts {
+impl std::ops::AddAssign for TrialCounts {
     fn add_assign(&mut self, other: Self) {
         self.planned += other.planned;
         self.n += other.n;

@@ -24,13 +24,13 @@ use datafusion::scalar::ScalarValue;
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
-pub use self::disagreements::{DifferingPoint, DifferingTest};
-pub use self::outcomes::{Lookalike, Measure, Outcomes, TrialPlace};
+pub use self::disagreements::{PointDisagreements, TestDisagreement};
+pub use self::outcomes::{Measure, TrialColumns, TrialLocation, TrialMatch};
 pub use self::paired::PairedTask;
-pub use self::query_result::Answer;
-pub use self::trials_page::{PointsOf, StoredTrial, TestName, TrialFilter, TrialNumber, TrialsAt};
+pub use self::query_result::QueryResult;
+pub use self::trials_page::{PointSet, PointTrialCount, StoredTrial, TestName, TrialFilter, TrialNumber};
 
-use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError, Provenance, Work};
+use crate::{BoxFuture, Column, EvalInfo, Filter, Mean, PointsError, Provenance, TrialCounts};
 
 /// The trials and counters of a study, open for questions.
 ///
@@ -39,7 +39,7 @@ use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError, Provenance, Wor
 pub struct PointsDb {
     study: PathBuf,
     evals: Vec<EvalInfo>,
-    sources: Vec<Source>,
+    sources: Vec<UnitProvenance>,
     /// Evaluations of which nobody wrote down why answers ended.
     truncation_unknown: BTreeSet<String>,
     /// Evaluations that were imported, with the log that each of their tasks comes from.
@@ -62,7 +62,7 @@ impl std::fmt::Debug for PointsDb {
 
 /// Where the numbers of an evaluation on a task come from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Source {
+pub struct UnitProvenance {
     /// The evaluation.
     pub eval_id: String,
     /// The task.
@@ -91,7 +91,7 @@ impl Estimator {
     ///
     /// # Errors
     /// A [`PointsError`] when the counts contradict each other.
-    pub fn estimate(&self, counts: &Counts) -> Result<Interval, PointsError> {
+    pub fn estimate(&self, counts: &TrialCounts) -> Result<Interval, PointsError> {
         Ok(self.mode.estimate(&counts.counters()?, self.confidence))
     }
 }
@@ -114,7 +114,7 @@ pub struct PointEstimate {
     /// The manifolds that run through it.
     pub manifolds: Vec<String>,
     /// What was counted.
-    pub counts: Counts,
+    pub counts: TrialCounts,
     /// What it supports.
     pub estimate: Interval,
 }
@@ -149,7 +149,7 @@ pub struct Group {
     /// Number of points.
     pub points: u64,
     /// What was counted.
-    pub counts: Counts,
+    pub counts: TrialCounts,
     /// What it supports.
     pub estimate: Interval,
 }
@@ -175,7 +175,7 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] that names the file that is damaged or not ours, or says that nothing has been evaluated.
-    pub fn open(study: &Path) -> Work<'_, Result<Self, PointsError>> {
+    pub fn open(study: &Path) -> BoxFuture<'_, Result<Self, PointsError>> {
         Box::pin(open::open(study))
     }
 
@@ -190,7 +190,7 @@ impl PointsDb {
     }
 
     /// Where the numbers come from, by evaluation and task.
-    pub fn sources(&self) -> &[Source] {
+    pub fn sources(&self) -> &[UnitProvenance] {
         &self.sources
     }
 
@@ -219,7 +219,7 @@ impl PointsDb {
         &'a self,
         filter: &'a Filter,
         estimator: impl Into<Estimator>,
-    ) -> Work<'a, Result<Vec<PointEstimate>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<PointEstimate>, PointsError>> {
         self.estimated(filter, estimator.into())
     }
 
@@ -227,7 +227,7 @@ impl PointsDb {
         &'a self,
         filter: &'a Filter,
         estimator: Estimator,
-    ) -> Work<'a, Result<Vec<PointEstimate>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<PointEstimate>, PointsError>> {
         Box::pin(async move {
             let batch = gather(self.filtered(filter, false).await?).await?;
             let read = CountColumns::of(&batch)?;
@@ -276,7 +276,7 @@ impl PointsDb {
         group_by: &'a [Column],
         filter: &'a Filter,
         estimator: impl Into<Estimator>,
-    ) -> Work<'a, Result<Vec<Group>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<Group>, PointsError>> {
         self.sums(group_by, filter, estimator.into())
     }
 
@@ -285,7 +285,7 @@ impl PointsDb {
         group_by: &'a [Column],
         filter: &'a Filter,
         estimator: Estimator,
-    ) -> Work<'a, Result<Vec<Group>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<Group>, PointsError>> {
         Box::pin(async move {
             let points = self.filtered(filter, group_by.contains(&Column::Manifold)).await?;
             let keys: Vec<_> = group_by
@@ -413,22 +413,22 @@ impl CountColumns {
     }
 
     /// All rows together.
-    pub(crate) fn total(&self) -> Counts {
-        let mut total = Counts::default();
+    pub(crate) fn total(&self) -> TrialCounts {
+        let mut total = TrialCounts::default();
         for row in 0..self.rows {
             total += self.row(row);
         }
         total
     }
 
-    fn row(&self, row: usize) -> Counts {
+    fn row(&self, row: usize) -> TrialCounts {
         let number = |place: usize| {
             let column = self.numbers[place].as_primitive::<Int64Type>();
             if column.is_null(row) { 0 } else { column.value(row).max(0) as u64 }
         };
         let mean = |place| Mean { sum: number(place), n: number(place + 1) };
         let g = self.g.as_primitive::<Float64Type>();
-        Counts {
+        TrialCounts {
             planned: number(0),
             n: number(1),
             n_e: number(2),

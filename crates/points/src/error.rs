@@ -90,10 +90,10 @@ pub enum PointsError {
         /// What is wrong with it, and what to do.
         problem: String,
     },
-    /// A question that makes no sense.
+    /// A query or filter that is not valid.
     #[error("{0}")]
-    Question(String),
-    /// The engine could not answer.
+    InvalidQuery(String),
+    /// The SQL engine failed.
     #[error("{0}")]
     Query(String),
     /// A file of another tool that cannot be read.

@@ -15,12 +15,12 @@ use reasonscape_runner::cache::{Cache, EntryId, Mark, Reader};
 use reasonscape_runner::{Eval, Finish, Selection, Study, asked, is_selected, selected_points};
 use serde::Serialize;
 
-pub use self::answers::{Answered, read_answers};
 use self::answers::{Entry, find};
+pub use self::answers::{ScoredResponse, read_answers};
 use self::up_to_date::Unchanged;
 use crate::gzip_size::GzipSizer;
 use crate::{
-    Counts, EvalInfo, PointTrials, PointsError, Progress, Provenance, Trial, Truncation, UnitWriter,
+    EvalInfo, PointTrials, PointsError, Progress, Provenance, Trial, TrialCounts, Truncation, UnitWriter,
 };
 
 /// Changes when what is written for a trial changes for another reason than its judgement.
@@ -32,7 +32,7 @@ const CHUNK: usize = 32;
 
 /// What to evaluate and how.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct EvaluateOptions {
     /// Which part of the study. Its shard is ignored: what is in the cache is evaluated.
     pub selection: Selection,
     /// Also what has not changed.
@@ -51,7 +51,7 @@ pub struct EvaluatedUnit {
     /// Whether files were written; otherwise nothing had changed.
     pub written: bool,
     /// What was counted.
-    pub counts: Counts,
+    pub counts: TrialCounts,
     /// Entries of the cache that could not be read; their trials are missing.
     pub damaged: u64,
 }
@@ -76,7 +76,7 @@ pub struct Evaluated {
 pub fn evaluate(
     study: &Study,
     cache: &Cache,
-    options: &Options,
+    options: &EvaluateOptions,
     progress: &Progress,
 ) -> Result<Evaluated, PointsError> {
     let reader = cache.reader()?;
@@ -111,7 +111,7 @@ struct Job<'s> {
     inputs: String,
 }
 
-fn jobs<'s>(study: &'s Study, options: &Options) -> Result<Vec<Job<'s>>, PointsError> {
+fn jobs<'s>(study: &'s Study, options: &EvaluateOptions) -> Result<Vec<Job<'s>>, PointsError> {
     let mut of_task: Vec<(&'static str, Vec<Point<'s>>)> = Vec::new();
     for point in selected_points(study, &options.selection) {
         match of_task.iter_mut().find(|(task, _)| *task == point.task.name()) {
@@ -137,7 +137,7 @@ fn inputs(
     study: &Study,
     eval: &Eval,
     points: &[Point<'_>],
-    options: &Options,
+    options: &EvaluateOptions,
 ) -> Result<String, PointsError> {
     let first = points.first().and_then(|point| asked(study, eval, point).next()).transpose()?;
     let request = first.map(|first| first.key.to_string()).unwrap_or_default();
@@ -168,12 +168,12 @@ fn inputs(
 }
 
 /// Tests that the study plans at a point.
-fn planned(study: &Study, point: &Point<'_>, options: &Options) -> usize {
+fn planned(study: &Study, point: &Point<'_>, options: &EvaluateOptions) -> usize {
     study.count_at(point, &options.selection)
 }
 
 /// To the thread that writes.
-enum Message {
+enum WriterMessage {
     Start {
         eval: EvalInfo,
         task: &'static str,
@@ -188,28 +188,28 @@ enum Message {
     Abandon,
 }
 
-fn write(study: &Path, receiver: Receiver<Message>) -> Result<Vec<EvaluatedUnit>, PointsError> {
+fn write(study: &Path, receiver: Receiver<WriterMessage>) -> Result<Vec<EvaluatedUnit>, PointsError> {
     let mut units = Vec::new();
     let mut open: Option<(UnitWriter, String, &'static str)> = None;
     for message in receiver {
         match message {
-            Message::Start { eval, task } => {
+            WriterMessage::Start { eval, task } => {
                 let eval_id = eval.eval_id.clone();
                 open = Some((UnitWriter::new(study, eval, task)?, eval_id, task));
             }
-            Message::Points(points) => {
+            WriterMessage::Points(points) => {
                 let (writer, ..) = open.as_mut().expect("a unit is started before its points");
                 for point in points {
                     writer.point(point)?;
                 }
             }
-            Message::Finish { provenance, name, damaged } => {
+            WriterMessage::Finish { provenance, name, damaged } => {
                 let (writer, eval_id, task) = open.take().expect("a unit is started before it is finished");
                 let counts = writer.finish(&provenance)?;
                 let base_task = task.to_owned();
                 units.push(EvaluatedUnit { eval_id, name, base_task, written: true, counts, damaged });
             }
-            Message::Abandon => open = None,
+            WriterMessage::Abandon => open = None,
         }
     }
     Ok(units)
@@ -219,8 +219,8 @@ struct Judge<'s> {
     study: &'s Study,
     workers: Workers<'s>,
     progress: &'s Progress,
-    options: &'s Options,
-    sender: SyncSender<Message>,
+    options: &'s EvaluateOptions,
+    sender: SyncSender<WriterMessage>,
     mark: Mark,
 }
 
@@ -271,7 +271,7 @@ impl Judge<'_> {
             groups: job.eval.groups.clone(),
         };
         // If the writer has hung up, it has failed and says why.
-        if self.sender.send(Message::Start { eval, task: job.task }).is_err() {
+        if self.sender.send(WriterMessage::Start { eval, task: job.task }).is_err() {
             return Ok(false);
         }
         let mut damaged = 0;
@@ -282,7 +282,7 @@ impl Judge<'_> {
                 .map(|point| self.workers.with(|worker| self.point(job.eval, point, worker)))
                 .collect::<Result<_, PointsError>>()?;
             if self.progress.stop.load(Ordering::Relaxed) {
-                let _ = self.sender.send(Message::Abandon);
+                let _ = self.sender.send(WriterMessage::Abandon);
                 return Ok(false);
             }
             let mut points = Vec::with_capacity(judged.len());
@@ -291,12 +291,12 @@ impl Judge<'_> {
                 *damage = damage.take().or(point.damage);
                 points.push(point.point);
             }
-            if self.sender.send(Message::Points(points)).is_err() {
+            if self.sender.send(WriterMessage::Points(points)).is_err() {
                 return Ok(false);
             }
         }
         let provenance = Box::new(self.provenance(job));
-        let finish = Message::Finish { provenance, name: job.eval.name.clone(), damaged };
+        let finish = WriterMessage::Finish { provenance, name: job.eval.name.clone(), damaged };
         Ok(self.sender.send(finish).is_ok())
     }
 

@@ -16,8 +16,8 @@ use serde_json::{Map, Value, json};
 pub use self::dataset::export_dataset;
 
 use crate::{
-    Column, Counts, EvalInfo, Filter, PointsDb, PointsError, Progress, TRIAL_COLUMNS, Transcript,
-    TranscriptReader,
+    Column, EvalInfo, Filter, PointsDb, PointsError, Progress, TRIAL_COLUMNS, Transcript, TranscriptReader,
+    TrialCounts,
 };
 
 /// What was written.
@@ -35,7 +35,7 @@ pub struct Exported {
 struct Unit<'d> {
     eval: &'d EvalInfo,
     task: String,
-    counts: Counts,
+    counts: TrialCounts,
 }
 
 /// What the filter means, by evaluation and task.

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::plain;
 use crate::schema::{FORMAT, key};
-use crate::write::Kind;
+use crate::write::FileKind;
 use crate::{EvalInfo, PointsError, Provenance};
 
 /// The oldest format that is still read.
@@ -34,7 +34,7 @@ pub(crate) struct FileInfo {
 
 /// The files of one kind in the folder of a study, in the order of their names. Files that are being written, whose
 /// names begin with a dot, are not among them.
-pub(crate) fn discover(study: &Path, kind: Kind) -> Result<Vec<PathBuf>, PointsError> {
+pub(crate) fn discover(study: &Path, kind: FileKind) -> Result<Vec<PathBuf>, PointsError> {
     let mut folders = vec![study.join(kind.name())];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -62,7 +62,7 @@ pub(crate) fn discover(study: &Path, kind: Kind) -> Result<Vec<PathBuf>, PointsE
 }
 
 /// Reads the end of a file, where it says what it is.
-pub(crate) fn inspect(path: &Path, kind: Kind) -> Result<FileInfo, PointsError> {
+pub(crate) fn inspect(path: &Path, kind: FileKind) -> Result<FileInfo, PointsError> {
     let foreign = |problem: String| PointsError::Foreign { path: path.to_owned(), problem };
     let file = File::open(path).map_err(PointsError::io("read", path))?;
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new().with_skip_arrow_metadata(true))
@@ -101,7 +101,7 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| format!("what it says of itself cannot be read: {error}"))
 }
 
-fn check_columns(found: &Schema, kind: Kind, format: u32) -> Result<(), String> {
+fn check_columns(found: &Schema, kind: FileKind, format: u32) -> Result<(), String> {
     for wanted in kind.schema().fields() {
         let column = found
             .field_with_name(wanted.name())
@@ -127,7 +127,7 @@ impl FileInfo {
     }
 
     /// All rows, with the columns of the schema in their order.
-    pub(crate) fn read(&self, kind: Kind) -> Result<Vec<RecordBatch>, PointsError> {
+    pub(crate) fn read(&self, kind: FileKind) -> Result<Vec<RecordBatch>, PointsError> {
         let damaged = |problem: String| PointsError::Damaged { path: self.path.clone(), problem };
         let file = File::open(&self.path).map_err(PointsError::io("read", &self.path))?;
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())

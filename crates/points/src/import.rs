@@ -13,7 +13,7 @@ use reasonscape_ingest::logs::Logs;
 use reasonscape_runner::cache::Cache;
 use serde::Serialize;
 
-use crate::{Counts, EvalInfo, PointsError, Progress};
+use crate::{EvalInfo, PointsError, Progress, TrialCounts};
 
 /// One evaluation on one task, after it was imported.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,7 +28,7 @@ pub struct ImportedUnit {
     /// Which of its scores was taken.
     pub score: String,
     /// What was counted.
-    pub counts: Counts,
+    pub counts: TrialCounts,
     /// The share of trials whose score says correct, those that were cut off among them: what the log calls accuracy.
     pub accuracy: Option<f64>,
     /// The mean of the scores as they are in the log.

@@ -15,13 +15,13 @@ use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties}
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 use reasonscape_core::zeta::{Answered, PerTask};
 
-use crate::Work;
-use crate::db::Answer;
+use crate::BoxFuture;
+use crate::db::QueryResult;
 use crate::error::{missing_table, plain};
 use crate::{PointsError, functions};
 
 /// Columns of a file of answered questions, in order. A name, once landed, stays.
-pub const TASK_LOG_COLUMNS: [&str; 30] = [
+pub const SAMPLE_LOG_COLUMNS: [&str; 30] = [
     "id",
     "model",
     "category",
@@ -55,7 +55,7 @@ pub const TASK_LOG_COLUMNS: [&str; 30] = [
 ];
 
 static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
-    Arc::new(Schema::new(TASK_LOG_COLUMNS.map(|name| {
+    Arc::new(Schema::new(SAMPLE_LOG_COLUMNS.map(|name| {
         let data_type = match name {
             "target" | "options" | "context" | "false_steps" | "unsupported" => {
                 DataType::List(Arc::new(item()))
@@ -76,7 +76,7 @@ fn item() -> Field {
 
 /// Answered questions on their way into columns; a thread may fill one while another fills the next.
 #[derive(Debug)]
-pub struct TaskLogRows {
+pub struct SampleLogRows {
     texts: [StringBuilder; 7],
     lists: [ListBuilder<StringBuilder>; 5],
     flags: [BooleanBuilder; 3],
@@ -84,7 +84,7 @@ pub struct TaskLogRows {
     counts: [Int64Builder; 11],
 }
 
-impl Default for TaskLogRows {
+impl Default for SampleLogRows {
     fn default() -> Self {
         Self {
             texts: Default::default(),
@@ -96,7 +96,7 @@ impl Default for TaskLogRows {
     }
 }
 
-impl TaskLogRows {
+impl SampleLogRows {
     /// Adds an answered question.
     pub fn push(&mut self, model: Option<&str>, row: &Answered<'_>, task: &PerTask<'_>) {
         let answer = task.answer.as_deref();
@@ -168,12 +168,12 @@ fn list<'t>(column: &mut ListBuilder<StringBuilder>, texts: impl Iterator<Item =
 
 /// A Parquet file of answered questions that is being written.
 #[derive(Debug)]
-pub struct TaskLog<W: Write + Send> {
+pub struct SampleLog<W: Write + Send> {
     writer: ArrowWriter<W>,
     path: PathBuf,
 }
 
-impl<W: Write + Send> TaskLog<W> {
+impl<W: Write + Send> SampleLog<W> {
     /// Begins a file; `path` is what errors call it.
     ///
     /// # Errors
@@ -202,7 +202,7 @@ impl<W: Write + Send> TaskLog<W> {
     ///
     /// # Errors
     /// A [`PointsError`] when they cannot be written.
-    pub fn write(&mut self, rows: TaskLogRows) -> Result<(), PointsError> {
+    pub fn write(&mut self, rows: SampleLogRows) -> Result<(), PointsError> {
         let failed = |error| PointsError::Write { path: self.path.clone(), problem: plain(&error) };
         self.writer.write(&rows.take()).map_err(failed)
     }
@@ -221,7 +221,10 @@ impl<W: Write + Send> TaskLog<W> {
 ///
 /// # Errors
 /// A [`PointsError`] when the file cannot be read, or that says what is wrong with the question.
-pub fn sql_of_file<'a>(path: &'a Path, question: &'a str) -> Work<'a, Result<Answer, PointsError>> {
+pub fn query_parquet_file<'a>(
+    path: &'a Path,
+    question: &'a str,
+) -> BoxFuture<'a, Result<QueryResult, PointsError>> {
     Box::pin(async move {
         let damaged = |problem: String| PointsError::File {
             path: path.to_owned(),
@@ -250,6 +253,6 @@ pub fn sql_of_file<'a>(path: &'a Path, question: &'a str) -> Work<'a, Result<Ans
                 None => PointsError::Query(said),
             }
         })?;
-        Ok(Answer { stream: frame.execute_stream().await? })
+        Ok(QueryResult { stream: frame.execute_stream().await? })
     })
 }

@@ -10,22 +10,22 @@ use futures_util::StreamExt;
 use reasonscape_core::Status;
 
 use super::{PointsDb, TrialNumber, column, text_column};
-use crate::{Filter, PointsError, Work};
+use crate::{BoxFuture, Filter, PointsError};
 
 /// The tests of a point that ended differently for two evaluations; there is one at least.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DifferingPoint {
+pub struct PointDisagreements {
     /// The task.
     pub base_task: String,
     /// The coordinates, as canonical JSON.
     pub params: String,
     /// The tests in order.
-    pub tests: Vec<DifferingTest>,
+    pub tests: Vec<TestDisagreement>,
 }
 
 /// A test that ended differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DifferingTest {
+pub struct TestDisagreement {
     /// Which of the tests of its point.
     pub number: TrialNumber,
     /// How it ended for the first evaluation.
@@ -46,21 +46,21 @@ impl PointsDb {
         a: &'a str,
         b: &'a str,
         filter: &'a Filter,
-    ) -> Work<'a, Result<Vec<DifferingPoint>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<PointDisagreements>, PointsError>> {
         Box::pin(async move {
             let pairs = self.pairs(a, b, filter).await?.filter(col("status_a").not_eq(col("status_b")))?;
             let columns = ["base_task_a", "params_a", "index_a", "repeat_a", "status_a", "status_b"];
             let mut batches = pairs.select_columns(&columns)?.execute_stream().await?;
-            let mut found: BTreeMap<(String, String), Vec<DifferingTest>> = BTreeMap::new();
+            let mut found: BTreeMap<(String, String), Vec<TestDisagreement>> = BTreeMap::new();
             while let Some(batch) = batches.next().await {
                 let batch = batch?;
                 let [tasks, params] = ["base_task_a", "params_a"].map(|name| text_column(&batch, name));
                 let (tasks, params) = (tasks.as_string::<i32>(), params.as_string::<i32>());
                 let [index, repeat, status_a, status_b] =
                     ["index_a", "repeat_a", "status_a", "status_b"].map(|name| numbers(&batch, name));
-                let test = |row: usize| -> Result<DifferingTest, PointsError> {
+                let test = |row: usize| -> Result<TestDisagreement, PointsError> {
                     let value = |column: &ArrayRef| column.as_primitive::<Int64Type>().value(row);
-                    Ok(DifferingTest {
+                    Ok(TestDisagreement {
                         number: TrialNumber {
                             index: value(&index).cast_unsigned(),
                             repeat: value(&repeat).cast_unsigned() as u32,
@@ -86,7 +86,7 @@ impl PointsDb {
                 .into_iter()
                 .map(|((base_task, params), mut tests)| {
                     tests.sort_unstable_by_key(|test| test.number);
-                    DifferingPoint { base_task, params, tests }
+                    PointDisagreements { base_task, params, tests }
                 })
                 .collect())
         })

@@ -8,11 +8,11 @@ use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::Int64Type;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::tables::{Recount, Tables, recount};
-use super::{PointsDb, Source};
+use super::tables::{RecomputedCounts, Tables, recount};
+use super::{PointsDb, UnitProvenance};
 use crate::files::{FileInfo, discover, inspect};
 use crate::schema;
-use crate::write::Kind;
+use crate::write::FileKind;
 use crate::{EvalInfo, PointsError, Truncation};
 
 /// What one evaluation has on one task: a pair of files, unless somebody copied some.
@@ -29,7 +29,7 @@ struct PointsFile {
 
 impl PointsFile {
     fn read(info: FileInfo) -> Result<Self, PointsError> {
-        let rows = concat_batches(&schema::POINTS, &info.read(Kind::Points)?)?;
+        let rows = concat_batches(&schema::POINTS, &info.read(FileKind::Points)?)?;
         Ok(Self { info, rows })
     }
 
@@ -53,8 +53,8 @@ impl Unit {
 }
 
 pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
-    let trials = inspect_all(study, Kind::Trials)?;
-    let points = inspect_all(study, Kind::Points)?;
+    let trials = inspect_all(study, FileKind::Trials)?;
+    let points = inspect_all(study, FileKind::Points)?;
     if trials.is_empty() && points.is_empty() {
         return Err(PointsError::Empty { study: study.to_owned() });
     }
@@ -117,9 +117,9 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
     })
 }
 
-async fn count_anew(unit: &Unit) -> Result<Recount, PointsError> {
+async fn count_anew(unit: &Unit) -> Result<RecomputedCounts, PointsError> {
     if let ([], [one, other, ..]) = (unit.trials.as_slice(), unit.points.as_slice()) {
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "`{}` and `{}` have counters of the same points, and no trials to tell which are the same; remove one",
             one.info.path.display(),
             other.info.path.display()
@@ -129,7 +129,7 @@ async fn count_anew(unit: &Unit) -> Result<Recount, PointsError> {
     recount(&unit.trials, &known).await
 }
 
-fn inspect_all(study: &Path, kind: Kind) -> Result<Vec<FileInfo>, PointsError> {
+fn inspect_all(study: &Path, kind: FileKind) -> Result<Vec<FileInfo>, PointsError> {
     discover(study, kind)?.par_iter().map(|path| inspect(path, kind)).collect()
 }
 
@@ -160,14 +160,14 @@ fn evaluations<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<EvalInfo> {
 }
 
 /// Where the numbers of each evaluation on each task come from, once however many files say it.
-fn sources<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<Source> {
+fn sources<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<UnitProvenance> {
     let mut found: BTreeMap<(&str, &str), &FileInfo> = BTreeMap::new();
     for file in files {
         found.entry((&file.eval.eval_id, &file.task)).or_insert(file);
     }
     found
         .into_values()
-        .map(|file| Source {
+        .map(|file| UnitProvenance {
             eval_id: file.eval.eval_id.clone(),
             task: file.task.clone(),
             provenance: file.provenance.clone(),

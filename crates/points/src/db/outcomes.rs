@@ -12,7 +12,7 @@ use reasonscape_stats::paired_bootstrap::Outcome;
 
 use super::paired::outcome;
 use super::{PointsDb, gather, text_column};
-use crate::{Column, Filter, PointsError, Work};
+use crate::{BoxFuture, Column, Filter, PointsError};
 
 /// A number that a trial has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,7 +43,7 @@ impl Measure {
 
 /// The trials of one evaluation on one task, in no order; every column has one value a trial.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcomes {
+pub struct TrialColumns {
     /// The evaluation.
     pub eval_id: String,
     /// The task.
@@ -56,7 +56,7 @@ pub struct Outcomes {
     measures: Vec<(Measure, Vec<i64>)>,
 }
 
-impl Outcomes {
+impl TrialColumns {
     /// Number of trials.
     #[expect(clippy::len_without_is_empty, reason = "there is a trial at least")]
     pub fn len(&self) -> usize {
@@ -104,7 +104,7 @@ impl Outcomes {
 
 /// What is known of a trial that is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lookalike<'a> {
+pub struct TrialMatch<'a> {
     /// The evaluation.
     pub eval_id: &'a str,
     /// The task.
@@ -117,7 +117,7 @@ pub struct Lookalike<'a> {
 
 /// Where a trial is to be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrialPlace {
+pub struct TrialLocation {
     /// The coordinates, as canonical JSON.
     pub params: String,
     /// Place of the test in the stream of its point.
@@ -139,13 +139,13 @@ impl PointsDb {
         &'a self,
         filter: &'a Filter,
         measures: &'a [Measure],
-    ) -> Work<'a, Result<Vec<Outcomes>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<TrialColumns>, PointsError>> {
         Box::pin(async move {
             let mut columns = vec!["eval_id", "base_task", "status", "guess"];
             columns.extend(measures.iter().map(|measure| measure.name()));
             let trials = self.trials_of(filter).await?.select_columns(&columns)?;
             let mut batches = trials.execute_stream().await?;
-            let mut found: BTreeMap<(String, String), Outcomes> = BTreeMap::new();
+            let mut found: BTreeMap<(String, String), TrialColumns> = BTreeMap::new();
             while let Some(batch) = batches.next().await {
                 let batch = batch?;
                 let (evals, tasks) = (text_column(&batch, "eval_id"), text_column(&batch, "base_task"));
@@ -158,7 +158,7 @@ impl PointsDb {
                     let end = (start + 1..batch.num_rows()).find(is_other).unwrap_or(batch.num_rows());
                     let unit = found
                         .entry((eval.to_owned(), task.to_owned()))
-                        .or_insert_with(|| Outcomes::new(eval, task, measures));
+                        .or_insert_with(|| TrialColumns::new(eval, task, measures));
                     unit.extend(&batch.slice(start, end - start))?;
                     start = end;
                 }
@@ -174,11 +174,11 @@ impl PointsDb {
     pub fn places<'a>(
         &'a self,
         filter: &'a Filter,
-        wanted: &'a [Lookalike<'a>],
-    ) -> Work<'a, Result<Vec<Option<TrialPlace>>, PointsError>> {
+        wanted: &'a [TrialMatch<'a>],
+    ) -> BoxFuture<'a, Result<Vec<Option<TrialLocation>>, PointsError>> {
         Box::pin(async move {
             let number = |number: u64| lit(i64::try_from(number).unwrap_or(i64::MAX));
-            let alike = |one: &Lookalike<'_>| {
+            let alike = |one: &TrialMatch<'_>| {
                 col("eval_id")
                     .eq(lit(one.eval_id))
                     .and(col("base_task").eq(lit(one.base_task)))
@@ -206,7 +206,7 @@ impl PointsDb {
             let index = column("index").as_primitive::<Int64Type>();
             let repeat = column("repeat").as_primitive::<Int32Type>();
             let text = |texts: &dyn Array, row: usize| texts.as_string::<i32>().value(row).to_owned();
-            let place = |one: &Lookalike<'_>| {
+            let place = |one: &TrialMatch<'_>| {
                 let is_alike = |row: &usize| {
                     text(&evals, *row) == one.eval_id
                         && text(&tasks, *row) == one.base_task
@@ -215,7 +215,7 @@ impl PointsDb {
                 };
                 let order = |row: &usize| (text(&params, *row), index.value(*row), repeat.value(*row));
                 let row = (0..batch.num_rows()).filter(is_alike).min_by_key(order)?;
-                Some(TrialPlace {
+                Some(TrialLocation {
                     params: text(&params, row),
                     index: index.value(row).cast_unsigned(),
                     repeat: repeat.value(row).cast_unsigned(),

@@ -11,7 +11,7 @@ use datafusion::prelude::DataFrame;
 use reasonscape_stats::paired_bootstrap::{Outcome, PairedCell};
 
 use super::{PointsDb, column, gather, text_column};
-use crate::{Filter, PointsError, Work};
+use crate::{BoxFuture, Filter, PointsError};
 
 /// What two evaluations did with the tests of a task that both were asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +51,7 @@ impl PointsDb {
         a: &'a str,
         b: &'a str,
         filter: &'a Filter,
-    ) -> Work<'a, Result<Vec<PairedTask>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<PairedTask>, PointsError>> {
         Box::pin(async move {
             let pairs = self.pairs(a, b, filter).await?.aggregate(
                 vec![col("base_task_a"), col("status_a"), col("status_b"), col("guess_a")],

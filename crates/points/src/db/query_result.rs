@@ -13,18 +13,18 @@ use reasonscape_ingest::column_to_json;
 use serde_json::Value;
 
 use super::PointsDb;
+use crate::BoxFuture;
 use crate::PointsError;
-use crate::Work;
 use crate::error::plain;
 
 /// The answer to a question in SQL, as it comes.
-pub struct Answer {
+pub struct QueryResult {
     pub(crate) stream: SendableRecordBatchStream,
 }
 
-impl std::fmt::Debug for Answer {
+impl std::fmt::Debug for QueryResult {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Answer").field("columns", &self.columns()).finish()
+        f.debug_struct("QueryResult").field("columns", &self.columns()).finish()
     }
 }
 
@@ -34,17 +34,17 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] that says what is wrong with the question.
-    pub fn sql<'a>(&'a self, question: &'a str) -> Work<'a, Result<Answer, PointsError>> {
+    pub fn sql<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Result<QueryResult, PointsError>> {
         Box::pin(async move {
             let reading =
                 SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
             let frame = self.session.sql_with_options(question, reading).await?;
-            Ok(Answer { stream: frame.execute_stream().await? })
+            Ok(QueryResult { stream: frame.execute_stream().await? })
         })
     }
 }
 
-impl Answer {
+impl QueryResult {
     /// The names of the columns.
     pub fn columns(&self) -> Vec<String> {
         self.stream.schema().fields().iter().map(|field| field.name().clone()).collect()
@@ -69,7 +69,7 @@ impl Answer {
         mut self,
         out: &'a mut (dyn std::io::Write + Send),
         path: &'a Path,
-    ) -> Work<'a, Result<u64, PointsError>> {
+    ) -> BoxFuture<'a, Result<u64, PointsError>> {
         Box::pin(async move {
             let failed = |error| PointsError::Write { path: path.to_owned(), problem: plain(&error) };
             let properties =

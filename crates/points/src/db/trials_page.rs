@@ -13,8 +13,8 @@ use reasonscape_core::Status;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Answer, PointsDb, column, gather, text_column};
-use crate::{Filter, PointsError, TRIAL_COLUMNS, Work};
+use super::{PointsDb, QueryResult, column, gather, text_column};
+use crate::{BoxFuture, Filter, PointsError, TRIAL_COLUMNS};
 
 /// A trial as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ pub struct StoredTrial {
 
 /// The points of one evaluation on one task.
 #[derive(Debug, Clone, Copy)]
-pub struct PointsOf<'a> {
+pub struct PointSet<'a> {
     /// The evaluation.
     pub eval_id: &'a str,
     /// The task.
@@ -56,7 +56,7 @@ pub struct PointsOf<'a> {
     pub params: &'a [&'a str],
 }
 
-impl PointsOf<'_> {
+impl PointSet<'_> {
     /// What holds of a trial at these points of which something else holds too.
     fn with(&self, condition: Option<Expr>) -> Expr {
         let params = self.params.iter().map(|params| lit(*params)).collect();
@@ -115,7 +115,7 @@ impl TrialFilter {
 
 /// How many trials are meant at a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrialsAt {
+pub struct PointTrialCount {
     /// The evaluation.
     pub eval_id: String,
     /// The task.
@@ -134,11 +134,11 @@ impl PointsDb {
     /// A [`PointsError`] when the trials cannot be read.
     pub fn trials_at<'a>(
         &'a self,
-        points: PointsOf<'a>,
+        points: PointSet<'a>,
         which: &'a TrialFilter,
         skip: usize,
         most: usize,
-    ) -> Work<'a, Result<Vec<StoredTrial>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<StoredTrial>, PointsError>> {
         Box::pin(async move { self.read(points.with(which.expression()), skip, most).await })
     }
 
@@ -148,9 +148,9 @@ impl PointsDb {
     /// A [`PointsError`] when the trials cannot be read.
     pub fn trial_numbers<'a>(
         &'a self,
-        points: PointsOf<'a>,
+        points: PointSet<'a>,
         which: &'a TrialFilter,
-    ) -> Work<'a, Result<Vec<TrialNumber>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<TrialNumber>, PointsError>> {
         Box::pin(async move {
             let trials = self.session.table("trials").await?.filter(points.with(which.expression()))?;
             let batch = gather(trials.select_columns(&["index", "repeat"])?).await?;
@@ -175,7 +175,7 @@ impl PointsDb {
         &'a self,
         eval_id: &'a str,
         tests: &'a [TestName<'a>],
-    ) -> Work<'a, Result<Vec<Option<StoredTrial>>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<Option<StoredTrial>>, PointsError>> {
         Box::pin(async move {
             let mut tasks: BTreeMap<&str, Vec<&TestName<'_>>> = BTreeMap::new();
             for test in tests {
@@ -191,7 +191,7 @@ impl PointsDb {
                 let ends = numbers.first().zip(numbers.last());
                 let between = ends.map(|(first, last)| ident("index").between(lit(*first), lit(*last)));
                 let listed = ident("index").in_list(numbers.into_iter().map(lit).collect(), false);
-                PointsOf { eval_id, base_task: task, params: &params }
+                PointSet { eval_id, base_task: task, params: &params }
                     .with(Some(between.into_iter().fold(listed, Expr::and)))
             };
             let Some(meant) = tasks.into_iter().map(of_task).reduce(Expr::or) else { return Ok(Vec::new()) };
@@ -216,14 +216,14 @@ impl PointsDb {
         params: &'a str,
         index: u64,
         repeat: u32,
-    ) -> Work<'a, Result<Option<StoredTrial>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Option<StoredTrial>, PointsError>> {
         Box::pin(async move {
             // Files hold signed numbers; what does not fit into them is nowhere.
             let (Ok(index), Ok(repeat)) = (i64::try_from(index), i32::try_from(repeat)) else {
                 return Ok(None);
             };
             let is_meant = ident("index").eq(lit(index)).and(col("repeat").eq(lit(repeat)));
-            let points = PointsOf { eval_id, base_task, params: &[params] };
+            let points = PointSet { eval_id, base_task, params: &[params] };
             Ok(self.read(points.with(Some(is_meant)), 0, 1).await?.pop())
         })
     }
@@ -233,7 +233,7 @@ impl PointsDb {
         let order = ["params", "index", "repeat"].map(|name| ident(name).sort(true, false)).to_vec();
         let trials = self.session.table("trials").await?.filter(meant)?.sort(order)?;
         let stream = trials.limit(skip, Some(most))?.execute_stream().await?;
-        let mut answer = Answer { stream };
+        let mut answer = QueryResult { stream };
         let mut found = Vec::new();
         while let Some(rows) = answer.next().await? {
             for row in rows {
@@ -255,7 +255,7 @@ impl PointsDb {
         &'a self,
         filter: &'a Filter,
         which: &'a TrialFilter,
-    ) -> Work<'a, Result<Vec<TrialsAt>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<PointTrialCount>, PointsError>> {
         Box::pin(async move {
             let mut trials = self.session.table("trials").await?;
             if let Some(condition) = which.expression() {
@@ -272,7 +272,7 @@ impl PointsDb {
                 column.as_string::<i32>().value(row).to_owned()
             };
             Ok((0..batch.num_rows())
-                .map(|row| TrialsAt {
+                .map(|row| PointTrialCount {
                     eval_id: text(&eval_id, row),
                     base_task: text(&base_task, row),
                     params: text(&params, row),

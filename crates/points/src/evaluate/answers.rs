@@ -31,7 +31,7 @@ pub(super) fn find(reader: &Reader, eval: &Eval, id: &EntryId) -> Result<Entry, 
 
 /// A test and what was answered.
 #[derive(Debug)]
-pub struct Answered<'a> {
+pub struct ScoredResponse<'a> {
     /// The task.
     pub task: &'static dyn Task,
     /// Place of the test in the stream of its point.
@@ -60,7 +60,7 @@ pub fn read_answers(
     cache: &Cache,
     eval: &Eval,
     selection: &Selection,
-    visit: &mut dyn FnMut(Answered<'_>) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(ScoredResponse<'_>) -> ControlFlow<()>,
 ) -> Result<u64, PointsError> {
     let reader = cache.reader()?;
     let namespace: Arc<str> = Arc::from(eval.cache_namespace.as_str());
@@ -81,7 +81,7 @@ pub fn read_answers(
                 let reply =
                     Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
                 let (status, found) = judge(point.task, &test.test, &reply, completion.is_truncated());
-                let answered = Answered {
+                let answered = ScoredResponse {
                     task: point.task,
                     index: test.index,
                     repeat,

@@ -10,8 +10,8 @@ use reasonscape_runner::cache::{Changes, Mark, Reader};
 use crate::db::CountColumns;
 use crate::files::inspect;
 use crate::schema;
-use crate::write::Kind;
-use crate::{Counts, PointsError};
+use crate::write::FileKind;
+use crate::{PointsError, TrialCounts};
 
 /// Knows the files that are there and what has come into the cache since they were written.
 pub(super) struct Unchanged<'s> {
@@ -32,9 +32,11 @@ impl<'s> Unchanged<'s> {
         eval: &Eval,
         task: &str,
         inputs: &str,
-    ) -> Result<Option<Counts>, PointsError> {
-        let file = |kind: Kind| inspect(&kind.path(self.study, eval.id.as_str(), task), kind).ok();
-        let (Some(trials), Some(points)) = (file(Kind::Trials), file(Kind::Points)) else { return Ok(None) };
+    ) -> Result<Option<TrialCounts>, PointsError> {
+        let file = |kind: FileKind| inspect(&kind.path(self.study, eval.id.as_str(), task), kind).ok();
+        let (Some(trials), Some(points)) = (file(FileKind::Trials), file(FileKind::Points)) else {
+            return Ok(None);
+        };
         if trials.pair != points.pair || points.provenance.inputs != inputs {
             return Ok(None);
         }
@@ -45,7 +47,7 @@ impl<'s> Unchanged<'s> {
         if self.changes[&mark].concern(&eval.model) {
             return Ok(None);
         }
-        let Ok(rows) = points.read(Kind::Points) else { return Ok(None) };
+        let Ok(rows) = points.read(FileKind::Points) else { return Ok(None) };
         let rows = concat_batches(&schema::POINTS, &rows)?;
         let counts = CountColumns::of(&rows)?.total();
         Ok((counts.n == trials.rows).then_some(counts))

@@ -34,7 +34,7 @@ pub async fn export_dataset(
     progress: &Progress,
 ) -> Result<Exported, PointsError> {
     if folder.exists() {
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "`{}` is there already and is left as it is; name another folder",
             folder.display()
         )));

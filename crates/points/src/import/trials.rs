@@ -16,7 +16,7 @@ use super::ImportedUnit;
 use crate::evaluate::characters;
 use crate::gzip_size::GzipSizer;
 use crate::{
-    Counts, EvalInfo, PointTrials, PointsError, Progress, Provenance, Trial, Truncation, UnitWriter,
+    EvalInfo, PointTrials, PointsError, Progress, Provenance, Trial, TrialCounts, Truncation, UnitWriter,
 };
 
 /// A trial, its entry in the cache, and its score as it is in the log.
@@ -170,7 +170,7 @@ impl TrialBuilder {
 
 /// What was imported from a log.
 struct IngestSummary {
-    counts: Counts,
+    counts: TrialCounts,
     correct: u64,
     score_sum: f64,
     partial: u64,
@@ -231,7 +231,7 @@ impl TrialWriter {
             importer: cache.importer()?,
             seen: HashSet::new(),
             summary: IngestSummary {
-                counts: Counts::default(),
+                counts: TrialCounts::default(),
                 correct: 0,
                 score_sum: 0.0,
                 partial: 0,

@@ -7,7 +7,8 @@ use std::path::Path;
 use rayon::prelude::*;
 use reasonscape_core::Status;
 use reasonscape_points::{
-    Column, Counts, EvalInfo, Filter, Group, PointTrials, PointsDb, PointsError, Trial, UnitWriter, Value,
+    Column, EvalInfo, Filter, Group, PointTrials, PointsDb, PointsError, Trial, TrialCounts, UnitWriter,
+    Value,
 };
 use reasonscape_stats::{Confidence, Counters, Mode};
 use tempfile::TempDir;
@@ -65,7 +66,7 @@ impl Tally {
         self.compressed_size += other.compressed_size;
     }
 
-    fn of(points: u64, counts: &Counts) -> Self {
+    fn of(points: u64, counts: &TrialCounts) -> Self {
         Self {
             points,
             planned: counts.planned,
@@ -281,13 +282,13 @@ fn a_million_trials_add_up_to_what_a_plain_count_says() {
     assert_eq!(by_engine.len(), groups.len());
     for row in by_engine {
         let key = [text(row[0].as_str().unwrap()), text(row[1].as_str().unwrap())];
-        let Counts { n, n_e, n_t, g, .. } = groups.iter().find(|group| group.key == key).unwrap().counts;
+        let TrialCounts { n, n_e, n_t, g, .. } = groups.iter().find(|group| group.key == key).unwrap().counts;
         assert_eq!(serde_json::json!(row[2..]), serde_json::json!([n, n_e, n_t, g]), "{key:?}");
     }
 }
 
 /// What a study comes to in all.
-fn total(db: &PointsDb) -> Counts {
+fn total(db: &PointsDb) -> TrialCounts {
     let groups = wait(db.aggregate(&[], &Filter::default(), Mode::C_P)).unwrap();
     assert_eq!(groups.len(), 1);
     groups[0].counts

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use reasonscape_core::Status;
-use reasonscape_points::{Filter, PointsOf, TestName, TrialFilter, TrialNumber};
+use reasonscape_points::{Filter, PointSet, TestName, TrialFilter, TrialNumber};
 use tempfile::TempDir;
 
 use super::test_env::{Draws, eval, open, point, rows, trial, wait, write};
@@ -82,7 +82,7 @@ fn all_tests_that_ended_differently_are_found_and_no_other() {
 fn trials_are_found_by_their_tests_and_numbers() {
     let (folder, [a, _]) = study();
     let db = open(folder.path());
-    let points = PointsOf { eval_id: &a, base_task: "add", params: &PARAMS[..1] };
+    let points = PointSet { eval_id: &a, base_task: "add", params: &PARAMS[..1] };
     for statuses in [vec![], vec![Status::Truncated]] {
         let which = TrialFilter { statuses, text: None };
         let numbers = wait(db.trial_numbers(points, &which)).unwrap();

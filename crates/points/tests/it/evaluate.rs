@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use reasonscape_core::{Json, Point, Reply, Status, Test, Tests, canonical_json, judge};
-use reasonscape_points::{Column, Evaluated, Filter, Options, PointsDb, Progress, evaluate};
+use reasonscape_points::{Column, EvaluateOptions, Evaluated, Filter, PointsDb, Progress, evaluate};
 use reasonscape_runner::cache::{Cache, CacheKey, Entry, EntryId, Response};
 use reasonscape_runner::simulate::{Asked, SimulatedModel, Simulator};
 use reasonscape_runner::{Completion, Eval, Examples, Finish, Question, Selection, Study};
@@ -147,7 +147,7 @@ impl TestEnv {
     }
 
     pub(crate) fn evaluate(&self, study: &Study) -> Evaluated {
-        evaluate(study, &self.cache(), &Options::default(), &Progress::default()).unwrap()
+        evaluate(study, &self.cache(), &EvaluateOptions::default(), &Progress::default()).unwrap()
     }
 
     /// Every file of trials and points, with when it was written and what is in it.
@@ -357,7 +357,7 @@ fn what_has_not_changed_is_not_written_again() {
     assert_eq!(written(&env.evaluate(&study)), []);
 
     let progress = Progress::default();
-    let options = Options { force: true, ..Options::default() };
+    let options = EvaluateOptions { force: true, ..EvaluateOptions::default() };
     let forced = evaluate(&study, &env.cache(), &options, &progress).unwrap();
     assert_eq!(written(&forced).len(), 6);
     assert_eq!(counts(&forced), counts(&third));
@@ -395,7 +395,7 @@ fn what_the_files_depend_on_makes_them_anew() {
     let (points, trials): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|file| file.ends_with("points.parquet"));
     let stale = fs::read(&points[0]).unwrap();
-    let options = Options { force: true, ..Options::default() };
+    let options = EvaluateOptions { force: true, ..EvaluateOptions::default() };
     evaluate(&study, &env.cache(), &options, &Progress::default()).unwrap();
     fs::write(&points[0], stale).unwrap();
     assert_eq!(open(env.path()).remarks().len(), 1);
@@ -420,7 +420,7 @@ fn a_selection_evaluates_its_part_alone() {
         tasks: vec!["boolean".to_owned()],
         ..Selection::default()
     };
-    let options = Options { selection, force: false };
+    let options = EvaluateOptions { selection, force: false };
     let evaluated = evaluate(&study, &env.cache(), &options, &Progress::default()).unwrap();
     assert_eq!(written(&evaluated), [("sim-cheap", "boolean")]);
     assert_eq!(env.files().len(), 2);
@@ -465,7 +465,7 @@ fn an_evaluation_that_is_stopped_leaves_the_old_files_whole() {
     env.evaluate(&study);
     let before = env.files();
 
-    let options = Options { force: true, ..Options::default() };
+    let options = EvaluateOptions { force: true, ..EvaluateOptions::default() };
     let progress = Progress::default();
     progress.stop.store(true, Ordering::Relaxed);
     let evaluated = evaluate(&study, &env.cache(), &options, &progress).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reasonscape_core::Status;
-use reasonscape_points::{Filter, Lookalike, Measure, Outcomes, PointsDb, Trial};
+use reasonscape_points::{Filter, Measure, PointsDb, Trial, TrialColumns, TrialMatch};
 use reasonscape_stats::paired_bootstrap::Outcome;
 use tempfile::TempDir;
 
@@ -35,7 +35,7 @@ fn study() -> TempDir {
     study
 }
 
-fn asked(db: &PointsDb, filters: &[&str]) -> Vec<Outcomes> {
+fn asked(db: &PointsDb, filters: &[&str]) -> Vec<TrialColumns> {
     let filters: Vec<String> = filters.iter().map(|&filter| filter.to_owned()).collect();
     let all = [
         Measure::CompletionTokens,
@@ -48,7 +48,7 @@ fn asked(db: &PointsDb, filters: &[&str]) -> Vec<Outcomes> {
 }
 
 /// The rows of a unit in an order of their own.
-fn sorted(unit: &Outcomes) -> Vec<Vec<i64>> {
+fn sorted(unit: &TrialColumns) -> Vec<Vec<i64>> {
     let number = |value: Option<u64>| value.map_or(-1, |value| value as i64);
     let mut rows: Vec<Vec<i64>> = (0..unit.len())
         .map(|row| {
@@ -101,7 +101,7 @@ fn every_filter_gives_the_trials_that_sql_gives() {
     ] {
         let found = asked(&db, filters);
         assert_eq!(found.len(), units, "{filters:?}");
-        assert_eq!(found.iter().map(Outcomes::len).sum::<usize>(), trials, "{filters:?}");
+        assert_eq!(found.iter().map(TrialColumns::len).sum::<usize>(), trials, "{filters:?}");
         let keyed: BTreeMap<_, _> =
             found.iter().map(|unit| ((unit.eval_id.clone(), unit.base_task.clone()), sorted(unit))).collect();
         assert_eq!(keyed, by_sql(&db, condition), "{filters:?}");
@@ -117,7 +117,7 @@ fn a_trial_that_is_stored_twice_counts_once() {
     std::fs::copy(&sort, sort.with_file_name("copy.parquet")).unwrap();
     let db = open(study.path());
     assert!(!db.remarks().is_empty());
-    assert_eq!(asked(&db, &[]).iter().map(Outcomes::len).sum::<usize>(), 320);
+    assert_eq!(asked(&db, &[]).iter().map(TrialColumns::len).sum::<usize>(), 320);
 }
 
 #[test]
@@ -127,13 +127,13 @@ fn a_trial_is_found_by_its_numbers_where_the_filter_allows() {
     let sql = "SELECT eval_id, completion_tokens, compressed_size, params, \"index\", cache_key FROM trials \
                WHERE model = 'a' AND base_task = 'sort' AND params LIKE '%8%' ORDER BY \"index\" LIMIT 1";
     let row = rows(&db, sql).unwrap().remove(0);
-    let wanted = Lookalike {
+    let wanted = TrialMatch {
         eval_id: row[0].as_str().unwrap(),
         base_task: "sort",
         completion_tokens: row[1].as_u64().unwrap(),
         compressed_size: row[2].as_u64().unwrap(),
     };
-    let nobody = Lookalike { base_task: "cars", ..wanted.clone() };
+    let nobody = TrialMatch { base_task: "cars", ..wanted.clone() };
     let filter = Filter::parse(&["params.length=8".to_owned()]).unwrap();
     let found = wait(db.places(&filter, &[nobody, wanted.clone()])).unwrap();
     assert_eq!(found[0], None);

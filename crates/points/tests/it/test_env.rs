@@ -4,7 +4,8 @@ use std::path::Path;
 
 use reasonscape_core::Status;
 use reasonscape_points::{
-    Answer, Counts, EvalInfo, PointTrials, PointsDb, PointsError, Provenance, Trial, Truncation, UnitWriter,
+    Answer, EvalInfo, PointTrials, PointsDb, PointsError, Provenance, Trial, TrialCounts, Truncation,
+    UnitWriter,
 };
 use reasonscape_runner::EvalId;
 use reasonscape_runner::cache::CacheKey;
@@ -123,7 +124,7 @@ pub(crate) fn point(params: &str, manifolds: &[&str], trials: Vec<Trial>) -> Poi
     }
 }
 
-pub(crate) fn write(study: &Path, eval: &EvalInfo, task: &str, points: Vec<PointTrials>) -> Counts {
+pub(crate) fn write(study: &Path, eval: &EvalInfo, task: &str, points: Vec<PointTrials>) -> TrialCounts {
     let mut writer = UnitWriter::new(study, eval.clone(), task).unwrap();
     for point in points {
         writer.point(point).unwrap();

@@ -36,7 +36,7 @@ impl Asked {
             }
         }
         let asked = self.items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(" and ");
-        PointsError::Question(match there.as_slice() {
+        PointsError::InvalidQuery(match there.as_slice() {
             [] => format!("`{}` has no points; `reasonscape evaluate` counts them", db.study().display()),
             there => format!("nothing in the study matches {asked}; {}", there.join("; ")),
         })
@@ -216,10 +216,10 @@ pub(crate) fn evaluation<'a>(evals: &[&'a EvalInfo], name: &str) -> Result<&'a E
     };
     match called.as_slice() {
         [eval] => Ok(eval),
-        [] => Err(PointsError::Question(format!(
+        [] => Err(PointsError::InvalidQuery(format!(
             "no evaluation is called `{name}`; give an id, a name or a model: {}",
             list(evals)
         ))),
-        several => Err(PointsError::Question(format!("`{name}` may be {}; give the id", list(several)))),
+        several => Err(PointsError::InvalidQuery(format!("`{name}` may be {}; give the id", list(several)))),
     }
 }

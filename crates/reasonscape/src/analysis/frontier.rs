@@ -141,7 +141,7 @@ pub(crate) async fn frontiers(
     }
     if found.rows.is_empty() {
         let reasons = found.without.iter().map(|(task, reason)| format!("{task} {reason}"));
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "there is no frontier to look for: {}; name another parameter or widen the filter",
             reasons.collect::<Vec<_>>().join(", ")
         )));

@@ -168,7 +168,7 @@ impl Landscape {
             [] => "they have none".to_owned(),
             known => format!("there are {}", known.join(", ")),
         };
-        Err(PointsError::Question(format!("no point has the parameter `{name}`; {listed}")))
+        Err(PointsError::InvalidQuery(format!("no point has the parameter `{name}`; {listed}")))
     }
 }
 
