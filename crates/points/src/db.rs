@@ -229,8 +229,8 @@ impl PointsDb {
         estimator: Estimator,
     ) -> BoxFuture<'a, Result<Vec<PointEstimate>, PointsError>> {
         Box::pin(async move {
-            let batch = gather(self.filtered(filter, false).await?).await?;
-            let read = CountColumns::of(&batch)?;
+            let batch = collect_batch(self.filtered(filter, false).await?).await?;
+            let read = CountColumns::new(&batch)?;
             let texts = ["eval_id", "model", "template", "sampler", "base_task", "params"]
                 .map(|name| text_column(&batch, name));
             let [eval_id, model, template, sampler, base_task, params] = &texts;
@@ -291,15 +291,15 @@ impl PointsDb {
             let keys: Vec<_> = group_by
                 .iter()
                 .enumerate()
-                .map(|(place, column)| column.expression().alias(format!("key {place}")))
+                .map(|(index, column)| column.expression().alias(format!("key {index}")))
                 .collect();
             let mut sums: Vec<_> = COUNTS.iter().map(|name| sum(col(*name)).alias(*name)).collect();
             sums.push(sum(col("g")).alias("g"));
             sums.push(datafusion::functions_aggregate::count::count_all().alias("points"));
-            let batch = gather(points.aggregate(keys, sums)?).await?;
-            let read = CountColumns::of(&batch)?;
+            let batch = collect_batch(points.aggregate(keys, sums)?).await?;
+            let read = CountColumns::new(&batch)?;
             let keys = (0..group_by.len())
-                .map(|place| Ok(cast(&column(&batch, &format!("key {place}")), &DataType::Utf8)?))
+                .map(|index| Ok(cast(&column(&batch, &format!("key {index}")), &DataType::Utf8)?))
                 .collect::<Result<Vec<ArrayRef>, PointsError>>()?;
             let points = column(&batch, "points");
             let points = points.as_primitive::<Int64Type>();
@@ -334,7 +334,7 @@ impl PointsDb {
     }
 }
 
-async fn gather(frame: DataFrame) -> Result<RecordBatch, PointsError> {
+async fn collect_batch(frame: DataFrame) -> Result<RecordBatch, PointsError> {
     let schema = std::sync::Arc::new(frame.schema().as_arrow().clone());
     let batches = frame.collect().await?;
     // The plan may promise less about missing values than its batches keep.
@@ -403,7 +403,7 @@ pub(crate) struct CountColumns {
 }
 
 impl CountColumns {
-    pub(crate) fn of(batch: &RecordBatch) -> Result<Self, PointsError> {
+    pub(crate) fn new(batch: &RecordBatch) -> Result<Self, PointsError> {
         let numbers = COUNTS.iter().map(|name| cast(&column(batch, name), &DataType::Int64));
         Ok(Self {
             rows: batch.num_rows(),
@@ -422,11 +422,11 @@ impl CountColumns {
     }
 
     fn row(&self, row: usize) -> TrialCounts {
-        let number = |place: usize| {
-            let column = self.numbers[place].as_primitive::<Int64Type>();
+        let number = |index: usize| {
+            let column = self.numbers[index].as_primitive::<Int64Type>();
             if column.is_null(row) { 0 } else { column.value(row).max(0) as u64 }
         };
-        let mean = |place| Mean { sum: number(place), n: number(place + 1) };
+        let mean = |index| Mean { sum: number(index), n: number(index + 1) };
         let g = self.g.as_primitive::<Float64Type>();
         TrialCounts {
             planned: number(0),

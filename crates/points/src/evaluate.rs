@@ -25,10 +25,10 @@ use crate::{
 
 /// Changes when what is written for a trial changes for another reason than its judgement.
 const VERSION: u32 = 1;
-/// Tests beyond the plan that may be unanswered before the rest is taken to be so.
-const PATIENCE: usize = 8;
-/// Points that are handed to the writer together.
-const CHUNK: usize = 32;
+/// Consecutive tests beyond the plan without a response, after which the search for more ends.
+const MAX_GAP: usize = 8;
+/// Points that are scored in parallel and sent to the writer together.
+const POINTS_PER_BATCH: usize = 32;
 
 /// What to evaluate and how.
 #[derive(Debug, Clone, Default)]
@@ -275,7 +275,7 @@ impl Judge<'_> {
             return Ok(false);
         }
         let mut damaged = 0;
-        for points in job.points.chunks(CHUNK) {
+        for points in job.points.chunks(POINTS_PER_BATCH) {
             let judged: Vec<JudgedPoint> = points
                 .par_iter()
                 .with_max_len(1)
@@ -335,7 +335,7 @@ impl Judge<'_> {
         for test in asked(self.study, eval, point) {
             let test = test?;
             let beyond = test.index >= planned;
-            if beyond && unanswered >= PATIENCE || self.progress.stop.load(Ordering::Relaxed) {
+            if beyond && unanswered >= MAX_GAP || self.progress.stop.load(Ordering::Relaxed) {
                 break;
             }
             let mut answered = false;

@@ -68,7 +68,7 @@ pub async fn export_lines(
         let mut answer = db.trials(&unit.eval.eval_id, &unit.task, filter).await?;
         while let Some(rows) = answer.next().await? {
             for row in rows {
-                let record = Record::of(row, &mut transcripts)?;
+                let record = Record::new(row, &mut transcripts)?;
                 exported.trials += 1;
                 exported.without_text += u64::from(record.transcript.is_none());
                 let written = serde_json::to_writer(&mut *out, &record.to_json());
@@ -93,29 +93,29 @@ struct Record {
 }
 
 impl Record {
-    fn of(columns: Vec<Value>, transcripts: &mut TranscriptReader) -> Result<Self, PointsError> {
+    fn new(columns: Vec<Value>, transcripts: &mut TranscriptReader) -> Result<Self, PointsError> {
         let record = Self { columns, transcript: None };
         let transcript =
-            transcripts.find(record.text("cache_key"), record.whole("repeat"), record.text("model"))?;
+            transcripts.find(record.text("cache_key"), record.integer("repeat"), record.text("model"))?;
         Ok(Self { transcript, ..record })
     }
 
     fn column(&self, name: &str) -> &Value {
-        let place = TRIAL_COLUMNS.iter().position(|column| *column == name);
-        place.and_then(|place| self.columns.get(place)).unwrap_or(&Value::Null)
+        let index = TRIAL_COLUMNS.iter().position(|column| *column == name);
+        index.and_then(|index| self.columns.get(index)).unwrap_or(&Value::Null)
     }
 
     fn text(&self, name: &str) -> &str {
         self.column(name).as_str().unwrap_or_default()
     }
 
-    fn whole(&self, name: &str) -> u32 {
+    fn integer(&self, name: &str) -> u32 {
         self.column(name).as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
     }
 
     /// The status in a word.
     fn status(&self) -> &'static str {
-        match self.whole("status") {
+        match self.integer("status") {
             0 => "incorrect",
             1 => "correct",
             _ => "truncated",

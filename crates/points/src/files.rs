@@ -18,7 +18,7 @@ use crate::write::FileKind;
 use crate::{EvalInfo, PointsError, Provenance};
 
 /// The oldest format that is still read.
-const OLDEST: u32 = 1;
+const OLDEST_READABLE_FORMAT: u32 = 1;
 
 /// A file and what it says of itself.
 #[derive(Debug, Clone)]
@@ -35,23 +35,23 @@ pub(crate) struct FileInfo {
 /// The files of one kind in the folder of a study, in the order of their names. Files that are being written, whose
 /// names begin with a dot, are not among them.
 pub(crate) fn discover(study: &Path, kind: FileKind) -> Result<Vec<PathBuf>, PointsError> {
-    let mut folders = vec![study.join(kind.name())];
+    let mut dirs = vec![study.join(kind.name())];
     let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        let listing = match std::fs::read_dir(&folder) {
+    while let Some(dir) = dirs.pop() {
+        let listing = match std::fs::read_dir(&dir) {
             Ok(listing) => listing,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(PointsError::io("list", &folder)(error)),
+            Err(error) => return Err(PointsError::io("list", &dir)(error)),
         };
         for entry in listing {
-            let entry = entry.map_err(PointsError::io("list", &folder))?;
+            let entry = entry.map_err(PointsError::io("list", &dir))?;
             let path = entry.path();
             if entry.file_name().to_string_lossy().starts_with('.') {
                 continue;
             }
             // A link to a folder is followed, so that trials can live on another disk.
             if path.is_dir() {
-                folders.push(path);
+                dirs.push(path);
             } else if path.extension().is_some_and(|extension| extension == "parquet") {
                 files.push(path);
             }
@@ -75,11 +75,13 @@ pub(crate) fn inspect(path: &Path, kind: FileKind) -> Result<FileInfo, PointsErr
     };
     let format = value(key::FORMAT)?;
     let format = match format.parse() {
-        Ok(found @ OLDEST..=FORMAT) => found,
+        Ok(found @ OLDEST_READABLE_FORMAT..=FORMAT) => found,
         Ok(found) if found > FORMAT => {
             return Err(PointsError::Newer { path: path.to_owned(), found, known: FORMAT });
         }
-        Ok(found) => return Err(PointsError::Older { path: path.to_owned(), found, oldest: OLDEST }),
+        Ok(found) => {
+            return Err(PointsError::Older { path: path.to_owned(), found, oldest: OLDEST_READABLE_FORMAT });
+        }
         Err(_) => return Err(foreign(format!("`{format}` is no format"))),
     };
     if value(key::KIND)? != kind.name() {

@@ -98,11 +98,11 @@ impl FromStr for Column {
             return Ok(column.clone());
         }
         let names: Vec<&'static str> = Self::NAMES.iter().map(|(name, _)| *name).collect();
-        let meant = reasonscape_core::closest(text, &names)
+        let suggestion = reasonscape_core::closest(text, &names)
             .map(|name| format!(" (did you mean `{name}`?)"))
             .unwrap_or_default();
         Err(PointsError::InvalidQuery(format!(
-            "unknown column `{text}`{meant}; there are {}, facets.NAME and params.NAME",
+            "unknown column `{text}`{suggestion}; there are {}, facets.NAME and params.NAME",
             names.join(", ")
         )))
     }

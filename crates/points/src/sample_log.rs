@@ -223,17 +223,17 @@ impl<W: Write + Send> SampleLog<W> {
 /// A [`PointsError`] when the file cannot be read, or that says what is wrong with the question.
 pub fn query_parquet_file<'a>(
     path: &'a Path,
-    question: &'a str,
+    query: &'a str,
 ) -> BoxFuture<'a, Result<QueryResult, PointsError>> {
     Box::pin(async move {
         let damaged = |problem: String| PointsError::File {
             path: path.to_owned(),
             problem: format!("no Parquet file that can be read ({problem})"),
         };
-        let whole = std::fs::canonicalize(path).map_err(|error| damaged(error.to_string()))?;
+        let absolute = std::fs::canonicalize(path).map_err(|error| damaged(error.to_string()))?;
         // As an address: in a path, the engine would take brackets and stars for patterns.
-        let address =
-            url::Url::from_file_path(&whole).map_err(|()| damaged("its path has no address".to_owned()))?;
+        let address = url::Url::from_file_path(&absolute)
+            .map_err(|()| damaged("its path has no address".to_owned()))?;
         let session = SessionContext::new_with_config(SessionConfig::new().with_information_schema(true));
         for function in functions::all() {
             session.register_udf(function);
@@ -244,13 +244,13 @@ pub fn query_parquet_file<'a>(
             .map_err(|error| damaged(error.strip_backtrace()))?;
         let reading =
             SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-        let frame = session.sql_with_options(question, reading).await.map_err(|error| {
-            let said = error.strip_backtrace();
-            match missing_table(&said) {
+        let frame = session.sql_with_options(query, reading).await.map_err(|error| {
+            let message = error.strip_backtrace();
+            match missing_table(&message) {
                 Some(table) => PointsError::Query(format!(
                     "there is no table `{table}`; the rows of the file are `results`"
                 )),
-                None => PointsError::Query(said),
+                None => PointsError::Query(message),
             }
         })?;
         Ok(QueryResult { stream: frame.execute_stream().await? })

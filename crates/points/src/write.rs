@@ -105,11 +105,11 @@ impl UnitWriter {
     /// A [`PointsError`] if the disk is full or the like.
     pub fn point(&mut self, mut point: PointTrials) -> Result<(), PointsError> {
         let trials = std::mem::take(&mut point.trials);
-        let (place, seen) = self.seen.entry(point.params.clone()).or_insert_with(|| {
+        let (index, seen) = self.seen.entry(point.params.clone()).or_insert_with(|| {
             self.points.push((point.clone(), TrialCounts::default()));
             (self.points.len() - 1, HashSet::new())
         });
-        let (known, counts) = &mut self.points[*place];
+        let (known, counts) = &mut self.points[*index];
         for manifold in point.manifolds {
             if !known.manifolds.contains(&manifold) {
                 known.manifolds.push(manifold);
@@ -178,13 +178,13 @@ impl OpenFile {
         pair: &str,
     ) -> Result<Self, PointsError> {
         let path = kind.path(study, &eval.eval_id, task);
-        let folder = path.parent().expect("a file in a folder of its own");
-        std::fs::create_dir_all(folder).map_err(PointsError::io("make the folder", folder))?;
+        let dir = path.parent().expect("a file in a folder of its own");
+        std::fs::create_dir_all(dir).map_err(PointsError::io("make the folder", dir))?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".reasonscape-");
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder).map_err(PointsError::io("write in", folder))?;
+        let file = builder.tempfile_in(dir).map_err(PointsError::io("write in", dir))?;
         // Parquet's own types say all there is to say; a second schema beside them would be one more that can be damaged.
         let options = ArrowWriterOptions::new()
             .with_properties(properties(kind, eval, task, pair))
@@ -216,8 +216,8 @@ impl ClosedFile {
     fn persist(self) -> Result<(), PointsError> {
         self.file.persist(&self.path).map_err(|error| PointsError::io("replace", &self.path)(error.error))?;
         // The new name is on the disk when the folder is. Where a folder cannot be opened, the system sees to it.
-        if let Some(folder) = self.path.parent().and_then(|folder| File::open(folder).ok()) {
-            folder.sync_all().map_err(PointsError::io("write", &self.path))?;
+        if let Some(dir) = self.path.parent().and_then(|dir| File::open(dir).ok()) {
+            dir.sync_all().map_err(PointsError::io("write", &self.path))?;
         }
         Ok(())
     }

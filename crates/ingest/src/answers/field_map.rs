@@ -124,9 +124,12 @@ impl FieldMap {
             let (ours, theirs) = (ours.trim(), theirs.trim());
             let field = Field::from_name(ours).ok_or_else(|| {
                 let names = Field::ALL.map(Field::name);
-                let meant =
+                let suggestion =
                     closest(ours, &names).map_or_else(String::new, |name| format!("did you mean `{name}`? "));
-                format!("`--map {pair}`: there is no field `{ours}`; {meant}there are {}", names.join(", "))
+                format!(
+                    "`--map {pair}`: there is no field `{ours}`; {suggestion}there are {}",
+                    names.join(", ")
+                )
             })?;
             if theirs.is_empty() {
                 return Err(format!("`--map {pair}` does not say what `{ours}` is called in the file"));

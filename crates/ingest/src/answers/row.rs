@@ -222,12 +222,12 @@ fn count(raw: &str) -> Result<Option<u32>, String> {
 
 /// What the reader of JSON says, with the column but without the line, which is always the first to it.
 fn without_line(error: &serde_json::Error) -> String {
-    let said = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    match said.strip_suffix(&place) {
-        Some(said) if error.is_data() => said.to_owned(),
-        Some(said) => format!("is not JSON: {said} at column {}", error.column()),
-        None => said,
+    let message = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    match message.strip_suffix(&position) {
+        Some(message) if error.is_data() => message.to_owned(),
+        Some(message) => format!("is not JSON: {message} at column {}", error.column()),
+        None => message,
     }
 }
 

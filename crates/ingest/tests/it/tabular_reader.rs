@@ -35,7 +35,7 @@ impl Folder {
 }
 
 #[test]
-fn lines_may_have_a_mark_carriage_returns_and_blanks() {
+fn reads_lines_with_bom_carriage_returns_and_blanks() {
     let folder = Folder::new();
     let text = "\u{feff}{\"a\": 1}\r\n\r\n  {\"a\": \"ä\"}\n[1]\nnot JSON\n{\"a\": 2}";
     let rows = folder.rows("x.jsonl", text);
@@ -50,7 +50,7 @@ fn lines_may_have_a_mark_carriage_returns_and_blanks() {
 }
 
 #[test]
-fn json_is_a_list_or_lines() {
+fn reads_json_lists_and_lines() {
     let folder = Folder::new();
     let expected = [(1, Ok(json!({ "a": 1 }))), (2, Ok(json!({ "a": 2 })))];
     assert_eq!(folder.rows("list.json", "[{\"a\": 1},\n {\"a\": 2}]"), expected);
@@ -59,7 +59,7 @@ fn json_is_a_list_or_lines() {
 }
 
 #[test]
-fn a_table_of_text_is_read_by_its_first_row() {
+fn names_csv_columns_by_the_first_row() {
     let folder = Folder::new();
     let table = "\u{feff}question,answer\n\"How many, say?\",7\n\"two\nlines\",\nshort\n";
     let rows = folder.rows("x.csv", table);
@@ -76,7 +76,7 @@ fn a_table_of_text_is_read_by_its_first_row() {
 }
 
 #[test]
-fn parquet_has_lists_and_structs() {
+fn reads_lists_and_structs_from_parquet() {
     let folder = Folder::new();
     let question: ArrayRef = Arc::new(StringArray::from(vec![Some("Which?"), None]));
     let answer: ArrayRef = Arc::new(Int64Array::from(vec![1, 0]));
@@ -110,7 +110,7 @@ fn parquet_has_lists_and_structs() {
 }
 
 #[test]
-fn other_files_are_refused() {
+fn rejects_other_files() {
     let folder = Folder::new();
     fs::write(folder.path("x.txt"), "?").unwrap();
     let error = read_rows(&folder.path("x.txt"), &mut |_, _| {}).unwrap_err();

@@ -41,7 +41,7 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub fn differing<'a>(
+    pub fn disagreements<'a>(
         &'a self,
         a: &'a str,
         b: &'a str,

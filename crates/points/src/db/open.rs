@@ -74,12 +74,12 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
 
     let mut units: BTreeMap<(EvalKey, String), Unit> = BTreeMap::new();
     for file in trials {
-        units.entry((EvalKey::of(&file.eval), file.task.clone())).or_default().trials.push(file);
+        units.entry((EvalKey::new(&file.eval), file.task.clone())).or_default().trials.push(file);
     }
     let points: Vec<PointsFile> =
         points.into_par_iter().map(PointsFile::read).collect::<Result<_, PointsError>>()?;
     for file in points {
-        units.entry((EvalKey::of(&file.info.eval), file.info.task.clone())).or_default().points.push(file);
+        units.entry((EvalKey::new(&file.info.eval), file.info.task.clone())).or_default().points.push(file);
     }
 
     let mut remarks = Vec::new();
@@ -90,7 +90,7 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
             rows.extend(unit.points.into_iter().map(|file| file.rows));
             continue;
         }
-        let counted = count_anew(&unit).await?;
+        let counted = recount_unit(&unit).await?;
         remarks.push(format!(
             "the trials of `{}` on {} do not match their counters and were counted anew; `reasonscape evaluate` puts \
              that right",
@@ -117,7 +117,7 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
     })
 }
 
-async fn count_anew(unit: &Unit) -> Result<RecomputedCounts, PointsError> {
+async fn recount_unit(unit: &Unit) -> Result<RecomputedCounts, PointsError> {
     if let ([], [one, other, ..]) = (unit.trials.as_slice(), unit.points.as_slice()) {
         return Err(PointsError::InvalidQuery(format!(
             "`{}` and `{}` have counters of the same points, and no trials to tell which are the same; remove one",
@@ -142,7 +142,7 @@ struct EvalKey {
 }
 
 impl EvalKey {
-    fn of(eval: &EvalInfo) -> Self {
+    fn new(eval: &EvalInfo) -> Self {
         Self { model: eval.model.clone(), template: eval.template.clone(), sampler: eval.sampler.clone() }
     }
 }
@@ -151,7 +151,7 @@ impl EvalKey {
 fn evaluations<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<EvalInfo> {
     let mut latest: BTreeMap<EvalKey, &FileInfo> = BTreeMap::new();
     for file in files {
-        let known = latest.entry(EvalKey::of(&file.eval)).or_insert(file);
+        let known = latest.entry(EvalKey::new(&file.eval)).or_insert(file);
         if known.provenance.evaluated_ms < file.provenance.evaluated_ms {
             *known = file;
         }

@@ -11,7 +11,7 @@ use reasonscape_stats::Mode;
 use reasonscape_stats::paired_bootstrap::Outcome;
 
 use super::paired::outcome;
-use super::{PointsDb, gather, text_column};
+use super::{PointsDb, collect_batch, text_column};
 use crate::{BoxFuture, Column, Filter, PointsError};
 
 /// A number that a trial has.
@@ -66,7 +66,7 @@ impl TrialColumns {
     /// The numbers of this kind.
     ///
     /// # Panics
-    /// If [`PointsDb::outcomes`] was not asked for them.
+    /// If [`PointsDb::trial_columns`] was not asked for them.
     pub fn measure(&self, measure: Measure) -> impl Iterator<Item = Option<u64>> {
         let found = self.measures.iter().find(|(kind, _)| *kind == measure);
         let (_, numbers) = found.expect("a measure that was asked for");
@@ -135,7 +135,7 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub fn outcomes<'a>(
+    pub fn trial_columns<'a>(
         &'a self,
         filter: &'a Filter,
         measures: &'a [Measure],
@@ -171,7 +171,7 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub fn places<'a>(
+    pub fn locate_trials<'a>(
         &'a self,
         filter: &'a Filter,
         wanted: &'a [TrialMatch<'a>],
@@ -197,7 +197,7 @@ impl PointsDb {
                 "cache_key",
             ];
             let rows = self.trials_of(filter).await?.filter(condition)?.select_columns(&columns)?;
-            let batch = gather(rows).await?;
+            let batch = collect_batch(rows).await?;
             let [evals, tasks, params, keys] =
                 ["eval_id", "base_task", "params", "cache_key"].map(|name| text_column(&batch, name));
             let column = |name: &str| batch.column_by_name(name).expect("a column that was asked for");
@@ -206,7 +206,7 @@ impl PointsDb {
             let index = column("index").as_primitive::<Int64Type>();
             let repeat = column("repeat").as_primitive::<Int32Type>();
             let text = |texts: &dyn Array, row: usize| texts.as_string::<i32>().value(row).to_owned();
-            let place = |one: &TrialMatch<'_>| {
+            let location = |one: &TrialMatch<'_>| {
                 let is_alike = |row: &usize| {
                     text(&evals, *row) == one.eval_id
                         && text(&tasks, *row) == one.base_task
@@ -222,7 +222,7 @@ impl PointsDb {
                     cache_key: text(&keys, row),
                 })
             };
-            Ok(wanted.iter().map(place).collect())
+            Ok(wanted.iter().map(location).collect())
         })
     }
 
@@ -233,15 +233,15 @@ impl PointsDb {
             return Ok(trials);
         }
         let unit = [Column::EvalId, Column::BaseTask];
-        let meant = self.aggregate(&unit, filter, Mode::C_P).await?;
+        let selected = self.aggregate(&unit, filter, Mode::C_P).await?;
         let all = self.aggregate(&unit, &Filter::default(), Mode::C_P).await?;
-        let [evals, tasks] = [0, 1].map(|place| {
-            let values = meant.iter().map(|group| group.key[place].to_string());
+        let [evals, tasks] = [0, 1].map(|index| {
+            let values = selected.iter().map(|group| group.key[index].to_string());
             values.collect::<BTreeSet<String>>()
         });
         // Every evaluation that is meant on every task that is meant, and all points of each.
-        let are_whole = meant.len() == evals.len() * tasks.len()
-            && meant
+        let are_complete = selected.len() == evals.len() * tasks.len()
+            && selected
                 .iter()
                 .all(|group| all.iter().any(|every| every.key == group.key && every.points == group.points));
         // What these conditions rule out is not decoded, and most of it not even read.
@@ -249,7 +249,7 @@ impl PointsDb {
             col(name).in_list(values.into_iter().map(lit).collect(), false)
         };
         let trials = trials.filter(one_of("eval_id", evals).and(one_of("base_task", tasks)))?;
-        if are_whole {
+        if are_complete {
             return Ok(trials);
         }
         self.at_points(trials, filter).await

@@ -10,7 +10,7 @@ use datafusion::logical_expr::col;
 use datafusion::prelude::DataFrame;
 use reasonscape_stats::paired_bootstrap::{Outcome, PairedCell};
 
-use super::{PointsDb, column, gather, text_column};
+use super::{PointsDb, collect_batch, column, text_column};
 use crate::{BoxFuture, Filter, PointsError};
 
 /// What two evaluations did with the tests of a task that both were asked.
@@ -57,7 +57,7 @@ impl PointsDb {
                 vec![col("base_task_a"), col("status_a"), col("status_b"), col("guess_a")],
                 vec![datafusion::functions_aggregate::count::count_all().alias("pairs")],
             )?;
-            let batch = gather(pairs).await?;
+            let batch = collect_batch(pairs).await?;
             let tasks = text_column(&batch, "base_task_a");
             let number = |name: &str| cast(&column(&batch, name), &DataType::Int64);
             let (status_a, status_b, pairs) = (number("status_a")?, number("status_b")?, number("pairs")?);

@@ -34,11 +34,11 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] that says what is wrong with the question.
-    pub fn sql<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Result<QueryResult, PointsError>> {
+    pub fn sql<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<QueryResult, PointsError>> {
         Box::pin(async move {
             let reading =
                 SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-            let frame = self.session.sql_with_options(question, reading).await?;
+            let frame = self.session.sql_with_options(query, reading).await?;
             Ok(QueryResult { stream: frame.execute_stream().await? })
         })
     }

@@ -11,7 +11,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef
 use datafusion::datasource::MemTable;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
-use super::gather;
+use super::collect_batch;
 use super::scan::TrialsTable;
 use crate::files::FileInfo;
 use crate::schema::{self, IDENTITY};
@@ -108,8 +108,8 @@ pub(super) async fn recount(
         })
         .join(", "),
     );
-    let counted = gather(session.sql(&query).await?).await?;
-    let described = Described::of(known, files);
+    let counted = collect_batch(session.sql(&query).await?).await?;
+    let described = Described::new(known, files);
     let mut points = vec![described.complete(&counted)?];
     points.extend(described.unanswered(&points[0]));
     let points = concat_batches(&schema::POINTS, &points)?;
@@ -135,7 +135,7 @@ struct Described<'a> {
 }
 
 impl<'a> Described<'a> {
-    fn of(known: &'a [&'a RecordBatch], files: &'a [FileInfo]) -> Self {
+    fn new(known: &'a [&'a RecordBatch], files: &'a [FileInfo]) -> Self {
         let latest = files.iter().max_by_key(|file| file.provenance.evaluated_ms);
         Self { known, groups: latest.map_or(&[], |file| &file.eval.groups) }
     }

@@ -13,7 +13,7 @@ use reasonscape_core::Status;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{PointsDb, QueryResult, column, gather, text_column};
+use super::{PointsDb, QueryResult, collect_batch, column, text_column};
 use crate::{BoxFuture, Filter, PointsError, TRIAL_COLUMNS};
 
 /// A trial as it is stored.
@@ -137,9 +137,9 @@ impl PointsDb {
         points: PointSet<'a>,
         which: &'a TrialFilter,
         skip: usize,
-        most: usize,
+        max: usize,
     ) -> BoxFuture<'a, Result<Vec<StoredTrial>, PointsError>> {
-        Box::pin(async move { self.read(points.with(which.expression()), skip, most).await })
+        Box::pin(async move { self.read(points.with(which.expression()), skip, max).await })
     }
 
     /// Which trials there are at a point of one evaluation, in order. Nothing else of them is read.
@@ -153,7 +153,7 @@ impl PointsDb {
     ) -> BoxFuture<'a, Result<Vec<TrialNumber>, PointsError>> {
         Box::pin(async move {
             let trials = self.session.table("trials").await?.filter(points.with(which.expression()))?;
-            let batch = gather(trials.select_columns(&["index", "repeat"])?).await?;
+            let batch = collect_batch(trials.select_columns(&["index", "repeat"])?).await?;
             let (index, repeat) = (column(&batch, "index"), column(&batch, "repeat"));
             let index = index.as_primitive::<Int64Type>().values().iter();
             let repeat = repeat.as_primitive::<Int32Type>().values().iter();
@@ -194,8 +194,10 @@ impl PointsDb {
                 PointSet { eval_id, base_task: task, params: &params }
                     .with(Some(between.into_iter().fold(listed, Expr::and)))
             };
-            let Some(meant) = tasks.into_iter().map(of_task).reduce(Expr::or) else { return Ok(Vec::new()) };
-            let found = self.read(meant, 0, usize::MAX >> 1).await?;
+            let Some(condition) = tasks.into_iter().map(of_task).reduce(Expr::or) else {
+                return Ok(Vec::new());
+            };
+            let found = self.read(condition, 0, usize::MAX >> 1).await?;
             let is = |trial: &StoredTrial, test: &TestName<'_>| {
                 (trial.index, trial.repeat) == (test.number.index, test.number.repeat)
                     && trial.params == test.params
@@ -229,10 +231,10 @@ impl PointsDb {
     }
 
     /// The trials of which a condition holds, by coordinates, index and repeat.
-    async fn read(&self, meant: Expr, skip: usize, most: usize) -> Result<Vec<StoredTrial>, PointsError> {
+    async fn read(&self, condition: Expr, skip: usize, max: usize) -> Result<Vec<StoredTrial>, PointsError> {
         let order = ["params", "index", "repeat"].map(|name| ident(name).sort(true, false)).to_vec();
-        let trials = self.session.table("trials").await?.filter(meant)?.sort(order)?;
-        let stream = trials.limit(skip, Some(most))?.execute_stream().await?;
+        let trials = self.session.table("trials").await?.filter(condition)?.sort(order)?;
+        let stream = trials.limit(skip, Some(max))?.execute_stream().await?;
         let mut answer = QueryResult { stream };
         let mut found = Vec::new();
         while let Some(rows) = answer.next().await? {
@@ -264,7 +266,7 @@ impl PointsDb {
             let identity = ["eval_id", "base_task", "params"];
             trials = self.at_points(trials, filter).await?;
             let by = identity.iter().map(|name| col(*name)).collect();
-            let batch = gather(trials.aggregate(by, vec![count_all().alias("n")])?).await?;
+            let batch = collect_batch(trials.aggregate(by, vec![count_all().alias("n")])?).await?;
             let [eval_id, base_task, params] = identity.map(|name| text_column(&batch, name));
             let n = column(&batch, "n");
             let n = n.as_primitive::<Int64Type>();

@@ -49,7 +49,7 @@ impl<'s> Unchanged<'s> {
         }
         let Ok(rows) = points.read(FileKind::Points) else { return Ok(None) };
         let rows = concat_batches(&schema::POINTS, &rows)?;
-        let counts = CountColumns::of(&rows)?.total();
+        let counts = CountColumns::new(&rows)?.total();
         Ok((counts.n == trials.rows).then_some(counts))
     }
 }

@@ -30,16 +30,16 @@ pub async fn export_dataset(
     db: &PointsDb,
     cache: Option<&Cache>,
     filter: &Filter,
-    folder: &Path,
+    dir: &Path,
     progress: &Progress,
 ) -> Result<Exported, PointsError> {
-    if folder.exists() {
+    if dir.exists() {
         return Err(PointsError::InvalidQuery(format!(
             "`{}` is there already and is left as it is; name another folder",
-            folder.display()
+            dir.display()
         )));
     }
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let work = tempfile::Builder::new()
         .prefix(".reasonscape-")
         .tempdir_in(parent)
@@ -68,7 +68,7 @@ pub async fn export_dataset(
         std::fs::set_permissions(work.path(), std::fs::Permissions::from_mode(like))
             .map_err(PointsError::io("write", work.path()))?;
     }
-    std::fs::rename(work.path(), folder).map_err(PointsError::io("write", folder))?;
+    std::fs::rename(work.path(), dir).map_err(PointsError::io("write", dir))?;
     Ok(exported)
 }
 
@@ -91,7 +91,7 @@ async fn write(
         let mut answer = db.trials(&unit.eval.eval_id, &unit.task, filter).await?;
         while let Some(rows) = answer.next().await? {
             let records =
-                rows.into_iter().map(|row| Record::of(row, transcripts)).collect::<Result<Vec<_>, _>>()?;
+                rows.into_iter().map(|row| Record::new(row, transcripts)).collect::<Result<Vec<_>, _>>()?;
             exported.trials += records.len() as u64;
             exported.without_text +=
                 records.iter().filter(|record| record.transcript.is_none()).count() as u64;
@@ -186,8 +186,8 @@ fn messages(records: &[Record]) -> ArrayRef {
             record.transcript.iter().flat_map(|transcript| &transcript.messages)
         {
             let message = column.values();
-            for (place, value) in [role, content].into_iter().enumerate() {
-                let builder = message.field_builder::<StringBuilder>(place);
+            for (index, value) in [role, content].into_iter().enumerate() {
+                let builder = message.field_builder::<StringBuilder>(index);
                 builder.expect("both fields are text").append_value(value);
             }
             message.append(true);

@@ -210,7 +210,7 @@ fn text(text: &str) -> Value {
 }
 
 #[test]
-fn a_million_trials_add_up_to_what_a_plain_count_says() {
+fn counters_of_a_million_trials_match_a_direct_count() {
     let study = TempDir::new().unwrap();
     let places = places();
     let counted = write_large(study.path(), &places);
@@ -317,7 +317,7 @@ fn sql_total(db: &PointsDb) -> u64 {
 }
 
 #[test]
-fn a_trial_that_is_given_twice_counts_once() {
+fn counts_duplicate_trials_once() {
     let (study, eval) = small();
     let before = total(&open(study.path()));
     let twice = |ends: &str| [trials(ends, 0.5), trials(ends, 0.5)].concat();
@@ -334,7 +334,7 @@ fn a_trial_that_is_given_twice_counts_once() {
 }
 
 #[test]
-fn a_repeat_is_another_trial() {
+fn counts_repeats_as_trials() {
     let (study, eval) = small();
     let again = trials("ccc", 0.5).into_iter().map(|trial| Trial { repeat: 1, ..trial });
     let all = trials("ccc", 0.5).into_iter().chain(again).collect();
@@ -343,7 +343,7 @@ fn a_repeat_is_another_trial() {
 }
 
 #[test]
-fn a_point_that_is_given_twice_is_one_point() {
+fn merges_duplicate_points() {
     let (study, eval) = small();
     let points = vec![
         point(SHORT, &["m"], trials("cccit", 0.5)),
@@ -361,7 +361,7 @@ fn a_point_that_is_given_twice_is_one_point() {
 }
 
 #[test]
-fn a_file_of_trials_that_was_copied_changes_no_counter_and_is_remarked_on() {
+fn ignores_and_reports_copied_trial_files() {
     let (study, eval) = small();
     let before = total(&open(study.path()));
     copy(study.path(), "trials", &eval, "boolean", "copy.parquet");
@@ -389,7 +389,7 @@ fn a_file_of_trials_that_was_copied_changes_no_counter_and_is_remarked_on() {
 }
 
 #[test]
-fn two_files_that_overlap_count_what_either_has() {
+fn counts_the_union_of_overlapping_files() {
     let (study, eval) = small();
     copy(study.path(), "trials", &eval, "boolean", "first.parquet");
     // Later trials of one point, of which the first five are known, and one that was answered anew and worse.
@@ -404,7 +404,7 @@ fn two_files_that_overlap_count_what_either_has() {
 }
 
 #[test]
-fn counters_that_do_not_match_their_trials_are_counted_anew() {
+fn recounts_counters_that_do_not_match_their_trials() {
     let (study, eval) = small();
     let points = file(study.path(), "points", &eval, "boolean");
     let stale = fs::read(&points).unwrap();
@@ -433,7 +433,7 @@ fn counters_that_do_not_match_their_trials_are_counted_anew() {
 }
 
 #[test]
-fn a_point_that_nobody_answered_is_missing_and_stays_so_when_its_unit_is_counted_anew() {
+fn unanswered_points_stay_missing_after_a_recount() {
     let (study, eval) = small();
     let unanswered = PointTrials { planned: 7, ..point(r#"{"length": 32}"#, &["m"], Vec::new()) };
     write(study.path(), &eval, "boolean", vec![point(SHORT, &["m"], trials("cccit", 0.5)), unanswered]);
@@ -455,7 +455,7 @@ fn a_point_that_nobody_answered_is_missing_and_stays_so_when_its_unit_is_counted
 }
 
 #[test]
-fn counters_without_trials_are_used_as_they_are() {
+fn uses_counters_without_trials() {
     let (study, eval) = small();
     let before = total(&open(study.path()));
     fs::remove_dir_all(study.path().join("trials")).unwrap();
@@ -473,7 +473,7 @@ fn counters_without_trials_are_used_as_they_are() {
 }
 
 #[test]
-fn nothing_evaluated_is_said() {
+fn reports_a_study_without_trials() {
     let study = TempDir::new().unwrap();
     let error = wait(PointsDb::open(study.path())).unwrap_err();
     assert!(matches!(error, PointsError::Empty { .. }) && error.is_input());
@@ -481,7 +481,7 @@ fn nothing_evaluated_is_said() {
 }
 
 #[test]
-fn coordinates_that_differ_in_notation_only_are_one_group() {
+fn groups_params_that_differ_only_in_number_format() {
     let study = TempDir::new().unwrap();
     let eval = eval("alpha", "zero-shot", "greedy-2k", &[]);
     let at = |params: &str, ends: &str| point(params, &["m"], trials(ends, 0.0));

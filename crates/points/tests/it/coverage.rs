@@ -81,7 +81,7 @@ fn measure(repeats: u32, knows: f64, cut: f64) {
 }
 
 #[test]
-fn the_truth_lies_in_the_intervals_as_often_as_documented() {
+fn confidence_intervals_have_the_documented_coverage() {
     for (knows, cut) in [(0.2, 0.1), (0.8, 0.1), (0.5, 0.4)] {
         measure(120, knows, cut);
     }
@@ -89,7 +89,7 @@ fn the_truth_lies_in_the_intervals_as_often_as_documented() {
 
 #[test]
 #[ignore = "takes minutes; the small one is run with all tests"]
-fn the_truth_lies_in_the_intervals_as_often_as_documented_for_many() {
+fn confidence_intervals_have_the_documented_coverage_for_many() {
     for (knows, cut) in [(0.05, 0.1), (0.2, 0.4), (0.5, 0.1), (0.8, 0.1), (0.95, 0.4)] {
         measure(1_000, knows, cut);
     }

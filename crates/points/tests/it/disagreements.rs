@@ -37,14 +37,14 @@ fn study() -> (TempDir, [String; 2]) {
 }
 
 #[test]
-fn all_tests_that_ended_differently_are_found_and_no_other() {
+fn finds_exactly_the_tests_with_different_outcomes() {
     let (folder, [a, b]) = study();
     let db = open(folder.path());
     for (conditions, clause) in [
         (vec![], "true"),
         (vec!["base_task=sort", "params.length=4"], "a.base_task = 'sort' AND a.params LIKE '% 4}'"),
     ] {
-        let found = wait(db.differing(&a, &b, &Filter::parse(conditions).unwrap())).unwrap();
+        let found = wait(db.disagreements(&a, &b, &Filter::parse(conditions).unwrap())).unwrap();
         let mut told = BTreeSet::new();
         for point in &found {
             assert!(!point.tests.is_empty() && point.tests.is_sorted_by_key(|test| test.number));
@@ -79,7 +79,7 @@ fn all_tests_that_ended_differently_are_found_and_no_other() {
 }
 
 #[test]
-fn trials_are_found_by_their_tests_and_numbers() {
+fn finds_trials_by_test_and_number() {
     let (folder, [a, _]) = study();
     let db = open(folder.path());
     let points = PointSet { eval_id: &a, base_task: "add", params: &PARAMS[..1] };

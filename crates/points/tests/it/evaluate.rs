@@ -201,7 +201,7 @@ fn counted(db: &PointsDb, eval: &Eval) -> (u64, u64, u64) {
 }
 
 #[test]
-fn trials_are_what_the_judge_says() {
+fn trials_match_direct_scoring() {
     let env = TestEnv::new();
     let names = ["sim-strong", "sim-truncating", "sim-cheap", "sim-guessing", "sim-p0.6-t0.3"];
     let evals = names.map(|name| format!("model = \"{name}\""));
@@ -276,7 +276,7 @@ fn trials_are_what_the_judge_says() {
 }
 
 #[test]
-fn what_was_not_answered_is_missing_and_in_no_counter() {
+fn unanswered_tests_are_missing_and_not_counted() {
     let env = TestEnv::new();
     let study = env.study("", &[STRONG, CHEAP]);
     let third = |_: &Point<'_>, index: usize| index < 8 && index.is_multiple_of(3);
@@ -294,7 +294,7 @@ fn what_was_not_answered_is_missing_and_in_no_counter() {
 }
 
 #[test]
-fn what_is_damaged_is_missing_and_said() {
+fn reports_damaged_entries_and_counts_them_as_missing() {
     let env = TestEnv::new();
     let study = env.study("", &[STRONG]);
     let exchanges = env.fill(&study, &study.evals[0], |_, index| index < 8);
@@ -334,7 +334,7 @@ fn what_is_damaged_is_missing_and_said() {
 }
 
 #[test]
-fn what_has_not_changed_is_not_written_again() {
+fn does_not_rewrite_unchanged_files() {
     let env = TestEnv::new();
     let study = env.study("", &[STRONG, CHEAP]);
     env.fill_planned(&study);
@@ -368,7 +368,7 @@ fn what_has_not_changed_is_not_written_again() {
 }
 
 #[test]
-fn what_the_files_depend_on_makes_them_anew() {
+fn rewrites_files_when_their_inputs_change() {
     let env = TestEnv::new();
     let study = env.study("", &[STRONG, CHEAP]);
     env.fill_planned(&study);
@@ -411,7 +411,7 @@ fn what_the_files_depend_on_makes_them_anew() {
 }
 
 #[test]
-fn a_selection_evaluates_its_part_alone() {
+fn evaluates_only_the_selection() {
     let env = TestEnv::new();
     let study = env.study("", &[STRONG, CHEAP]);
     env.fill_planned(&study);
@@ -427,7 +427,7 @@ fn a_selection_evaluates_its_part_alone() {
 }
 
 #[test]
-fn answers_beyond_the_plan_are_taken() {
+fn scores_responses_beyond_the_plan() {
     let env = TestEnv::new();
     let study = env.study("count = 4", &[STRONG]);
     // Twelve, and one after a gap.
@@ -441,7 +441,7 @@ fn answers_beyond_the_plan_are_taken() {
 }
 
 #[test]
-fn repeats_are_trials_of_their_own_and_namespaces_models_of_their_own() {
+fn keeps_repeats_and_namespaces_apart() {
     let env = TestEnv::new();
     let apart = format!("{CHEAP}\nsampler = \"sampled-2k\"\ncache_namespace = \"q4\"");
     let study = env.study("repeats = 3", &[&format!("{CHEAP}\nsampler = \"sampled-2k\""), &apart]);
@@ -458,7 +458,7 @@ fn repeats_are_trials_of_their_own_and_namespaces_models_of_their_own() {
 }
 
 #[test]
-fn an_evaluation_that_is_stopped_leaves_the_old_files_whole() {
+fn stopping_leaves_the_old_files_unchanged() {
     let env = TestEnv::new();
     let study = env.study("", &[STRONG, CHEAP]);
     env.fill_planned(&study);

@@ -32,7 +32,7 @@ fn lines(study: &TempDir, filter: &[&str], with_cache: bool) -> (Vec<Value>, Exp
 }
 
 #[test]
-fn lines_say_what_the_log_said() {
+fn exported_lines_match_the_imported_log() {
     let study = imported();
     let (lines, exported) = lines(&study, &[], true);
     assert_eq!(exported, Exported { trials: 18, without_text: 0, stopped: false });
@@ -71,7 +71,7 @@ fn lines_say_what_the_log_said() {
 }
 
 #[test]
-fn without_a_cache_there_are_trials_but_no_texts() {
+fn exports_trials_without_texts_if_there_is_no_cache() {
     let study = imported();
     let (lines, exported) = lines(&study, &[], false);
     assert_eq!((lines.len(), exported.without_text), (18, 18));
@@ -79,7 +79,7 @@ fn without_a_cache_there_are_trials_but_no_texts() {
 }
 
 #[test]
-fn a_filter_chooses_points() {
+fn exports_only_the_filtered_points() {
     let study = imported();
     inspect(study.path(), &logs("inspect/pick.eval"), &LogOptions::default()).unwrap();
     let count = |filter: &[&str]| lines(&study, filter, true).0.len();
@@ -90,7 +90,7 @@ fn a_filter_chooses_points() {
 }
 
 #[test]
-fn a_dataset_is_whole_or_not_there() {
+fn writes_a_dataset_completely_or_not_at_all() {
     let study = imported();
     inspect(study.path(), &logs("inspect/pick.eval"), &LogOptions::default()).unwrap();
     let folder = study.path().join("dataset");

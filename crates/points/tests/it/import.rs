@@ -68,7 +68,7 @@ fn stored(db: &PointsDb) -> BTreeMap<String, (u64, u64, u64, f64, u64)> {
 }
 
 #[test]
-fn lm_eval_accuracies_are_its_own() {
+fn lm_eval_accuracies_match_its_results() {
     for (folder, model, task, metric, filter) in [
         ("chat/small", "small", "small_sums", "exact_match", "strict-match"),
         ("chat/small", "small", "small_sums", "exact_match", "flexible-extract"),
@@ -113,7 +113,7 @@ fn lm_eval_accuracies_are_its_own() {
 }
 
 #[test]
-fn what_a_line_says_is_in_the_trial() {
+fn imports_all_fields_of_an_lm_eval_line() {
     let study = TempDir::new().unwrap();
     lm_eval(study.path(), &logs("lm-eval/picks"), &chosen(&["acc"], &[], &[])).unwrap();
     let db = open(study.path());
@@ -150,7 +150,7 @@ fn what_a_line_says_is_in_the_trial() {
 }
 
 #[test]
-fn two_models_are_paired_by_document() {
+fn pairs_models_by_document() {
     let study = TempDir::new().unwrap();
     let options = chosen(&["exact_match", "hit"], &["strict-match"], &[]);
     let imported = lm_eval(study.path(), &logs("lm-eval/chat"), &options).unwrap();
@@ -211,7 +211,7 @@ fn one(imported: &Imported) -> &ImportedUnit {
 }
 
 #[test]
-fn inspect_accuracies_are_its_own() {
+fn inspect_accuracies_match_its_headers() {
     for (file, scorer, n) in [
         ("add-small.eval", "match", 18),
         ("add-large.eval", "match", 18),
@@ -245,7 +245,7 @@ fn inspect_accuracies_are_its_own() {
 }
 
 #[test]
-fn zips_of_both_kinds_are_among_the_logs() {
+fn fixtures_include_both_zip_compressions() {
     for (file, method) in
         [("add-small.eval", CompressionMethod::Zstd), ("deflated.eval", CompressionMethod::Deflated)]
     {
@@ -256,7 +256,7 @@ fn zips_of_both_kinds_are_among_the_logs() {
 }
 
 #[test]
-fn cut_off_answers_are_truncated_whatever_their_score() {
+fn truncated_answers_are_truncated_whatever_their_score() {
     let study = TempDir::new().unwrap();
     let path = logs("inspect/add-large.eval");
     let imported = inspect(study.path(), &path, &LogOptions::default()).unwrap();
@@ -279,7 +279,7 @@ fn cut_off_answers_are_truncated_whatever_their_score() {
 }
 
 #[test]
-fn what_a_sample_says_is_in_the_trial() {
+fn imports_all_fields_of_an_inspect_sample() {
     let study = TempDir::new().unwrap();
     inspect(study.path(), &logs("inspect/add-small.eval"), &LogOptions::default()).unwrap();
     let db = open(study.path());
@@ -299,7 +299,7 @@ fn what_a_sample_says_is_in_the_trial() {
 }
 
 #[test]
-fn a_json_log_gives_what_the_zip_gives() {
+fn json_and_zip_logs_give_the_same_trials() {
     let of = |file: &str| {
         let study = TempDir::new().unwrap();
         let imported = inspect(study.path(), &logs("inspect").join(file), &LogOptions::default()).unwrap();
@@ -316,7 +316,7 @@ fn a_json_log_gives_what_the_zip_gives() {
 }
 
 #[test]
-fn a_log_that_was_killed_is_imported_as_far_as_it_goes() {
+fn imports_unfinished_logs_partially() {
     let study = TempDir::new().unwrap();
     let imported = inspect(study.path(), &logs("inspect/killed.eval"), &LogOptions::default()).unwrap();
     let unit = one(&imported);
@@ -325,7 +325,7 @@ fn a_log_that_was_killed_is_imported_as_far_as_it_goes() {
 }
 
 #[test]
-fn samples_without_a_score_are_skipped_with_the_reason() {
+fn reports_why_samples_are_skipped() {
     let study = TempDir::new().unwrap();
     let imported = inspect(study.path(), &logs("inspect/fall.eval"), &LogOptions::default()).unwrap();
     assert_eq!(one(&imported).skipped, BTreeMap::from([("ended in an error", 2)]));
@@ -336,7 +336,7 @@ fn samples_without_a_score_are_skipped_with_the_reason() {
 }
 
 #[test]
-fn half_a_point_counts_by_the_threshold_and_is_never_rounded() {
+fn partial_scores_count_by_the_threshold() {
     let with = |threshold| {
         let study = TempDir::new().unwrap();
         let options = LogOptions { threshold, ..chosen(&[], &[], &["graded"]) };
@@ -349,7 +349,7 @@ fn half_a_point_counts_by_the_threshold_and_is_never_rounded() {
 }
 
 #[test]
-fn what_there_is_to_choose_from_is_listed() {
+fn lists_the_choices_of_scores() {
     let study = TempDir::new().unwrap();
     let none = LogOptions::default();
     for (said, words) in [
@@ -378,7 +378,7 @@ fn what_there_is_to_choose_from_is_listed() {
 }
 
 #[test]
-fn names_can_be_changed_and_runs_kept_apart() {
+fn renames_models_and_keeps_runs_apart() {
     let study = TempDir::new().unwrap();
     let path = logs("inspect/add-small.eval");
     for name in ["first run", "second run"] {
@@ -404,7 +404,7 @@ fn names_can_be_changed_and_runs_kept_apart() {
 }
 
 #[test]
-fn of_two_runs_the_later_is_taken_and_the_other_named() {
+fn imports_the_latest_run_and_reports_the_others() {
     let folder = TempDir::new().unwrap();
     fs::copy(logs("inspect/add-small.eval"), folder.path().join("a.eval")).unwrap();
     fs::copy(logs("inspect/add-small.eval"), folder.path().join("b.eval")).unwrap();
@@ -424,7 +424,7 @@ fn sample(value: &str, text: &str) -> String {
 }
 
 #[test]
-fn of_members_with_the_same_name_the_last_counts() {
+fn last_zip_member_of_a_name_wins() {
     let folder = TempDir::new().unwrap();
     let members = [
         ("_journal/start.json", START),
@@ -509,7 +509,7 @@ fn frames(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_member_of_several_zstd_frames_is_read_to_its_end() {
+fn reads_members_with_several_zstd_frames() {
     let text = sample("\"C\"", "so it ends");
     assert!(text.len() > 200, "several frames");
     let packed = frames(&text);
@@ -532,7 +532,7 @@ fn a_member_of_several_zstd_frames_is_read_to_its_end() {
 }
 
 #[test]
-fn scores_that_do_not_explain_themselves_need_a_threshold() {
+fn scores_outside_0_to_1_need_a_threshold() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("grades.eval");
     let members = [("_journal/start.json", START), ("samples/1_epoch_1.json", &sample("7", "x"))];
@@ -566,7 +566,7 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn hostile_zips_are_refused_with_the_remedy() {
+fn rejects_malformed_zips_with_a_remedy() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("log.eval");
     let none = LogOptions::default();
@@ -607,7 +607,7 @@ fn hostile_zips_are_refused_with_the_remedy() {
 }
 
 #[test]
-fn a_json_log_that_was_cut_is_refused() {
+fn rejects_truncated_json_logs() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("log.json");
     let whole = fs::read(logs("inspect/add.json")).unwrap();
@@ -618,7 +618,7 @@ fn a_json_log_that_was_cut_is_refused() {
 }
 
 #[test]
-fn hostile_lines_are_refused_with_the_remedy() {
+fn rejects_malformed_lines_with_a_remedy() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("samples_t_2026-01-01T00-00-00.jsonl");
     let none = LogOptions::default();
@@ -651,7 +651,7 @@ fn hostile_lines_are_refused_with_the_remedy() {
 }
 
 #[test]
-fn a_document_that_is_given_twice_counts_once() {
+fn counts_duplicate_documents_once() {
     let folder = TempDir::new().unwrap();
     let line = |id: u32, acc: &str| {
         format!(

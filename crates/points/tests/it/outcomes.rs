@@ -44,7 +44,7 @@ fn asked(db: &PointsDb, filters: &[&str]) -> Vec<TrialColumns> {
         Measure::AnswerChars,
         Measure::CompressedSize,
     ];
-    wait(db.outcomes(&Filter::parse(&filters).unwrap(), &all)).unwrap()
+    wait(db.trial_columns(&Filter::parse(&filters).unwrap(), &all)).unwrap()
 }
 
 /// The rows of a unit in an order of their own.
@@ -89,7 +89,7 @@ fn by_sql(db: &PointsDb, condition: &str) -> BTreeMap<(String, String), Vec<Vec<
 }
 
 #[test]
-fn every_filter_gives_the_trials_that_sql_gives() {
+fn trial_columns_match_sql_for_every_filter() {
     let study = study();
     let db = open(study.path());
     for (filters, condition, units, trials) in [
@@ -111,7 +111,7 @@ fn every_filter_gives_the_trials_that_sql_gives() {
 }
 
 #[test]
-fn a_trial_that_is_stored_twice_counts_once() {
+fn counts_duplicate_trials_once() {
     let study = study();
     let sort = file(study.path(), "trials", &eval("a", "zero", "greedy", &[]), "sort");
     std::fs::copy(&sort, sort.with_file_name("copy.parquet")).unwrap();
@@ -121,7 +121,7 @@ fn a_trial_that_is_stored_twice_counts_once() {
 }
 
 #[test]
-fn a_trial_is_found_by_its_numbers_where_the_filter_allows() {
+fn locates_trials_within_the_filter() {
     let study = study();
     let db = open(study.path());
     let sql = "SELECT eval_id, completion_tokens, compressed_size, params, \"index\", cache_key FROM trials \
@@ -135,13 +135,13 @@ fn a_trial_is_found_by_its_numbers_where_the_filter_allows() {
     };
     let nobody = TrialMatch { base_task: "cars", ..wanted.clone() };
     let filter = Filter::parse(&["params.length=8".to_owned()]).unwrap();
-    let found = wait(db.places(&filter, &[nobody, wanted.clone()])).unwrap();
+    let found = wait(db.locate_trials(&filter, &[nobody, wanted.clone()])).unwrap();
     assert_eq!(found[0], None);
     let place = found[1].as_ref().unwrap();
     assert_eq!((place.params.as_str(), place.repeat), (row[3].as_str().unwrap(), 0));
     assert_eq!(place.index, row[4].as_u64().unwrap());
     assert_eq!(place.cache_key, row[5].as_str().unwrap());
     let elsewhere = Filter::parse(&["params.length=4".to_owned()]).unwrap();
-    let there = wait(db.places(&elsewhere, &[wanted])).unwrap();
+    let there = wait(db.locate_trials(&elsewhere, &[wanted])).unwrap();
     assert!(there[0].as_ref().is_none_or(|place| place.params.contains('4')));
 }

@@ -29,7 +29,7 @@ fn verdicts(tasks: &[PairedTask], n: u64) -> (f64, f64) {
 }
 
 #[test]
-fn a_difference_of_three_points_is_found_with_the_promised_power_and_no_other() {
+fn paired_test_has_the_documented_power_and_level() {
     // A alone knows 4 % of the tests, B alone 1 %.
     let n = trials_for_difference(0.03, 0.05, Design::default()).unwrap();
     assert!((380..500).contains(&n), "{n}");

@@ -112,7 +112,7 @@ fn check(db: &PointsDb, name: &str) {
 }
 
 #[test]
-fn every_file_of_questions_is_asked() {
+fn runs_every_query_file() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/queries");
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
@@ -158,7 +158,7 @@ fn number(db: &PointsDb, question: &str) -> f64 {
 }
 
 #[test]
-fn functions_of_sql_are_those_of_the_statistics() {
+fn sql_functions_match_stats() {
     let study = study();
     let db = open(study.path());
     let levels = [None, Some(0.8), Some(0.99)];
@@ -211,7 +211,7 @@ fn functions_of_sql_are_those_of_the_statistics() {
 }
 
 #[test]
-fn functions_of_sql_give_for_columns_what_they_give_for_numbers() {
+fn sql_functions_agree_on_columns_and_scalars() {
     let study = study();
     let db = open(study.path());
     let question = "SELECT n, n_e, n_t, g, estimate_low('K_P', n, n_e, n_t, g), wilson_high(n_e, n_u) FROM points \
@@ -227,7 +227,7 @@ fn functions_of_sql_give_for_columns_what_they_give_for_numbers() {
 }
 
 #[test]
-fn an_answer_can_be_kept_as_parquet() {
+fn writes_query_results_as_parquet() {
     let study = study();
     let db = open(study.path());
     let path = study.path().join("answer.parquet");

@@ -158,7 +158,9 @@ async fn population(
             ))
         })?;
         let refused = |problem: String| {
-            PointsError::InvalidQuery(format!("the point `{params}` of `{name}` cannot be made again: {problem}"))
+            PointsError::InvalidQuery(format!(
+                "the point `{params}` of `{name}` cannot be made again: {problem}"
+            ))
         };
         let given = Json::parse(params).map_err(|error| refused(error.to_string()))?;
         let params = Params::new(task, &given).map_err(|error| refused(error.to_string()))?;

@@ -52,7 +52,7 @@ pub(super) async fn watched(
     by: By,
 ) -> Result<Vec<Watched>, PointsError> {
     let counted = Counted::gather(db, asked).await?;
-    let mut units = db.outcomes(&asked.filter, measures).await?;
+    let mut units = db.trial_columns(&asked.filter, measures).await?;
     let mut rows = Vec::new();
     for eval in counted.evals {
         let of_eval: Vec<Outcomes> = units.extract_if(.., |unit| unit.eval_id == eval.info.eval_id).collect();

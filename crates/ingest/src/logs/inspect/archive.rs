@@ -15,7 +15,7 @@ use crate::IngestError;
 const BATCH_BYTES: u64 = 16 << 20;
 const BATCH_SAMPLES: usize = 512;
 /// A sample larger than this is a mistake, or somebody's trap.
-const MOST_BYTES: u64 = 2 << 30;
+const MAX_SAMPLE_BYTES: u64 = 2 << 30;
 
 /// An open log. A clone costs little and reads by itself.
 #[derive(Debug, Clone)]
@@ -89,7 +89,7 @@ impl Archive {
             )
         })?;
         let mut samples = Vec::new();
-        for (place, name) in zip.file_names_raw().enumerate() {
+        for (index, name) in zip.file_names_raw().enumerate() {
             let Some(name) = name.strip_prefix(b"samples/") else { continue };
             if is_chunk(name) {
                 return Err(IngestError::file(
@@ -102,7 +102,7 @@ impl Archive {
                 ));
             }
             if name.ends_with(b".json") {
-                samples.push(place);
+                samples.push(index);
             }
         }
         Ok(Self { path: Arc::from(path), zip, samples: samples.into() })
@@ -116,8 +116,8 @@ impl Archive {
     pub(super) fn header(&mut self) -> Result<Header, IngestError> {
         let mut text = Vec::new();
         for name in ["header.json", "_journal/start.json"] {
-            if let Some(place) = self.zip.index_for_name(name) {
-                let name = self.read(place, &mut text)?;
+            if let Some(index) = self.zip.index_for_name(name) {
+                let name = self.read(index, &mut text)?;
                 return Header::parse(&self.path, &name, &text);
             }
         }
@@ -128,7 +128,7 @@ impl Archive {
     }
 
     /// Reads a member to its end and gives its name.
-    pub(super) fn read(&mut self, place: usize, into: &mut Vec<u8>) -> Result<String, IngestError> {
+    pub(super) fn read(&mut self, index: usize, into: &mut Vec<u8>) -> Result<String, IngestError> {
         let path = Arc::clone(&self.path);
         let wrong = |error: &dyn std::fmt::Display, name: &str| {
             IngestError::file(
@@ -137,13 +137,13 @@ impl Archive {
             )
         };
         let unnamed = |error: ZipError| wrong(&error, "a member");
-        let member = self.zip.by_index(place).map_err(unnamed)?;
+        let member = self.zip.by_index(index).map_err(unnamed)?;
         let name = member.name().map_err(unnamed)?.into_owned();
         into.clear();
         into.reserve(usize::try_from(member.size().min(BATCH_BYTES)).unwrap_or(0));
-        let read = member.take(MOST_BYTES).read_to_end(into).map_err(|error| wrong(&error, &name))?;
-        if read as u64 == MOST_BYTES {
-            return Err(wrong(&format_args!("it is larger than {} GB", MOST_BYTES >> 30), &name));
+        let read = member.take(MAX_SAMPLE_BYTES).read_to_end(into).map_err(|error| wrong(&error, &name))?;
+        if read as u64 == MAX_SAMPLE_BYTES {
+            return Err(wrong(&format_args!("it is larger than {} GB", MAX_SAMPLE_BYTES >> 30), &name));
         }
         Ok(name)
     }
@@ -166,9 +166,9 @@ impl Archive {
 /// Whether a member is a part of a sample that was cut into chunks: `{id}_epoch_{n}/sample.json` and its like. An id
 /// may have slashes of its own.
 fn is_chunk(name: &[u8]) -> bool {
-    let Some(folder) = name.strip_suffix(b"/sample.json") else { return false };
-    let digits = folder.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    digits > 0 && folder[..folder.len() - digits].ends_with(b"_epoch_")
+    let Some(stem) = name.strip_suffix(b"/sample.json") else { return false };
+    let digits = stem.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    digits > 0 && stem[..stem.len() - digits].ends_with(b"_epoch_")
 }
 
 #[cfg(test)]
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_are_told_from_ids_with_slashes() {
+    fn distinguishes_chunks_from_ids_with_slashes() {
         assert!(is_chunk(b"a_epoch_1/sample.json") && is_chunk(b"x/y_epoch_12/sample.json"));
         assert!(
             !is_chunk(b"sum/0_epoch_1.json")

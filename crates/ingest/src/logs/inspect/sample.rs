@@ -234,7 +234,7 @@ impl Sample<'_> {
         let stop = choice.and_then(|choice| choice.stop_reason.as_deref()).unwrap_or("unknown");
         let is_truncated = matches!(stop, "max_tokens" | "model_length" | "length");
         let usage = self.usage(model);
-        let whole = |count: fn(&Usage) -> Option<u64>| usage.and_then(count);
+        let tokens = |count: fn(&Usage) -> Option<u64>| usage.and_then(count);
         let seconds = output.and_then(|output| output.time).or(self.working_time).unwrap_or(0.0);
         let guess = match self.choices.as_ref().map_or(0, Vec::len) {
             0 | 1 => 0.0,
@@ -248,19 +248,19 @@ impl Sample<'_> {
             guess,
             is_truncated,
             finish: if is_truncated { "length".to_owned() } else { stop.to_owned() },
-            prompt_tokens: whole(|usage| {
+            prompt_tokens: tokens(|usage| {
                 let cached =
                     usage.input_tokens_cache_read.unwrap_or(0) + usage.input_tokens_cache_write.unwrap_or(0);
                 usage.input_tokens.map(|tokens| tokens + cached)
             }),
-            completion_tokens: whole(|usage| usage.output_tokens),
-            reasoning_tokens: whole(|usage| usage.reasoning_tokens),
+            completion_tokens: tokens(|usage| usage.output_tokens),
+            reasoning_tokens: tokens(|usage| usage.reasoning_tokens),
             latency_ms: (seconds * 1000.0).max(0.0) as u64,
             received_ms: self
                 .completed_at
                 .as_deref()
                 .or(self.started_at.as_deref())
-                .and_then(moment)
+                .and_then(parse_timestamp)
                 .unwrap_or(0),
             answer: match &scored.answer {
                 Value::String(text) => Some(text.clone()),
@@ -276,9 +276,9 @@ impl Sample<'_> {
 
     fn scored<'n>(&self, chosen: &ChosenScore<'n>) -> Option<(&Score, Option<&'n str>)> {
         let named = |name: &str| self.scores.as_ref().and_then(|scores| scores.get(name));
-        let whole = named(chosen.name).map(|score| (score, None));
+        let full_name = named(chosen.name).map(|score| (score, None));
         let part = || chosen.part.and_then(|(scorer, part)| named(scorer).map(|score| (score, Some(part))));
-        whole.or_else(part).or(self.score.as_ref().map(|score| (score, None)))
+        full_name.or_else(part).or(self.score.as_ref().map(|score| (score, None)))
     }
 
     /// Tokens: of the one answer, or of all turns of a conversation that had several.
@@ -309,7 +309,7 @@ fn number(value: &Value, part: Option<&str>) -> Result<f64, &'static str> {
     let value = match (value, part) {
         (Value::Object(parts), Some(part)) => parts.get(part).ok_or(skip_reason::NO_SCORE)?,
         (Value::Array(parts), Some(part)) => {
-            part.parse().ok().and_then(|place: usize| parts.get(place)).ok_or(skip_reason::NO_SCORE)?
+            part.parse().ok().and_then(|index: usize| parts.get(index)).ok_or(skip_reason::NO_SCORE)?
         }
         (value, _) => value,
     };
@@ -335,7 +335,7 @@ fn plain(target: &Value) -> String {
 }
 
 /// Milliseconds since 1970 of a time such as `2026-11-16T03:56:12.675360+00:00`.
-fn moment(text: &str) -> Option<i64> {
+fn parse_timestamp(text: &str) -> Option<i64> {
     let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
     let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
@@ -364,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_those_of_python() {
+    fn timestamps_match_python() {
         let texts = [
             "1970-01-01T00:00:00+00:00",
             "2026-11-16T03:56:12.675360+00:00",
@@ -373,14 +373,14 @@ mod tests {
         ];
         let script = "import sys, datetime\nfor line in sys.stdin.read().split():\n    print(int(datetime.datetime.fromisoformat(line).timestamp() * 1000))";
         let Some(said) = reasonscape_oracle::python(script, &texts.join("\n")) else { return };
-        let ours: Vec<String> = texts.iter().map(|text| moment(text).unwrap().to_string()).collect();
+        let ours: Vec<String> = texts.iter().map(|text| parse_timestamp(text).unwrap().to_string()).collect();
         assert_eq!(ours, said.split_whitespace().collect::<Vec<_>>());
-        assert_eq!(moment("2026-11-16T03:56:12Z"), moment("2026-11-16T03:56:12+00:00"));
-        assert_eq!(moment("yesterday"), None);
+        assert_eq!(parse_timestamp("2026-11-16T03:56:12Z"), parse_timestamp("2026-11-16T03:56:12+00:00"));
+        assert_eq!(parse_timestamp("yesterday"), None);
     }
 
     #[test]
-    fn early_logs_have_other_keys() {
+    fn reads_keys_of_early_logs() {
         let text = r#"{"id": 7, "epoch": 2, "input": "q", "target": ["a", "b"], "score": {"value": "C"},
             "output": {"choices": [{"message": {"role": "assistant", "content": "a", "reasoning": "since"},
             "stop_reason": "length"}]}}"#;

@@ -207,12 +207,12 @@ fn requests(arguments: &Value) -> Vec<Request<'_>> {
             let mut numbered: Vec<(usize, Request<'_>)> = members
                 .iter()
                 .filter_map(|(name, arguments)| {
-                    let place = name.strip_prefix("gen_args_")?.parse().ok()?;
+                    let index = name.strip_prefix("gen_args_")?.parse().ok()?;
                     let continuation = arguments.get("arg_1").and_then(Value::as_str);
-                    Some((place, Request { prompt: arguments.get("arg_0")?, continuation }))
+                    Some((index, Request { prompt: arguments.get("arg_0")?, continuation }))
                 })
                 .collect();
-            numbered.sort_by_key(|(place, _)| *place);
+            numbered.sort_by_key(|(index, _)| *index);
             numbered.into_iter().map(|(_, request)| request).collect()
         }
         Value::Array(items) => items

@@ -133,7 +133,7 @@ pub(super) async fn examples(
             compressed_size: suspect.size,
         })
         .collect();
-    let places = db.places(&asked.filter, &wanted).await?;
+    let places = db.locate_trials(&asked.filter, &wanted).await?;
     let replies = if suspects.is_empty() { None } else { Replies::open(db) };
     let found = suspects.into_iter().zip(places).filter_map(|(suspect, place)| {
         let place = place?;
