@@ -1,4 +1,4 @@
-//! What need not be evaluated again.
+//! Finds files that need not be written again.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::schema;
 use crate::write::FileKind;
 use crate::{PointsError, TrialCounts};
 
-/// Knows the files that are there and what has come into the cache since they were written.
-pub(super) struct Unchanged<'s> {
+/// Compares existing files with what has been added to the cache since they were written.
+pub(super) struct UpToDate<'s> {
     study: &'s Path,
     reader: &'s Reader,
     changes: HashMap<Mark, Changes>,
 }
 
-impl<'s> Unchanged<'s> {
+impl<'s> UpToDate<'s> {
     pub(super) fn new(study: &'s Path, reader: &'s Reader) -> Self {
         Self { study, reader, changes: HashMap::new() }
     }
