@@ -1,5 +1,6 @@
 //! `PointsDB`: the points of a study, its trials, and SQL over both.
 
+mod columns;
 mod disagreements;
 mod open;
 mod outcomes;
@@ -14,9 +15,9 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use datafusion::arrow::compute::{cast, concat_batches};
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::DataType;
 use datafusion::functions_aggregate::sum::sum;
 use datafusion::logical_expr::{col, lit, when};
 use datafusion::prelude::{DataFrame, SessionContext, array_empty};
@@ -24,13 +25,15 @@ use datafusion::scalar::ScalarValue;
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
+pub(crate) use self::columns::CountColumns;
+use self::columns::{COUNT_COLUMNS, IntColumn, TextColumn, collect_batch, column};
 pub use self::disagreements::{PointDisagreements, TestDisagreement};
 pub use self::outcomes::{Measure, TrialColumns, TrialLocation, TrialMatch};
 pub use self::paired::PairedTask;
 pub use self::query_result::QueryResult;
 pub use self::trials_page::{PointSet, PointTrialCount, StoredTrial, TestName, TrialFilter, TrialNumber};
 
-use crate::{BoxFuture, Column, EvalInfo, Filter, Mean, PointsError, Provenance, TrialCounts};
+use crate::{BoxFuture, Column, EvalInfo, Filter, PointsError, Provenance, TrialCounts};
 
 /// The trials and counters of a study, open for questions.
 ///
@@ -154,22 +157,6 @@ pub struct Group {
     pub estimate: Interval,
 }
 
-/// The counts of a point by name, in the order in which they are added up and read back.
-const COUNTS: [&str; 12] = [
-    "planned",
-    "n",
-    "n_e",
-    "n_t",
-    "prompt_tokens_sum",
-    "prompt_tokens_n",
-    "completion_tokens_sum",
-    "completion_tokens_n",
-    "reasoning_tokens_sum",
-    "reasoning_tokens_n",
-    "latency_ms_sum",
-    "compressed_size_sum",
-];
-
 impl PointsDb {
     /// Opens what `evaluate` wrote in the folder of a study.
     ///
@@ -231,9 +218,9 @@ impl PointsDb {
         Box::pin(async move {
             let batch = collect_batch(self.filtered(filter, false).await?).await?;
             let read = CountColumns::new(&batch)?;
-            let texts = ["eval_id", "model", "template", "sampler", "base_task", "params"]
-                .map(|name| text_column(&batch, name));
-            let [eval_id, model, template, sampler, base_task, params] = &texts;
+            let [eval_id, model, template, sampler, base_task, params] =
+                ["eval_id", "model", "template", "sampler", "base_task", "params"]
+                    .map(|name| TextColumn::new(&batch, name));
             let manifolds = column(&batch, "manifolds");
             let manifolds = manifolds.as_list::<i32>();
             let mut points = (0..batch.num_rows())
@@ -241,12 +228,12 @@ impl PointsDb {
                     let counts = read.row(row);
                     let on = cast(&manifolds.value(row), &DataType::Utf8)?;
                     Ok(PointEstimate {
-                        eval_id: eval_id.as_string::<i32>().value(row).to_owned(),
-                        model: model.as_string::<i32>().value(row).to_owned(),
-                        template: template.as_string::<i32>().value(row).to_owned(),
-                        sampler: sampler.as_string::<i32>().value(row).to_owned(),
-                        base_task: base_task.as_string::<i32>().value(row).to_owned(),
-                        params: params.as_string::<i32>().value(row).to_owned(),
+                        eval_id: eval_id.value(row).to_owned(),
+                        model: model.value(row).to_owned(),
+                        template: template.value(row).to_owned(),
+                        sampler: sampler.value(row).to_owned(),
+                        base_task: base_task.value(row).to_owned(),
+                        params: params.value(row).to_owned(),
                         manifolds: on.as_string::<i32>().iter().flatten().map(ToOwned::to_owned).collect(),
                         estimate: estimator.estimate(&counts)?,
                         counts,
@@ -293,7 +280,7 @@ impl PointsDb {
                 .enumerate()
                 .map(|(index, column)| column.expression().alias(format!("key {index}")))
                 .collect();
-            let mut sums: Vec<_> = COUNTS.iter().map(|name| sum(col(*name)).alias(*name)).collect();
+            let mut sums: Vec<_> = COUNT_COLUMNS.iter().map(|name| sum(col(*name)).alias(*name)).collect();
             sums.push(sum(col("g")).alias("g"));
             sums.push(datafusion::functions_aggregate::count::count_all().alias("points"));
             let batch = collect_batch(points.aggregate(keys, sums)?).await?;
@@ -301,8 +288,7 @@ impl PointsDb {
             let keys = (0..group_by.len())
                 .map(|index| Ok(cast(&column(&batch, &format!("key {index}")), &DataType::Utf8)?))
                 .collect::<Result<Vec<ArrayRef>, PointsError>>()?;
-            let points = column(&batch, "points");
-            let points = points.as_primitive::<Int64Type>();
+            let points = IntColumn::new(&batch, "points");
             let mut groups = Vec::new();
             for row in 0..batch.num_rows() {
                 // Without columns there is always one row, even if nothing was added up.
@@ -332,22 +318,6 @@ impl PointsDb {
         }
         Ok(points)
     }
-}
-
-async fn collect_batch(frame: DataFrame) -> Result<RecordBatch, PointsError> {
-    let schema = std::sync::Arc::new(frame.schema().as_arrow().clone());
-    let batches = frame.collect().await?;
-    // The plan may promise less about missing values than its batches keep.
-    let schema = batches.first().map_or(schema, RecordBatch::schema);
-    Ok(concat_batches(&schema, &batches)?)
-}
-
-fn column(batch: &RecordBatch, name: &str) -> ArrayRef {
-    std::sync::Arc::clone(batch.column_by_name(name).expect("a column that was asked for"))
-}
-
-fn text_column(batch: &RecordBatch, name: &str) -> ArrayRef {
-    cast(&column(batch, name), &DataType::Utf8).expect("text is text")
 }
 
 /// A coordinate that reads as a number is one.
@@ -393,52 +363,4 @@ fn compare_keys(a: &[Value], b: &[Value]) -> Ordering {
         (a, b) => kind(a).cmp(&kind(b)),
     };
     a.iter().zip(b).map(|(a, b)| order(a, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-}
-
-/// The columns that counts are read from.
-pub(crate) struct CountColumns {
-    rows: usize,
-    numbers: Vec<ArrayRef>,
-    g: ArrayRef,
-}
-
-impl CountColumns {
-    pub(crate) fn new(batch: &RecordBatch) -> Result<Self, PointsError> {
-        let numbers = COUNTS.iter().map(|name| cast(&column(batch, name), &DataType::Int64));
-        Ok(Self {
-            rows: batch.num_rows(),
-            numbers: numbers.collect::<Result<_, _>>()?,
-            g: cast(&column(batch, "g"), &DataType::Float64)?,
-        })
-    }
-
-    /// All rows together.
-    pub(crate) fn total(&self) -> TrialCounts {
-        let mut total = TrialCounts::default();
-        for row in 0..self.rows {
-            total += self.row(row);
-        }
-        total
-    }
-
-    fn row(&self, row: usize) -> TrialCounts {
-        let number = |index: usize| {
-            let column = self.numbers[index].as_primitive::<Int64Type>();
-            if column.is_null(row) { 0 } else { column.value(row).max(0) as u64 }
-        };
-        let mean = |index| Mean { sum: number(index), n: number(index + 1) };
-        let g = self.g.as_primitive::<Float64Type>();
-        TrialCounts {
-            planned: number(0),
-            n: number(1),
-            n_e: number(2),
-            n_t: number(3),
-            g: if g.is_null(row) { 0.0 } else { g.value(row) },
-            prompt_tokens: mean(4),
-            completion_tokens: mean(6),
-            reasoning_tokens: mean(8),
-            latency_ms: number(10),
-            compressed_size: number(11),
-        }
-    }
 }

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::logical_expr::col;
 use futures_util::StreamExt;
 use reasonscape_core::Status;
 
-use super::{PointsDb, TrialNumber, column, text_column};
+use super::columns::{IntColumn, TextColumn};
+use super::{PointsDb, TrialNumber};
 use crate::{BoxFuture, Filter, PointsError};
 
 /// The tests of a point that ended differently for two evaluations; there is one at least.
@@ -54,19 +52,17 @@ impl PointsDb {
             let mut found: BTreeMap<(String, String), Vec<TestDisagreement>> = BTreeMap::new();
             while let Some(batch) = batches.next().await {
                 let batch = batch?;
-                let [tasks, params] = ["base_task_a", "params_a"].map(|name| text_column(&batch, name));
-                let (tasks, params) = (tasks.as_string::<i32>(), params.as_string::<i32>());
+                let [tasks, params] = ["base_task_a", "params_a"].map(|name| TextColumn::new(&batch, name));
                 let [index, repeat, status_a, status_b] =
-                    ["index_a", "repeat_a", "status_a", "status_b"].map(|name| numbers(&batch, name));
+                    ["index_a", "repeat_a", "status_a", "status_b"].map(|name| IntColumn::new(&batch, name));
                 let test = |row: usize| -> Result<TestDisagreement, PointsError> {
-                    let value = |column: &ArrayRef| column.as_primitive::<Int64Type>().value(row);
                     Ok(TestDisagreement {
                         number: TrialNumber {
-                            index: value(&index).cast_unsigned(),
-                            repeat: value(&repeat).cast_unsigned() as u32,
+                            index: index.value(row).cast_unsigned(),
+                            repeat: repeat.value(row).cast_unsigned() as u32,
                         },
-                        a: status(value(&status_a))?,
-                        b: status(value(&status_b))?,
+                        a: status(status_a.value(row))?,
+                        b: status(status_b.value(row))?,
                     })
                 };
                 // Tests of one point mostly come together.
@@ -91,10 +87,6 @@ impl PointsDb {
                 .collect())
         })
     }
-}
-
-fn numbers(batch: &RecordBatch, name: &str) -> ArrayRef {
-    cast(&column(batch, name), &DataType::Int64).expect("numbers are numbers")
 }
 
 fn status(code: i64) -> Result<Status, PointsError> {

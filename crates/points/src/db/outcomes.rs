@@ -10,8 +10,9 @@ use futures_util::StreamExt;
 use reasonscape_stats::Mode;
 use reasonscape_stats::paired_bootstrap::Outcome;
 
+use super::PointsDb;
+use super::columns::{IntColumn, TextColumn, collect_batch};
 use super::paired::outcome;
-use super::{PointsDb, collect_batch, text_column};
 use crate::{BoxFuture, Column, Filter, PointsError};
 
 /// A number that a trial has.
@@ -148,8 +149,7 @@ impl PointsDb {
             let mut found: BTreeMap<(String, String), TrialColumns> = BTreeMap::new();
             while let Some(batch) = batches.next().await {
                 let batch = batch?;
-                let (evals, tasks) = (text_column(&batch, "eval_id"), text_column(&batch, "base_task"));
-                let (evals, tasks) = (evals.as_string::<i32>(), tasks.as_string::<i32>());
+                let [evals, tasks] = ["eval_id", "base_task"].map(|name| TextColumn::new(&batch, name));
                 // A file holds one evaluation and one task, so that what belongs together mostly comes together.
                 let mut start = 0;
                 while start < batch.num_rows() {
@@ -199,27 +199,23 @@ impl PointsDb {
             let rows = self.trials_of(filter).await?.filter(condition)?.select_columns(&columns)?;
             let batch = collect_batch(rows).await?;
             let [evals, tasks, params, keys] =
-                ["eval_id", "base_task", "params", "cache_key"].map(|name| text_column(&batch, name));
-            let column = |name: &str| batch.column_by_name(name).expect("a column that was asked for");
-            let [tokens, sizes] =
-                ["completion_tokens", "compressed_size"].map(|name| column(name).as_primitive::<Int64Type>());
-            let index = column("index").as_primitive::<Int64Type>();
-            let repeat = column("repeat").as_primitive::<Int32Type>();
-            let text = |texts: &dyn Array, row: usize| texts.as_string::<i32>().value(row).to_owned();
+                ["eval_id", "base_task", "params", "cache_key"].map(|name| TextColumn::new(&batch, name));
+            let [tokens, sizes, index, repeat] = ["completion_tokens", "compressed_size", "index", "repeat"]
+                .map(|name| IntColumn::new(&batch, name));
             let location = |one: &TrialMatch<'_>| {
-                let is_alike = |row: &usize| {
-                    text(&evals, *row) == one.eval_id
-                        && text(&tasks, *row) == one.base_task
-                        && tokens.value(*row) as u64 == one.completion_tokens
-                        && sizes.value(*row) as u64 == one.compressed_size
+                let matches = |row: &usize| {
+                    evals.value(*row) == one.eval_id
+                        && tasks.value(*row) == one.base_task
+                        && tokens.value(*row).cast_unsigned() == one.completion_tokens
+                        && sizes.value(*row).cast_unsigned() == one.compressed_size
                 };
-                let order = |row: &usize| (text(&params, *row), index.value(*row), repeat.value(*row));
-                let row = (0..batch.num_rows()).filter(is_alike).min_by_key(order)?;
+                let order = |row: &usize| (params.value(*row), index.value(*row), repeat.value(*row));
+                let row = (0..batch.num_rows()).filter(matches).min_by_key(order)?;
                 Some(TrialLocation {
-                    params: text(&params, row),
+                    params: params.value(row).to_owned(),
                     index: index.value(row).cast_unsigned(),
-                    repeat: repeat.value(row).cast_unsigned(),
-                    cache_key: text(&keys, row),
+                    repeat: repeat.value(row).cast_unsigned() as u32,
+                    cache_key: keys.value(row).to_owned(),
                 })
             };
             Ok(wanted.iter().map(location).collect())

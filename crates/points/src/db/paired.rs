@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use datafusion::arrow::array::AsArray;
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
+use datafusion::arrow::datatypes::Float64Type;
 use datafusion::common::JoinType;
 use datafusion::logical_expr::col;
 use datafusion::prelude::DataFrame;
 use reasonscape_stats::paired_bootstrap::{Outcome, PairedCell};
 
-use super::{PointsDb, collect_batch, column, text_column};
+use super::PointsDb;
+use super::columns::{IntColumn, TextColumn, collect_batch, column};
 use crate::{BoxFuture, Filter, PointsError};
 
 /// What two evaluations did with the tests of a task that both were asked.
@@ -58,17 +58,17 @@ impl PointsDb {
                 vec![datafusion::functions_aggregate::count::count_all().alias("pairs")],
             )?;
             let batch = collect_batch(pairs).await?;
-            let tasks = text_column(&batch, "base_task_a");
-            let number = |name: &str| cast(&column(&batch, name), &DataType::Int64);
-            let (status_a, status_b, pairs) = (number("status_a")?, number("status_b")?, number("pairs")?);
+            let tasks = TextColumn::new(&batch, "base_task_a");
+            let [status_a, status_b, pairs] =
+                ["status_a", "status_b", "pairs"].map(|name| IntColumn::new(&batch, name));
             let guesses = column(&batch, "guess_a");
             let mut found: BTreeMap<&str, Vec<PairedCell>> = BTreeMap::new();
             for row in 0..batch.num_rows() {
-                found.entry(tasks.as_string::<i32>().value(row)).or_default().push(PairedCell {
-                    a: outcome(status_a.as_primitive::<Int64Type>().value(row))?,
-                    b: outcome(status_b.as_primitive::<Int64Type>().value(row))?,
+                found.entry(tasks.value(row)).or_default().push(PairedCell {
+                    a: outcome(status_a.value(row))?,
+                    b: outcome(status_b.value(row))?,
                     guess: guesses.as_primitive::<Float64Type>().value(row),
-                    count: pairs.as_primitive::<Int64Type>().value(row) as u64,
+                    count: pairs.value(row) as u64,
                 });
             }
             Ok(found

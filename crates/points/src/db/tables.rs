@@ -11,7 +11,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef
 use datafusion::datasource::MemTable;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
-use super::collect_batch;
+use super::columns::collect_batch;
 use super::scan::TrialsTable;
 use crate::files::FileInfo;
 use crate::schema::{self, IDENTITY};

@@ -5,15 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use datafusion::arrow::array::AsArray;
-use datafusion::arrow::datatypes::{Int32Type, Int64Type};
 use datafusion::functions_aggregate::count::count_all;
 use datafusion::logical_expr::{Expr, col, ident, lit};
 use reasonscape_core::Status;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{PointsDb, QueryResult, collect_batch, column, text_column};
+use super::columns::{IntColumn, TextColumn, collect_batch};
+use super::{PointsDb, QueryResult};
 use crate::{BoxFuture, Filter, PointsError, TRIAL_COLUMNS};
 
 /// A trial as it is stored.
@@ -154,14 +153,12 @@ impl PointsDb {
         Box::pin(async move {
             let trials = self.session.table("trials").await?.filter(points.with(which.expression()))?;
             let batch = collect_batch(trials.select_columns(&["index", "repeat"])?).await?;
-            let (index, repeat) = (column(&batch, "index"), column(&batch, "repeat"));
-            let index = index.as_primitive::<Int64Type>().values().iter();
-            let repeat = repeat.as_primitive::<Int32Type>().values().iter();
-            let number = |(index, repeat): (&i64, &i32)| TrialNumber {
-                index: index.cast_unsigned(),
-                repeat: repeat.cast_unsigned(),
+            let (index, repeat) = (IntColumn::new(&batch, "index"), IntColumn::new(&batch, "repeat"));
+            let number = |row: usize| TrialNumber {
+                index: index.value(row).cast_unsigned(),
+                repeat: repeat.value(row).cast_unsigned() as u32,
             };
-            let mut found: Vec<TrialNumber> = index.zip(repeat).map(number).collect();
+            let mut found: Vec<TrialNumber> = (0..batch.num_rows()).map(number).collect();
             found.sort_unstable();
             Ok(found)
         })
@@ -267,17 +264,13 @@ impl PointsDb {
             trials = self.at_points(trials, filter).await?;
             let by = identity.iter().map(|name| col(*name)).collect();
             let batch = collect_batch(trials.aggregate(by, vec![count_all().alias("n")])?).await?;
-            let [eval_id, base_task, params] = identity.map(|name| text_column(&batch, name));
-            let n = column(&batch, "n");
-            let n = n.as_primitive::<Int64Type>();
-            let text = |column: &datafusion::arrow::array::ArrayRef, row: usize| {
-                column.as_string::<i32>().value(row).to_owned()
-            };
+            let [eval_id, base_task, params] = identity.map(|name| TextColumn::new(&batch, name));
+            let n = IntColumn::new(&batch, "n");
             Ok((0..batch.num_rows())
                 .map(|row| PointTrialCount {
-                    eval_id: text(&eval_id, row),
-                    base_task: text(&base_task, row),
-                    params: text(&params, row),
+                    eval_id: eval_id.value(row).to_owned(),
+                    base_task: base_task.value(row).to_owned(),
+                    params: params.value(row).to_owned(),
                     n: n.value(row) as u64,
                 })
                 .collect())
