@@ -5,7 +5,7 @@ mod loops;
 mod spread;
 
 use rayon::prelude::*;
-use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError, StoredTrial};
+use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError, StoredTrial, TrialColumns};
 use reasonscape_stats::effect::{Effect, Sample, Size};
 use reasonscape_stats::paired_bootstrap::Outcome;
 use reasonscape_stats::{Confidence, wilson};
@@ -191,7 +191,7 @@ fn of_eval(
     Ok((rows.collect::<Result<_, _>>()?, suspects))
 }
 
-fn weigh(unit: &Outcomes) -> Vec<Weighed> {
+fn weigh(unit: &TrialColumns) -> Vec<Weighed> {
     let tokens = unit.measure(Measure::CompletionTokens).zip(unit.measure(Measure::ReasoningTokens));
     let letters = unit.measure(Measure::ReasoningChars).zip(unit.measure(Measure::AnswerChars));
     let sizes = unit.status.iter().zip(unit.measure(Measure::CompressedSize));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reasonscape_points::{Column, Counts, EvalInfo, Filter, PointsDb, PointsError, Value};
+use reasonscape_points::{Column, EvalInfo, Filter, PointsDb, PointsError, TrialCounts, Value};
 use reasonscape_stats::Mode;
 
 /// Which part of a study is meant.
@@ -102,7 +102,7 @@ pub(super) struct CountedEval {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CountedTask {
     pub(super) points: u64,
-    pub(super) counts: Counts,
+    pub(super) counts: TrialCounts,
 }
 
 impl Counted {
@@ -138,8 +138,8 @@ impl Counted {
 
 impl CountedEval {
     /// Everything together.
-    pub(super) fn total(&self) -> Counts {
-        let mut total = Counts::default();
+    pub(super) fn total(&self) -> TrialCounts {
+        let mut total = TrialCounts::default();
         for task in self.tasks.values() {
             total += task.counts;
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use reasonscape_core::zeta::{MetricsSummary, Rules};
 use reasonscape_figures::Kind;
-use reasonscape_points::Progress;
+use reasonscape_ingest::Progress;
 use reasonscape_stats::StatsError;
 use serde::Serialize;
 

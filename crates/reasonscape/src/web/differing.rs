@@ -1,7 +1,7 @@
 //! Tests that ended differently for two evaluations, in the order in which they are shown.
 
 use reasonscape_core::Status;
-use reasonscape_points::{DifferingPoint, DifferingTest, TestName};
+use reasonscape_points::{PointDisagreements, TestDisagreement, TestName};
 
 use super::listing::Coordinates;
 use super::problem::Problem;
@@ -42,7 +42,7 @@ impl Right {
         })
     }
 
-    fn holds(self, test: &DifferingTest) -> bool {
+    fn holds(self, test: &TestDisagreement) -> bool {
         let (a, b) = (test.a == Status::Correct, test.b == Status::Correct);
         match self {
             Self::One => a != b,
@@ -56,11 +56,11 @@ impl Right {
 /// The tests, by task, coordinates, index and repeat.
 #[derive(Debug)]
 pub(super) struct Differing {
-    points: Vec<DifferingPoint>,
+    points: Vec<PointDisagreements>,
 }
 
 impl Differing {
-    pub(super) fn of(points: Vec<DifferingPoint>) -> Self {
+    pub(super) fn of(points: Vec<PointDisagreements>) -> Self {
         let mut keyed: Vec<_> =
             points.into_iter().map(|point| (Coordinates::of(&point.params), point)).collect();
         keyed.sort_by(|(params_a, a), (params_b, b)| {
@@ -115,12 +115,12 @@ mod tests {
     use super::*;
     use reasonscape_points::TrialNumber;
 
-    fn test(index: u64, a: Status, b: Status) -> DifferingTest {
-        DifferingTest { number: TrialNumber { index, repeat: 0 }, a, b }
+    fn test(index: u64, a: Status, b: Status) -> TestDisagreement {
+        TestDisagreement { number: TrialNumber { index, repeat: 0 }, a, b }
     }
 
     fn some() -> Differing {
-        let point = |task: &str, params: &str, tests| DifferingPoint {
+        let point = |task: &str, params: &str, tests| PointDisagreements {
             base_task: task.to_owned(),
             params: params.to_owned(),
             tests,

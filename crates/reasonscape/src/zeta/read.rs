@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use anyhow::Context;
 use rayon::prelude::*;
 use reasonscape_core::zeta::{Rules, Summary, measure};
-use reasonscape_points::Progress;
+use reasonscape_ingest::Progress;
 use serde::Serialize;
 
 use super::blocks::Blocks;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reasonscape_points::{Lookalike, PointsDb, PointsError};
+use reasonscape_points::{PointsDb, PointsError, TrialMatch};
 use reasonscape_runner::Study;
 use reasonscape_runner::cache::{Cache, CacheKey, EntryId};
 use reasonscape_stats::paired_bootstrap::Outcome;
@@ -124,9 +124,9 @@ pub(super) async fn examples(
         a.bits.total_cmp(&b.bits).then_with(|| (&a.eval_id, &a.task).cmp(&(&b.eval_id, &b.task)))
     });
     suspects.truncate(most);
-    let wanted: Vec<Lookalike<'_>> = suspects
+    let wanted: Vec<TrialMatch<'_>> = suspects
         .iter()
-        .map(|suspect| Lookalike {
+        .map(|suspect| TrialMatch {
             eval_id: &suspect.eval_id,
             base_task: &suspect.task,
             completion_tokens: suspect.completion_tokens,
