@@ -1,6 +1,6 @@
 //! Counting trials.
 
-use reasonscape_core::Outcome;
+use reasonscape_core::Status;
 use reasonscape_stats::{Counters, StatsError};
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use crate::Trial;
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Counts {
+pub struct TrialCounts {
     /// Trials that were planned; those that were not answered are missing.
     pub planned: u64,
     /// Trials that were answered.
@@ -70,7 +70,7 @@ impl std::ops::AddAssign for Mean {
     }
 }
 
-impl Counts {
+impl TrialCounts {
     /// Completed trials.
     pub fn n_u(&self) -> u64 {
         self.n.saturating_sub(self.n_t)
@@ -94,11 +94,11 @@ impl Counts {
     pub(crate) fn add(&mut self, trial: &Trial) {
         self.n += 1;
         match trial.status {
-            Outcome::Truncated => self.n_t += 1,
-            Outcome::Correct => self.n_e += 1,
-            Outcome::Incorrect => {}
+            Status::Truncated => self.n_t += 1,
+            Status::Correct => self.n_e += 1,
+            Status::Incorrect => {}
         }
-        if trial.status != Outcome::Truncated {
+        if trial.status != Status::Truncated {
             self.g += trial.guess;
         }
         self.prompt_tokens.add(trial.prompt_tokens);
@@ -109,7 +109,7 @@ impl Counts {
     }
 }
 
-impl std::ops::AddAssign for Counts {
+impl std::ops::AddAssign for TrialCounts {
     fn add_assign(&mut self, other: Self) {
         self.planned += other.planned;
         self.n += other.n;

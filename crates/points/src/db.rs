@@ -1,22 +1,23 @@
 //! `PointsDB`: the points of a study, its trials, and SQL over both.
 
-mod answer;
-mod browse;
-mod differ;
-mod load;
+mod columns;
+mod disagreements;
+mod open;
 mod outcomes;
 mod paired;
+mod query_result;
 mod scan;
 mod tables;
 mod trials;
+mod trials_page;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use datafusion::arrow::compute::{cast, concat_batches};
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::DataType;
 use datafusion::functions_aggregate::sum::sum;
 use datafusion::logical_expr::{col, lit, when};
 use datafusion::prelude::{DataFrame, SessionContext, array_empty};
@@ -24,14 +25,15 @@ use datafusion::scalar::ScalarValue;
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
-pub use self::answer::Answer;
-pub(crate) use self::answer::values;
-pub use self::browse::{PointsOf, StoredTrial, TestName, TrialFilter, TrialNumber, TrialsAt};
-pub use self::differ::{DifferingPoint, DifferingTest};
-pub use self::outcomes::{Lookalike, Measure, Outcomes, TrialPlace};
+pub(crate) use self::columns::CountColumns;
+use self::columns::{COUNT_COLUMNS, IntColumn, TextColumn, collect_batch, column};
+pub use self::disagreements::{PointDisagreements, TestDisagreement};
+pub use self::outcomes::{Measure, TrialColumns, TrialLocation, TrialMatch};
 pub use self::paired::PairedTask;
+pub use self::query_result::QueryResult;
+pub use self::trials_page::{PointSet, PointTrialCount, StoredTrial, TestName, TrialFilter, TrialNumber};
 
-use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError, Provenance, Work};
+use crate::{BoxFuture, Column, EvalInfo, Filter, PointsError, Provenance, TrialCounts};
 
 /// The trials and counters of a study, open for questions.
 ///
@@ -40,7 +42,7 @@ use crate::{Column, Counts, EvalInfo, Filter, Mean, PointsError, Provenance, Wor
 pub struct PointsDb {
     study: PathBuf,
     evals: Vec<EvalInfo>,
-    sources: Vec<Source>,
+    sources: Vec<UnitProvenance>,
     /// Evaluations of which nobody wrote down why answers ended.
     truncation_unknown: BTreeSet<String>,
     /// Evaluations that were imported, with the log that each of their tasks comes from.
@@ -63,7 +65,7 @@ impl std::fmt::Debug for PointsDb {
 
 /// Where the numbers of an evaluation on a task come from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Source {
+pub struct UnitProvenance {
     /// The evaluation.
     pub eval_id: String,
     /// The task.
@@ -92,7 +94,7 @@ impl Estimator {
     ///
     /// # Errors
     /// A [`PointsError`] when the counts contradict each other.
-    pub fn estimate(&self, counts: &Counts) -> Result<Interval, PointsError> {
+    pub fn estimate(&self, counts: &TrialCounts) -> Result<Interval, PointsError> {
         Ok(self.mode.estimate(&counts.counters()?, self.confidence))
     }
 }
@@ -115,7 +117,7 @@ pub struct PointEstimate {
     /// The manifolds that run through it.
     pub manifolds: Vec<String>,
     /// What was counted.
-    pub counts: Counts,
+    pub counts: TrialCounts,
     /// What it supports.
     pub estimate: Interval,
 }
@@ -150,34 +152,18 @@ pub struct Group {
     /// Number of points.
     pub points: u64,
     /// What was counted.
-    pub counts: Counts,
+    pub counts: TrialCounts,
     /// What it supports.
     pub estimate: Interval,
 }
-
-/// The counts of a point by name, in the order in which they are added up and read back.
-const COUNTS: [&str; 12] = [
-    "planned",
-    "n",
-    "n_e",
-    "n_t",
-    "prompt_tokens_sum",
-    "prompt_tokens_n",
-    "completion_tokens_sum",
-    "completion_tokens_n",
-    "reasoning_tokens_sum",
-    "reasoning_tokens_n",
-    "latency_ms_sum",
-    "compressed_size_sum",
-];
 
 impl PointsDb {
     /// Opens what `evaluate` wrote in the folder of a study.
     ///
     /// # Errors
     /// A [`PointsError`] that names the file that is damaged or not ours, or says that nothing has been evaluated.
-    pub fn open(study: &Path) -> Work<'_, Result<Self, PointsError>> {
-        Box::pin(load::open(study))
+    pub fn open(study: &Path) -> BoxFuture<'_, Result<Self, PointsError>> {
+        Box::pin(open::open(study))
     }
 
     /// The folder of the study.
@@ -191,7 +177,7 @@ impl PointsDb {
     }
 
     /// Where the numbers come from, by evaluation and task.
-    pub fn sources(&self) -> &[Source] {
+    pub fn sources(&self) -> &[UnitProvenance] {
         &self.sources
     }
 
@@ -220,7 +206,7 @@ impl PointsDb {
         &'a self,
         filter: &'a Filter,
         estimator: impl Into<Estimator>,
-    ) -> Work<'a, Result<Vec<PointEstimate>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<PointEstimate>, PointsError>> {
         self.estimated(filter, estimator.into())
     }
 
@@ -228,13 +214,13 @@ impl PointsDb {
         &'a self,
         filter: &'a Filter,
         estimator: Estimator,
-    ) -> Work<'a, Result<Vec<PointEstimate>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<PointEstimate>, PointsError>> {
         Box::pin(async move {
-            let batch = gather(self.filtered(filter, false).await?).await?;
-            let read = CountColumns::of(&batch)?;
-            let texts = ["eval_id", "model", "template", "sampler", "base_task", "params"]
-                .map(|name| text_column(&batch, name));
-            let [eval_id, model, template, sampler, base_task, params] = &texts;
+            let batch = collect_batch(self.filtered(filter, false).await?).await?;
+            let read = CountColumns::new(&batch)?;
+            let [eval_id, model, template, sampler, base_task, params] =
+                ["eval_id", "model", "template", "sampler", "base_task", "params"]
+                    .map(|name| TextColumn::new(&batch, name));
             let manifolds = column(&batch, "manifolds");
             let manifolds = manifolds.as_list::<i32>();
             let mut points = (0..batch.num_rows())
@@ -242,12 +228,12 @@ impl PointsDb {
                     let counts = read.row(row);
                     let on = cast(&manifolds.value(row), &DataType::Utf8)?;
                     Ok(PointEstimate {
-                        eval_id: eval_id.as_string::<i32>().value(row).to_owned(),
-                        model: model.as_string::<i32>().value(row).to_owned(),
-                        template: template.as_string::<i32>().value(row).to_owned(),
-                        sampler: sampler.as_string::<i32>().value(row).to_owned(),
-                        base_task: base_task.as_string::<i32>().value(row).to_owned(),
-                        params: params.as_string::<i32>().value(row).to_owned(),
+                        eval_id: eval_id.value(row).to_owned(),
+                        model: model.value(row).to_owned(),
+                        template: template.value(row).to_owned(),
+                        sampler: sampler.value(row).to_owned(),
+                        base_task: base_task.value(row).to_owned(),
+                        params: params.value(row).to_owned(),
                         manifolds: on.as_string::<i32>().iter().flatten().map(ToOwned::to_owned).collect(),
                         estimate: estimator.estimate(&counts)?,
                         counts,
@@ -277,7 +263,7 @@ impl PointsDb {
         group_by: &'a [Column],
         filter: &'a Filter,
         estimator: impl Into<Estimator>,
-    ) -> Work<'a, Result<Vec<Group>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<Group>, PointsError>> {
         self.sums(group_by, filter, estimator.into())
     }
 
@@ -286,24 +272,23 @@ impl PointsDb {
         group_by: &'a [Column],
         filter: &'a Filter,
         estimator: Estimator,
-    ) -> Work<'a, Result<Vec<Group>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<Group>, PointsError>> {
         Box::pin(async move {
             let points = self.filtered(filter, group_by.contains(&Column::Manifold)).await?;
             let keys: Vec<_> = group_by
                 .iter()
                 .enumerate()
-                .map(|(place, column)| column.expression().alias(format!("key {place}")))
+                .map(|(index, column)| column.expression().alias(format!("key {index}")))
                 .collect();
-            let mut sums: Vec<_> = COUNTS.iter().map(|name| sum(col(*name)).alias(*name)).collect();
+            let mut sums: Vec<_> = COUNT_COLUMNS.iter().map(|name| sum(col(*name)).alias(*name)).collect();
             sums.push(sum(col("g")).alias("g"));
             sums.push(datafusion::functions_aggregate::count::count_all().alias("points"));
-            let batch = gather(points.aggregate(keys, sums)?).await?;
-            let read = CountColumns::of(&batch)?;
+            let batch = collect_batch(points.aggregate(keys, sums)?).await?;
+            let read = CountColumns::new(&batch)?;
             let keys = (0..group_by.len())
-                .map(|place| Ok(cast(&column(&batch, &format!("key {place}")), &DataType::Utf8)?))
+                .map(|index| Ok(cast(&column(&batch, &format!("key {index}")), &DataType::Utf8)?))
                 .collect::<Result<Vec<ArrayRef>, PointsError>>()?;
-            let points = column(&batch, "points");
-            let points = points.as_primitive::<Int64Type>();
+            let points = IntColumn::new(&batch, "points");
             let mut groups = Vec::new();
             for row in 0..batch.num_rows() {
                 // Without columns there is always one row, even if nothing was added up.
@@ -333,22 +318,6 @@ impl PointsDb {
         }
         Ok(points)
     }
-}
-
-async fn gather(frame: DataFrame) -> Result<RecordBatch, PointsError> {
-    let schema = std::sync::Arc::new(frame.schema().as_arrow().clone());
-    let batches = frame.collect().await?;
-    // The plan may promise less about missing values than its batches keep.
-    let schema = batches.first().map_or(schema, RecordBatch::schema);
-    Ok(concat_batches(&schema, &batches)?)
-}
-
-fn column(batch: &RecordBatch, name: &str) -> ArrayRef {
-    std::sync::Arc::clone(batch.column_by_name(name).expect("a column that was asked for"))
-}
-
-fn text_column(batch: &RecordBatch, name: &str) -> ArrayRef {
-    cast(&column(batch, name), &DataType::Utf8).expect("text is text")
 }
 
 /// A coordinate that reads as a number is one.
@@ -394,52 +363,4 @@ fn compare_keys(a: &[Value], b: &[Value]) -> Ordering {
         (a, b) => kind(a).cmp(&kind(b)),
     };
     a.iter().zip(b).map(|(a, b)| order(a, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-}
-
-/// The columns that counts are read from.
-pub(crate) struct CountColumns {
-    rows: usize,
-    numbers: Vec<ArrayRef>,
-    g: ArrayRef,
-}
-
-impl CountColumns {
-    pub(crate) fn of(batch: &RecordBatch) -> Result<Self, PointsError> {
-        let numbers = COUNTS.iter().map(|name| cast(&column(batch, name), &DataType::Int64));
-        Ok(Self {
-            rows: batch.num_rows(),
-            numbers: numbers.collect::<Result<_, _>>()?,
-            g: cast(&column(batch, "g"), &DataType::Float64)?,
-        })
-    }
-
-    /// All rows together.
-    pub(crate) fn total(&self) -> Counts {
-        let mut total = Counts::default();
-        for row in 0..self.rows {
-            total += self.row(row);
-        }
-        total
-    }
-
-    fn row(&self, row: usize) -> Counts {
-        let number = |place: usize| {
-            let column = self.numbers[place].as_primitive::<Int64Type>();
-            if column.is_null(row) { 0 } else { column.value(row).max(0) as u64 }
-        };
-        let mean = |place| Mean { sum: number(place), n: number(place + 1) };
-        let g = self.g.as_primitive::<Float64Type>();
-        Counts {
-            planned: number(0),
-            n: number(1),
-            n_e: number(2),
-            n_t: number(3),
-            g: if g.is_null(row) { 0.0 } else { g.value(row) },
-            prompt_tokens: mean(4),
-            completion_tokens: mean(6),
-            reasoning_tokens: mean(8),
-            latency_ms: number(10),
-            compressed_size: number(11),
-        }
-    }
 }

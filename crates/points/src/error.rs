@@ -82,20 +82,23 @@ pub enum PointsError {
         /// What the writer said.
         problem: String,
     },
-    /// A log of another tool that cannot be imported.
+    /// A file that cannot be read.
     #[error("`{}`: {problem}", path.display())]
-    Log {
-        /// The log.
+    File {
+        /// The file.
         path: PathBuf,
         /// What is wrong with it, and what to do.
         problem: String,
     },
-    /// A question that makes no sense.
+    /// A query or filter that is not valid.
     #[error("{0}")]
-    Question(String),
-    /// The engine could not answer.
+    InvalidQuery(String),
+    /// The SQL engine failed.
     #[error("{0}")]
     Query(String),
+    /// A file of another tool that cannot be read.
+    #[error(transparent)]
+    Ingest(#[from] reasonscape_ingest::IngestError),
     /// The response cache.
     #[error(transparent)]
     Cache(#[from] reasonscape_runner::cache::CacheError),
@@ -113,13 +116,13 @@ impl PointsError {
         move |source| Self::Io { action, path, source }
     }
 
-    pub(crate) fn log(path: &Path, problem: impl Into<String>) -> Self {
-        Self::Log { path: path.to_owned(), problem: problem.into() }
-    }
-
     /// Whether what was given is at fault, rather than the machine.
     pub fn is_input(&self) -> bool {
-        !matches!(self, Self::Io { .. } | Self::Write { .. })
+        match self {
+            Self::Io { .. } | Self::Write { .. } => false,
+            Self::Ingest(error) => error.is_input(),
+            _ => true,
+        }
     }
 }
 

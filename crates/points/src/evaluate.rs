@@ -1,54 +1,40 @@
-//! From responses to trials: finds the answer to every test of a study in the cache, judges it, and writes files.
+//! Scores the responses in the cache of a study and writes the trials and points that have changed.
+//!
+//! Points are scored on all cores; one thread writes the files.
 
 mod answers;
-mod unchanged;
-pub(crate) mod weigh;
+mod scoring;
+mod up_to_date;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use reasonscape_core::{Json, Outcome, Point, Reply, cache_key, canonical_json, score};
-use reasonscape_runner::cache::{Cache, EntryId, Mark, Reader};
-use reasonscape_runner::{Eval, Finish, Selection, Study, asked, is_selected, selected_points};
+use reasonscape_core::{Json, Point, cache_key};
+use reasonscape_runner::cache::{Cache, Mark};
+use reasonscape_runner::{Eval, Selection, Study, asked, is_selected, selected_points};
 use serde::Serialize;
 
-pub use self::answers::{Answered, read_answers};
-use self::answers::{Entry, find};
-use self::unchanged::Unchanged;
-use self::weigh::Scales;
-use crate::{Counts, EvalInfo, PointTrials, PointsError, Provenance, Trial, Truncation, UnitWriter};
+pub use self::answers::{ScoredResponse, read_answers};
+pub(crate) use self::scoring::characters;
+use self::scoring::{PointScorer, ScoredPoint};
+use self::up_to_date::UpToDate;
+use crate::{EvalInfo, PointTrials, PointsError, Progress, Provenance, TrialCounts, Truncation, UnitWriter};
 
 /// Changes when what is written for a trial changes for another reason than its judgement.
 const VERSION: u32 = 1;
-/// Tests beyond the plan that may be unanswered before the rest is taken to be so.
-const PATIENCE: usize = 8;
-/// Points that are handed to the writer together.
-const CHUNK: usize = 32;
+/// Points that are scored in parallel and sent to the writer together.
+const POINTS_PER_BATCH: usize = 32;
 
 /// What to evaluate and how.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct EvaluateOptions {
     /// Which part of the study. Its shard is ignored: what is in the cache is evaluated.
     pub selection: Selection,
     /// Also what has not changed.
     pub force: bool,
-}
-
-/// What has happened so far, for a progress bar.
-#[derive(Debug, Default)]
-pub struct Progress {
-    /// Trials to look at in all, as far as it is known.
-    pub total: AtomicU64,
-    /// Trials looked at.
-    pub done: AtomicU64,
-    /// Bytes of text in the replies.
-    pub bytes: AtomicU64,
-    /// Set to stop at the next point; nothing half-written stays.
-    pub stop: AtomicBool,
 }
 
 /// One evaluation on one task, after it was evaluated.
@@ -63,7 +49,7 @@ pub struct EvaluatedUnit {
     /// Whether files were written; otherwise nothing had changed.
     pub written: bool,
     /// What was counted.
-    pub counts: Counts,
+    pub counts: TrialCounts,
     /// Entries of the cache that could not be read; their trials are missing.
     pub damaged: u64,
 }
@@ -88,24 +74,25 @@ pub struct Evaluated {
 pub fn evaluate(
     study: &Study,
     cache: &Cache,
-    options: &Options,
+    options: &EvaluateOptions,
     progress: &Progress,
 ) -> Result<Evaluated, PointsError> {
     let reader = cache.reader()?;
-    let mark = reader.watermark()?;
-    let unchanged = Unchanged::new(&study.folder, &reader);
+    let mark = reader.mark()?;
+    let up_to_date = UpToDate::new(&study.folder, &reader);
     let jobs = jobs(study, options)?;
     let (sender, receiver) = sync_channel(4);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| write(&study.folder, receiver));
-        let workers = Workers { cache, idle: Mutex::default() };
-        let judge = Judge { study, workers, progress, options, sender, mark };
-        let judged = judge.all(&jobs, unchanged);
-        drop(judge);
+        let scorer = PointScorer::new(study, cache, &options.selection, progress);
+        let evaluation = Evaluation { study, scorer, progress, options, sender, mark };
+        let scored = evaluation.run(&jobs, up_to_date);
+        // The writer ends when there is nobody left to send to it.
+        drop(evaluation);
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // A writer that fails hangs up, and what the judge then says is only that.
+        // If the writer failed, its error is the cause of whatever the scoring returned.
         let written = written?;
-        let (mut units, stopped, damage) = judged?;
+        let (mut units, stopped, damage) = scored?;
         units.extend(written);
         units.sort_by(|a: &EvaluatedUnit, b| {
             (&a.name, &a.eval_id, &a.base_task).cmp(&(&b.name, &b.eval_id, &b.base_task))
@@ -123,7 +110,7 @@ struct Job<'s> {
     inputs: String,
 }
 
-fn jobs<'s>(study: &'s Study, options: &Options) -> Result<Vec<Job<'s>>, PointsError> {
+fn jobs<'s>(study: &'s Study, options: &EvaluateOptions) -> Result<Vec<Job<'s>>, PointsError> {
     let mut of_task: Vec<(&'static str, Vec<Point<'s>>)> = Vec::new();
     for point in selected_points(study, &options.selection) {
         match of_task.iter_mut().find(|(task, _)| *task == point.task.name()) {
@@ -149,7 +136,7 @@ fn inputs(
     study: &Study,
     eval: &Eval,
     points: &[Point<'_>],
-    options: &Options,
+    options: &EvaluateOptions,
 ) -> Result<String, PointsError> {
     let first = points.first().and_then(|point| asked(study, eval, point).next()).transpose()?;
     let request = first.map(|first| first.key.to_string()).unwrap_or_default();
@@ -159,14 +146,18 @@ fn inputs(
     let version = points.first().map_or(0, |point| i64::from(point.task.version()));
     let points = points.iter().map(|point| {
         let manifolds = point.manifolds.iter().map(|id| text(id)).collect();
-        list(vec![point.params.to_json(), Json::Int(planned(study, point, options) as i64), list(manifolds)])
+        list(vec![
+            point.params.to_json(),
+            Json::Int(study.count_at(point, &options.selection) as i64),
+            list(manifolds),
+        ])
     });
     Ok(cache_key(&list(vec![
         Json::Int(i64::from(VERSION)),
         Json::Int(i64::from(crate::FORMAT)),
-        text(reasonscape_core::SCORING_REVISION),
+        text(reasonscape_core::SOURCES),
         text(env!("CARGO_PKG_VERSION")),
-        text(&eval.display_model()),
+        text(&eval.known_as()),
         text(&eval.name),
         text(&eval.model),
         text(eval.provider.name()),
@@ -179,13 +170,8 @@ fn inputs(
     ])))
 }
 
-/// Tests that the study plans at a point.
-fn planned(study: &Study, point: &Point<'_>, options: &Options) -> usize {
-    study.count_at(point, &options.selection)
-}
-
 /// To the thread that writes.
-enum Message {
+enum WriterMessage {
     Start {
         eval: EvalInfo,
         task: &'static str,
@@ -200,51 +186,52 @@ enum Message {
     Abandon,
 }
 
-fn write(study: &Path, receiver: Receiver<Message>) -> Result<Vec<EvaluatedUnit>, PointsError> {
+fn write(study: &Path, receiver: Receiver<WriterMessage>) -> Result<Vec<EvaluatedUnit>, PointsError> {
     let mut units = Vec::new();
     let mut open: Option<(UnitWriter, String, &'static str)> = None;
     for message in receiver {
         match message {
-            Message::Start { eval, task } => {
+            WriterMessage::Start { eval, task } => {
                 let eval_id = eval.eval_id.clone();
                 open = Some((UnitWriter::new(study, eval, task)?, eval_id, task));
             }
-            Message::Points(points) => {
+            WriterMessage::Points(points) => {
                 let (writer, ..) = open.as_mut().expect("a unit is started before its points");
                 for point in points {
                     writer.point(point)?;
                 }
             }
-            Message::Finish { provenance, name, damaged } => {
+            WriterMessage::Finish { provenance, name, damaged } => {
                 let (writer, eval_id, task) = open.take().expect("a unit is started before it is finished");
                 let counts = writer.finish(&provenance)?;
                 let base_task = task.to_owned();
                 units.push(EvaluatedUnit { eval_id, name, base_task, written: true, counts, damaged });
             }
-            Message::Abandon => open = None,
+            WriterMessage::Abandon => open = None,
         }
     }
     Ok(units)
 }
 
-struct Judge<'s> {
+/// Scores jobs and sends their trials to the writer.
+struct Evaluation<'s> {
     study: &'s Study,
-    workers: Workers<'s>,
+    scorer: PointScorer<'s>,
     progress: &'s Progress,
-    options: &'s Options,
-    sender: SyncSender<Message>,
+    options: &'s EvaluateOptions,
+    sender: SyncSender<WriterMessage>,
     mark: Mark,
 }
 
-/// What the judge leaves to say: units that have not changed, whether it was stopped, the first damage.
-type Judged = (Vec<EvaluatedUnit>, bool, Option<String>);
+/// Units that are up to date, whether it was stopped, and the first damaged entry.
+type EvaluationEnd = (Vec<EvaluatedUnit>, bool, Option<String>);
 
-impl Judge<'_> {
-    fn all(&self, jobs: &[Job<'_>], mut unchanged: Unchanged<'_>) -> Result<Judged, PointsError> {
+impl Evaluation<'_> {
+    fn run(&self, jobs: &[Job<'_>], mut up_to_date: UpToDate<'_>) -> Result<EvaluationEnd, PointsError> {
         let mut skipped = Vec::new();
         let mut to_do = Vec::new();
         for job in jobs {
-            match unchanged.find(job.eval, job.task, &job.inputs)?.filter(|_| !self.options.force) {
+            match up_to_date.find(job.eval, job.task, &job.inputs)?.filter(|_| !self.options.force) {
                 Some(counts) => skipped.push(EvaluatedUnit {
                     eval_id: job.eval.id.to_string(),
                     name: job.eval.name.clone(),
@@ -257,7 +244,7 @@ impl Judge<'_> {
             }
         }
         let trials =
-            |job: &Job<'_>| -> u64 { job.points.iter().map(|point| self.planned_trials(point)).sum() };
+            |job: &Job<'_>| -> u64 { job.points.iter().map(|point| self.scorer.planned_trials(point)).sum() };
         self.progress.total.store(to_do.iter().map(|job| trials(job)).sum(), Ordering::Relaxed);
         let mut damage = None;
         for job in to_do {
@@ -268,47 +255,43 @@ impl Judge<'_> {
         Ok((skipped, false, damage))
     }
 
-    fn planned_trials(&self, point: &Point<'_>) -> u64 {
-        planned(self.study, point, self.options) as u64 * u64::from(self.study.repeats)
-    }
-
-    /// Evaluates one pair of files; says whether it was finished.
+    /// Evaluates one pair of files; returns whether it was finished.
     fn unit(&self, job: &Job<'_>, damage: &mut Option<String>) -> Result<bool, PointsError> {
         let eval = EvalInfo {
             eval_id: job.eval.id.to_string(),
-            model: job.eval.display_model(),
+            model: job.eval.known_as(),
             template: job.eval.template.name.clone(),
             sampler: job.eval.sampler.name.clone(),
             name: job.eval.name.clone(),
             groups: job.eval.groups.clone(),
         };
-        // If the writer has hung up, it has failed and says why.
-        if self.sender.send(Message::Start { eval, task: job.task }).is_err() {
+        // If the writer has hung up, it has failed, and its error is returned by `evaluate`.
+        if self.sender.send(WriterMessage::Start { eval, task: job.task }).is_err() {
             return Ok(false);
         }
         let mut damaged = 0;
-        for points in job.points.chunks(CHUNK) {
-            let judged: Vec<JudgedPoint> = points
+        for points in job.points.chunks(POINTS_PER_BATCH) {
+            let scored: Vec<ScoredPoint> = points
                 .par_iter()
                 .with_max_len(1)
-                .map(|point| self.workers.with(|worker| self.point(job.eval, point, worker)))
+                .map(|point| self.scorer.score(job.eval, point))
                 .collect::<Result<_, PointsError>>()?;
             if self.progress.stop.load(Ordering::Relaxed) {
-                let _ = self.sender.send(Message::Abandon);
+                let _ = self.sender.send(WriterMessage::Abandon);
                 return Ok(false);
             }
-            let mut points = Vec::with_capacity(judged.len());
-            for point in judged {
+            let mut points = Vec::with_capacity(scored.len());
+            for point in scored {
                 damaged += point.damaged;
                 *damage = damage.take().or(point.damage);
                 points.push(point.point);
             }
-            if self.sender.send(Message::Points(points)).is_err() {
+            if self.sender.send(WriterMessage::Points(points)).is_err() {
                 return Ok(false);
             }
         }
         let provenance = Box::new(self.provenance(job));
-        let finish = Message::Finish { provenance, name: job.eval.name.clone(), damaged };
+        let finish = WriterMessage::Finish { provenance, name: job.eval.name.clone(), damaged };
         Ok(self.sender.send(finish).is_ok())
     }
 
@@ -327,128 +310,6 @@ impl Judge<'_> {
             truncation: Truncation::Known,
         }
     }
-
-    fn point(&self, eval: &Eval, point: &Point<'_>, worker: &mut Worker) -> Result<JudgedPoint, PointsError> {
-        let Worker { reader, scales } = worker;
-        let mut judged = JudgedPoint {
-            point: PointTrials {
-                params: canonical_json(&point.params.to_json()),
-                manifolds: point.manifolds.iter().map(|id| (*id).to_owned()).collect(),
-                planned: self.planned_trials(point),
-                trials: Vec::new(),
-            },
-            damaged: 0,
-            damage: None,
-        };
-        let planned = planned(self.study, point, self.options);
-        let namespace: Arc<str> = Arc::from(eval.cache_namespace.as_str());
-        let mut unanswered = 0;
-        let mut bytes = 0;
-        for test in asked(self.study, eval, point) {
-            let test = test?;
-            let beyond = test.index >= planned;
-            if beyond && unanswered >= PATIENCE || self.progress.stop.load(Ordering::Relaxed) {
-                break;
-            }
-            let mut answered = false;
-            for repeat in 0..self.study.repeats {
-                let id = EntryId { key: test.key, namespace: Arc::clone(&namespace), repeat };
-                let (response, completion) = match find(reader, eval, &id)? {
-                    Entry::Answer(response, completion) => (response, completion),
-                    Entry::Damaged(problem) => {
-                        judged.damaged(problem);
-                        continue;
-                    }
-                    Entry::Missing => continue,
-                };
-                answered = true;
-                bytes += completion.content.len() + completion.reasoning.as_ref().map_or(0, String::len);
-                let reply =
-                    Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
-                let (status, found) = score(point.task, &test.test, &reply, completion.is_truncated());
-                let weighed = found.reasoning.as_deref().unwrap_or(&completion.content);
-                judged.point.trials.push(Trial {
-                    index: test.index as u64,
-                    repeat,
-                    status,
-                    guess: test.test.guess(),
-                    prompt_tokens: completion.usage.prompt_tokens,
-                    completion_tokens: completion.usage.completion_tokens,
-                    reasoning_tokens: completion.usage.reasoning_tokens,
-                    latency_ms: response.latency_ms,
-                    received_ms: response.received_ms,
-                    reasoning_chars: characters(found.reasoning.as_deref().unwrap_or_default()),
-                    answer_chars: characters(&found.text),
-                    compressed_size: scales.gzip_size(weighed.as_bytes()),
-                    finish: finish(&completion.finish),
-                    method: found.method.name().to_owned(),
-                    answer: found.answer.filter(|_| status != Outcome::Truncated),
-                    target: test.test.target.clone(),
-                    cache_key: test.key,
-                });
-            }
-            unanswered = if answered { 0 } else { unanswered + usize::from(beyond) };
-            if beyond && answered {
-                judged.point.planned += u64::from(self.study.repeats);
-            }
-        }
-        self.progress.done.fetch_add(self.planned_trials(point), Ordering::Relaxed);
-        self.progress.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        Ok(judged)
-    }
-}
-
-struct JudgedPoint {
-    point: PointTrials,
-    damaged: u64,
-    damage: Option<String>,
-}
-
-impl JudgedPoint {
-    fn damaged(&mut self, problem: String) {
-        self.damaged += 1;
-        self.damage.get_or_insert(problem);
-    }
-}
-
-/// What a thread keeps from one point to the next.
-struct Worker {
-    reader: Reader,
-    scales: Scales,
-}
-
-/// Workers that are not at work. A connection to the cache is opened once a thread, not once a point.
-struct Workers<'s> {
-    cache: &'s Cache,
-    idle: Mutex<Vec<Worker>>,
-}
-
-impl Workers<'_> {
-    fn with<T>(&self, work: impl FnOnce(&mut Worker) -> Result<T, PointsError>) -> Result<T, PointsError> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut worker = match idle {
-            Some(worker) => worker,
-            None => Worker { reader: self.cache.reader()?, scales: Scales::default() },
-        };
-        let done = work(&mut worker);
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
-        done
-    }
-}
-
-pub(crate) fn characters(text: &str) -> u64 {
-    text.chars().count() as u64
-}
-
-fn finish(finish: &Finish) -> String {
-    match finish {
-        Finish::Stop => "stop",
-        Finish::Length => "length",
-        Finish::ContentFilter => "content_filter",
-        Finish::Missing => "unknown",
-        Finish::Other(other) => other,
-    }
-    .to_owned()
 }
 
 /// A hash of the points of a suite, whatever its file looks like.

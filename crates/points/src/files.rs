@@ -14,11 +14,11 @@ use serde::de::DeserializeOwned;
 
 use crate::error::plain;
 use crate::schema::{FORMAT, key};
-use crate::write::Kind;
+use crate::write::FileKind;
 use crate::{EvalInfo, PointsError, Provenance};
 
 /// The oldest format that is still read.
-const OLDEST: u32 = 1;
+const OLDEST_READABLE_FORMAT: u32 = 1;
 
 /// A file and what it says of itself.
 #[derive(Debug, Clone)]
@@ -34,24 +34,24 @@ pub(crate) struct FileInfo {
 
 /// The files of one kind in the folder of a study, in the order of their names. Files that are being written, whose
 /// names begin with a dot, are not among them.
-pub(crate) fn discover(study: &Path, kind: Kind) -> Result<Vec<PathBuf>, PointsError> {
-    let mut folders = vec![study.join(kind.name())];
+pub(crate) fn discover(study: &Path, kind: FileKind) -> Result<Vec<PathBuf>, PointsError> {
+    let mut dirs = vec![study.join(kind.name())];
     let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        let listing = match std::fs::read_dir(&folder) {
+    while let Some(dir) = dirs.pop() {
+        let listing = match std::fs::read_dir(&dir) {
             Ok(listing) => listing,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(PointsError::io("list", &folder)(error)),
+            Err(error) => return Err(PointsError::io("list", &dir)(error)),
         };
         for entry in listing {
-            let entry = entry.map_err(PointsError::io("list", &folder))?;
+            let entry = entry.map_err(PointsError::io("list", &dir))?;
             let path = entry.path();
             if entry.file_name().to_string_lossy().starts_with('.') {
                 continue;
             }
             // A link to a folder is followed, so that trials can live on another disk.
             if path.is_dir() {
-                folders.push(path);
+                dirs.push(path);
             } else if path.extension().is_some_and(|extension| extension == "parquet") {
                 files.push(path);
             }
@@ -62,7 +62,7 @@ pub(crate) fn discover(study: &Path, kind: Kind) -> Result<Vec<PathBuf>, PointsE
 }
 
 /// Reads the end of a file, where it says what it is.
-pub(crate) fn inspect(path: &Path, kind: Kind) -> Result<FileInfo, PointsError> {
+pub(crate) fn inspect(path: &Path, kind: FileKind) -> Result<FileInfo, PointsError> {
     let foreign = |problem: String| PointsError::Foreign { path: path.to_owned(), problem };
     let file = File::open(path).map_err(PointsError::io("read", path))?;
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new().with_skip_arrow_metadata(true))
@@ -75,11 +75,13 @@ pub(crate) fn inspect(path: &Path, kind: Kind) -> Result<FileInfo, PointsError> 
     };
     let format = value(key::FORMAT)?;
     let format = match format.parse() {
-        Ok(found @ OLDEST..=FORMAT) => found,
+        Ok(found @ OLDEST_READABLE_FORMAT..=FORMAT) => found,
         Ok(found) if found > FORMAT => {
             return Err(PointsError::Newer { path: path.to_owned(), found, known: FORMAT });
         }
-        Ok(found) => return Err(PointsError::Older { path: path.to_owned(), found, oldest: OLDEST }),
+        Ok(found) => {
+            return Err(PointsError::Older { path: path.to_owned(), found, oldest: OLDEST_READABLE_FORMAT });
+        }
         Err(_) => return Err(foreign(format!("`{format}` is no format"))),
     };
     if value(key::KIND)? != kind.name() {
@@ -101,7 +103,7 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| format!("what it says of itself cannot be read: {error}"))
 }
 
-fn check_columns(found: &Schema, kind: Kind, format: u32) -> Result<(), String> {
+fn check_columns(found: &Schema, kind: FileKind, format: u32) -> Result<(), String> {
     for wanted in kind.schema().fields() {
         let column = found
             .field_with_name(wanted.name())
@@ -127,7 +129,7 @@ impl FileInfo {
     }
 
     /// All rows, with the columns of the schema in their order.
-    pub(crate) fn read(&self, kind: Kind) -> Result<Vec<RecordBatch>, PointsError> {
+    pub(crate) fn read(&self, kind: FileKind) -> Result<Vec<RecordBatch>, PointsError> {
         let damaged = |problem: String| PointsError::Damaged { path: self.path.clone(), problem };
         let file = File::open(&self.path).map_err(PointsError::io("read", &self.path))?;
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())

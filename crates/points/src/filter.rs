@@ -98,11 +98,11 @@ impl FromStr for Column {
             return Ok(column.clone());
         }
         let names: Vec<&'static str> = Self::NAMES.iter().map(|(name, _)| *name).collect();
-        let meant = reasonscape_core::closest(text, &names)
+        let suggestion = reasonscape_core::closest(text, &names)
             .map(|name| format!(" (did you mean `{name}`?)"))
             .unwrap_or_default();
-        Err(PointsError::Question(format!(
-            "unknown column `{text}`{meant}; there are {}, facets.NAME and params.NAME",
+        Err(PointsError::InvalidQuery(format!(
+            "unknown column `{text}`{suggestion}; there are {}, facets.NAME and params.NAME",
             names.join(", ")
         )))
     }
@@ -156,7 +156,7 @@ impl Filter {
     /// # Errors
     /// A [`PointsError`] that says what was not understood.
     pub fn add(&mut self, item: &str) -> Result<(), PointsError> {
-        let wrong = |problem: &str| PointsError::Question(format!("`{item}` is no filter: {problem}"));
+        let wrong = |problem: &str| PointsError::InvalidQuery(format!("`{item}` is no filter: {problem}"));
         let (name, value) = item
             .split_once('=')
             .ok_or_else(|| wrong("expected `COLUMN=VALUE`, as in `model=gpt-4o` or `params.length=8..32`"))?;

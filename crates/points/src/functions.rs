@@ -127,7 +127,7 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
         }),
         function("score_band", exact(vec![Float64]), Utf8, |_, columns| {
             let scores = columns[0].as_primitive::<Float64Type>();
-            let names = scores.iter().map(|score| score.map(|score| Band::from_score(score).name()));
+            let names = scores.iter().map(|score| score.map(|score| Band::of(score).name()));
             Ok(Arc::new(names.collect::<StringArray>()))
         }),
         function("status_name", exact(vec![Int64]), Utf8, status_names),
@@ -174,8 +174,8 @@ pub(crate) fn has_label(labels: Expr, pattern: &str) -> Expr {
             let patterns = patterns.as_string::<i32>();
             let offsets = lists.value_offsets();
             let found = (0..lists.len()).map(|row| {
-                let mut places = offsets[row] as usize..offsets[row + 1] as usize;
-                Some(places.any(|place| is_like(labels.value(place), patterns.value(row))))
+                let mut indices = offsets[row] as usize..offsets[row + 1] as usize;
+                Some(indices.any(|index| is_like(labels.value(index), patterns.value(row))))
             });
             Ok(Arc::new(found.collect::<BooleanArray>()))
         },
@@ -190,8 +190,8 @@ fn is_like(text: &str, pattern: &str) -> bool {
     let mut parts = rest.split('*');
     let end = parts.next_back().unwrap_or_default();
     for part in parts {
-        let Some(place) = text.find(part) else { return false };
-        text = &text[place + part.len()..];
+        let Some(index) = text.find(part) else { return false };
+        text = &text[index + part.len()..];
     }
     text.ends_with(end)
 }
@@ -255,13 +255,16 @@ fn estimate_column(name: &str, columns: &[ArrayRef], part: fn(&Interval) -> f64)
 }
 
 fn status_names(name: &str, columns: &[ArrayRef]) -> Result<ArrayRef> {
+    use reasonscape_core::Status::{Correct, Incorrect, Truncated};
     let codes = columns[0].as_primitive::<datafusion::arrow::datatypes::Int64Type>();
     let names: Result<StringArray> = codes
         .iter()
         .map(|code| match code {
             None => Ok(None),
-            Some(code) => reasonscape_core::Outcome::from_code(code)
-                .map(|outcome| Some(outcome.name()))
+            Some(code) => [Incorrect, Correct, Truncated]
+                .into_iter()
+                .find(|status| i64::from(status.code()) == code)
+                .map(|status| Some(status.name()))
                 .ok_or_else(|| exec_datafusion_err!("{name}: {code} is no status; there are 0, 1 and 2")),
         })
         .collect();
@@ -318,7 +321,7 @@ fn facets(name: &str, columns: &[ArrayRef]) -> Result<ArrayRef> {
     for row in 0..groups.len() {
         let (start, end) = (groups.value_offsets()[row] as usize, groups.value_offsets()[row + 1] as usize);
         let found = (start..end)
-            .filter_map(|place| labels.value(place).split_once(':'))
+            .filter_map(|index| labels.value(index).split_once(':'))
             .find(|(facet, _)| names.is_valid(row) && *facet == names.value(row));
         result.append_option(found.map(|(_, value)| value));
     }

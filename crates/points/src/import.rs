@@ -1,43 +1,19 @@
-//! Logs of other tools become trials, so that evaluations that people already have get these statistics.
+//! Imports logs of other tools as trials.
 //!
-//! A log is read one bounded batch of samples at a time and never held as a whole. What it says of an answer's
-//! correctness is taken as it is; nothing is judged again. Prompts and replies go into the study's cache, where
+//! Scores are taken as the log has them; nothing is scored again. Prompts and replies go into the study's cache, where
 //! whatever shows them finds them by the key of the trial.
 
-mod inspect;
-mod lm_eval;
-mod names;
-mod pour;
-mod score;
+mod trials;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
+use reasonscape_ingest::logs::Logs;
+use reasonscape_runner::cache::Cache;
 use serde::Serialize;
 
-pub use self::inspect::InspectLogs;
-pub use self::lm_eval::LmEvalLogs;
-pub use self::names::Renames;
-
-use crate::{Counts, EvalInfo, PointsError};
-
-/// What to take from logs, and what to call it.
-#[derive(Debug, Clone, Default)]
-pub struct ImportOptions {
-    /// Other names for models.
-    pub models: Renames,
-    /// Other names for tasks.
-    pub tasks: Renames,
-    /// lm-eval: the metrics to take; of several, the first that a task has.
-    pub metrics: Vec<String>,
-    /// lm-eval: the filters to take; of several, the first that a task has.
-    pub filters: Vec<String>,
-    /// Inspect: the scorers to take, with a part after a point where a score has several (`graded.exact`).
-    pub scorers: Vec<String>,
-    /// From which score on an answer is correct. Without it only a score of 1 is, and scores outside 0 to 1 are
-    /// refused, since nobody said what they mean.
-    pub threshold: Option<f64>,
-}
+use crate::{EvalInfo, PointsError, Progress, TrialCounts};
 
 /// One evaluation on one task, after it was imported.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -52,7 +28,7 @@ pub struct ImportedUnit {
     /// Which of its scores was taken.
     pub score: String,
     /// What was counted.
-    pub counts: Counts,
+    pub counts: TrialCounts,
     /// The share of trials whose score says correct, those that were cut off among them: what the log calls accuracy.
     pub accuracy: Option<f64>,
     /// The mean of the scores as they are in the log.
@@ -80,73 +56,24 @@ pub struct Imported {
     pub stopped: bool,
 }
 
-impl Imported {
-    /// Imports logs one after the other, until there is none left or one was stopped.
-    fn of_each<L>(
-        logs: &[L],
-        mut import: impl FnMut(&L) -> Result<Option<ImportedUnit>, PointsError>,
-    ) -> Result<Self, PointsError> {
-        let mut imported = Self::default();
-        for log in logs {
-            let Some(unit) = import(log)? else {
-                imported.stopped = true;
-                break;
-            };
-            imported.units.push(unit);
-        }
-        Ok(imported)
+/// Imports logs into the folder of a study and its cache, one after the other, each completely or not at all.
+///
+/// # Errors
+/// A [`PointsError`] that names the log and the line or sample that cannot be read.
+pub fn import_logs(
+    logs: &Logs,
+    study: &Path,
+    cache: &Cache,
+    progress: &Progress,
+) -> Result<Imported, PointsError> {
+    progress.total.store(logs.expected_samples(), Ordering::Relaxed);
+    let mut imported = Imported::default();
+    for log in logs.iter() {
+        let Some(unit) = trials::ingest(log, study, cache, progress)? else {
+            imported.stopped = true;
+            break;
+        };
+        imported.units.push(unit);
     }
-}
-
-/// The logs in files and folders: those that a name is right for, folders searched to their ends.
-fn find(paths: &[PathBuf], is_log: impl Fn(&str) -> bool + Copy) -> Result<Vec<PathBuf>, PointsError> {
-    let mut found = Vec::new();
-    for path in paths {
-        let what = std::fs::metadata(path).map_err(|error| {
-            PointsError::log(
-                path,
-                format!("it cannot be read ({error}); give a file or a folder that is there"),
-            )
-        })?;
-        if what.is_dir() { walk(path, is_log, &mut found)? } else { found.push(path.clone()) }
-    }
-    found.sort();
-    found.dedup();
-    Ok(found)
-}
-
-fn walk(
-    folder: &Path,
-    is_log: impl Fn(&str) -> bool + Copy,
-    found: &mut Vec<PathBuf>,
-) -> Result<(), PointsError> {
-    for entry in std::fs::read_dir(folder).map_err(PointsError::io("list", folder))? {
-        let entry = entry.map_err(PointsError::io("list", folder))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = entry.path();
-        if name.starts_with('.') {
-            continue;
-        }
-        if path.is_dir() {
-            walk(&path, is_log, found)?;
-        } else if is_log(&name) {
-            found.push(path);
-        }
-    }
-    Ok(())
-}
-
-/// The last part of a path, for people.
-fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
-}
-
-/// `a, b and c`, of many only the first.
-fn list(names: &[String]) -> String {
-    const MOST: usize = 12;
-    let shown = names.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MOST) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
+    Ok(imported)
 }

@@ -16,32 +16,48 @@ mod export;
 mod files;
 mod filter;
 mod functions;
+mod gzip_size;
 mod import;
-mod rows;
+mod sample_log;
 mod schema;
-mod task_log;
+mod transcript;
+mod transcripts;
 mod trial;
 mod write;
 
-/// An answer that is worked out when it is awaited.
+/// The future that asynchronous methods return.
 ///
-/// Boxed at the border of this crate: the body of an `async fn` is compiled where it is awaited, and with it went half
-/// of DataFusion into every program that asks.
-pub type Work<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// Boxed at the border of this crate: the body of an `async fn` is compiled where it is awaited, and with it half of
+/// DataFusion would be compiled again into every program that queries.
+pub use futures_util::future::BoxFuture;
 
-pub use counts::{Counts, Mean};
+pub use counts::{Mean, TrialCounts};
 pub use db::{
-    Answer, DifferingPoint, DifferingTest, Estimator, Group, Lookalike, Measure, Outcomes, PairedTask,
-    PointEstimate, PointsDb, PointsOf, Source, StoredTrial, TestName, TrialFilter, TrialNumber, TrialPlace,
-    TrialsAt, Value,
+    Estimator, Group, Measure, PairedTask, PointDisagreements, PointEstimate, PointSet, PointTrialCount,
+    PointsDb, QueryResult, StoredTrial, TestDisagreement, TestName, TrialColumns, TrialFilter, TrialLocation,
+    TrialMatch, TrialNumber, UnitProvenance, Value,
 };
 pub use error::PointsError;
-pub use evaluate::{Answered, Evaluated, EvaluatedUnit, Options, Progress, evaluate, read_answers};
-pub use export::{Exported, Message, Said, Texts, export_dataset, export_lines};
+pub use evaluate::{EvaluateOptions, Evaluated, EvaluatedUnit, ScoredResponse, evaluate, read_answers};
+pub use export::{Exported, export_dataset, export_lines};
 pub use filter::{Column, Filter};
-pub use import::{ImportOptions, Imported, ImportedUnit, InspectLogs, LmEvalLogs, Renames};
-pub use rows::{OnRow, ROW_EXTENSIONS, holds_rows, read_rows};
+pub use gzip_size::GzipSizer;
+pub use import::{Imported, ImportedUnit, import_logs};
+pub use sample_log::{SAMPLE_LOG_COLUMNS, SampleLog, SampleLogRows, query_parquet_file};
 pub use schema::{FORMAT, POINT_COLUMNS, TRIAL_COLUMNS};
-pub use task_log::{TASK_LOG_COLUMNS, TaskLog, TaskLogRows, sql_of_file};
+pub use transcript::{Transcript, TranscriptMessage};
+pub use transcripts::TranscriptReader;
 pub use trial::{EvalInfo, PointTrials, Provenance, Trial, Truncation};
 pub use write::UnitWriter;
+// removed when all users have the new names
+pub use self::{
+    BoxFuture as Work, EvaluateOptions as Options, PointDisagreements as DifferingPoint,
+    PointSet as PointsOf, PointTrialCount as TrialsAt, QueryResult as Answer,
+    SAMPLE_LOG_COLUMNS as TASK_LOG_COLUMNS, SampleLog as TaskLog, SampleLogRows as TaskLogRows,
+    ScoredResponse as Answered, TestDisagreement as DifferingTest, TrialColumns as Outcomes,
+    TrialCounts as Counts, TrialLocation as TrialPlace, TrialMatch as Lookalike, UnitProvenance as Source,
+    query_parquet_file as sql_of_file,
+};
+
+// removed when all users name the new crate
+pub use reasonscape_ingest::{Progress, ROW_EXTENSIONS, RowCallback as OnRow, holds_rows, read_rows};

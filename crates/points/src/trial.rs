@@ -1,6 +1,6 @@
 //! What a pair of files holds, before it is written.
 
-use reasonscape_core::Outcome;
+use reasonscape_core::Status;
 use reasonscape_runner::cache::{CacheKey, Mark};
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +80,7 @@ pub struct Trial {
     /// Which repeat of the same request.
     pub repeat: u32,
     /// How it ended.
-    pub status: Outcome,
+    pub status: Status,
     /// Chance that a blind guess is right.
     pub guess: f64,
     /// Tokens of the prompt, where the provider counted them.

@@ -23,7 +23,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::plain;
 use crate::schema::{self, key};
-use crate::{Counts, EvalInfo, PointTrials, PointsError, Provenance, Trial};
+use crate::{EvalInfo, PointTrials, PointsError, Provenance, Trial, TrialCounts};
 
 /// Rows that are decoded together. A model's trials on one task are some ten thousand, which is one group.
 const ROW_GROUP: usize = 131_072;
@@ -32,12 +32,12 @@ const BATCH: usize = 8_192;
 
 /// Which of the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     Trials,
     Points,
 }
 
-impl Kind {
+impl FileKind {
     /// The name of the folder, and what the file says it is.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -73,7 +73,7 @@ pub struct UnitWriter {
     pair: String,
     trials: OpenFile,
     rows: TrialRows,
-    points: Vec<(PointTrials, Counts)>,
+    points: Vec<(PointTrials, TrialCounts)>,
     /// Where in `points` a point is, and its trials by index and repeat.
     seen: HashMap<String, (usize, HashSet<(u64, u32)>)>,
     study: PathBuf,
@@ -86,7 +86,7 @@ impl UnitWriter {
     /// A [`PointsError`] if the folder cannot be written.
     pub fn new(study: &Path, eval: EvalInfo, task: &str) -> Result<Self, PointsError> {
         let pair = unique();
-        let trials = OpenFile::create(Kind::Trials, study, &eval, task, &pair)?;
+        let trials = OpenFile::create(FileKind::Trials, study, &eval, task, &pair)?;
         Ok(Self {
             rows: TrialRows::default(),
             points: Vec::new(),
@@ -105,11 +105,11 @@ impl UnitWriter {
     /// A [`PointsError`] if the disk is full or the like.
     pub fn point(&mut self, mut point: PointTrials) -> Result<(), PointsError> {
         let trials = std::mem::take(&mut point.trials);
-        let (place, seen) = self.seen.entry(point.params.clone()).or_insert_with(|| {
-            self.points.push((point.clone(), Counts::default()));
+        let (index, seen) = self.seen.entry(point.params.clone()).or_insert_with(|| {
+            self.points.push((point.clone(), TrialCounts::default()));
             (self.points.len() - 1, HashSet::new())
         });
-        let (known, counts) = &mut self.points[*place];
+        let (known, counts) = &mut self.points[*index];
         for manifold in point.manifolds {
             if !known.manifolds.contains(&manifold) {
                 known.manifolds.push(manifold);
@@ -132,16 +132,16 @@ impl UnitWriter {
     ///
     /// # Errors
     /// A [`PointsError`] if the disk is full or the like; the files that stood there before are whole then.
-    pub fn finish(mut self, provenance: &Provenance) -> Result<Counts, PointsError> {
+    pub fn finish(mut self, provenance: &Provenance) -> Result<TrialCounts, PointsError> {
         self.trials.write(&self.rows.take())?;
-        let mut points = OpenFile::create(Kind::Points, &self.study, &self.eval, &self.task, &self.pair)?;
+        let mut points = OpenFile::create(FileKind::Points, &self.study, &self.eval, &self.task, &self.pair)?;
         points.write(&point_rows(&self.eval, &self.task, &self.points))?;
         let trials = self.trials.close(provenance)?;
         let points = points.close(provenance)?;
         // Between these two lines the pair does not match, which whoever opens it sees and counts the trials anew.
         trials.persist()?;
         points.persist()?;
-        let mut total = Counts::default();
+        let mut total = TrialCounts::default();
         for (_, counts) in &self.points {
             total += *counts;
         }
@@ -171,20 +171,20 @@ struct ClosedFile {
 
 impl OpenFile {
     fn create(
-        kind: Kind,
+        kind: FileKind,
         study: &Path,
         eval: &EvalInfo,
         task: &str,
         pair: &str,
     ) -> Result<Self, PointsError> {
         let path = kind.path(study, &eval.eval_id, task);
-        let folder = path.parent().expect("a file in a folder of its own");
-        std::fs::create_dir_all(folder).map_err(PointsError::io("make the folder", folder))?;
+        let dir = path.parent().expect("a file in a folder of its own");
+        std::fs::create_dir_all(dir).map_err(PointsError::io("make the folder", dir))?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".reasonscape-");
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder).map_err(PointsError::io("write in", folder))?;
+        let file = builder.tempfile_in(dir).map_err(PointsError::io("write in", dir))?;
         // Parquet's own types say all there is to say; a second schema beside them would be one more that can be damaged.
         let options = ArrowWriterOptions::new()
             .with_properties(properties(kind, eval, task, pair))
@@ -216,8 +216,8 @@ impl ClosedFile {
     fn persist(self) -> Result<(), PointsError> {
         self.file.persist(&self.path).map_err(|error| PointsError::io("replace", &self.path)(error.error))?;
         // The new name is on the disk when the folder is. Where a folder cannot be opened, the system sees to it.
-        if let Some(folder) = self.path.parent().and_then(|folder| File::open(folder).ok()) {
-            folder.sync_all().map_err(PointsError::io("write", &self.path))?;
+        if let Some(dir) = self.path.parent().and_then(|dir| File::open(dir).ok()) {
+            dir.sync_all().map_err(PointsError::io("write", &self.path))?;
         }
         Ok(())
     }
@@ -235,12 +235,12 @@ fn json(value: &impl serde::Serialize) -> String {
 const FEW_VALUES: [&str; 10] =
     ["eval_id", "model", "template", "sampler", "base_task", "repeat", "status", "guess", "finish", "method"];
 
-fn properties(kind: Kind, eval: &EvalInfo, task: &str, pair: &str) -> WriterProperties {
+fn properties(kind: FileKind, eval: &EvalInfo, task: &str, pair: &str) -> WriterProperties {
     let says = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
     // To set up a decompressor takes longer than to read a column that is short, or that a dictionary has made so.
     let compression = match kind {
-        Kind::Trials => Compression::ZSTD(ZstdLevel::default()),
-        Kind::Points => Compression::UNCOMPRESSED,
+        FileKind::Trials => Compression::ZSTD(ZstdLevel::default()),
+        FileKind::Points => Compression::UNCOMPRESSED,
     };
     let mut builder = WriterProperties::builder()
         .set_created_by(concat!("reasonscape ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -257,7 +257,7 @@ fn properties(kind: Kind, eval: &EvalInfo, task: &str, pair: &str) -> WriterProp
             says(key::TASK, task.to_owned()),
             says(key::PAIR, pair.to_owned()),
         ]));
-    if kind == Kind::Trials {
+    if kind == FileKind::Trials {
         // Each key occurs once, so that neither a dictionary nor its least and greatest value are of use.
         let column = ColumnPath::from("cache_key");
         builder = builder
@@ -343,7 +343,7 @@ impl TrialRows {
     }
 }
 
-fn point_rows(eval: &EvalInfo, task: &str, points: &[(PointTrials, Counts)]) -> RecordBatch {
+fn point_rows(eval: &EvalInfo, task: &str, points: &[(PointTrials, TrialCounts)]) -> RecordBatch {
     let text = |value: &dyn Fn(&PointTrials) -> String| -> ArrayRef {
         let mut column = StringBuilder::new();
         for (point, _) in points {
@@ -362,7 +362,7 @@ fn point_rows(eval: &EvalInfo, task: &str, points: &[(PointTrials, Counts)]) -> 
         }
         Arc::new(column.finish())
     };
-    let number = |value: &dyn Fn(&Counts) -> u64| -> ArrayRef {
+    let number = |value: &dyn Fn(&TrialCounts) -> u64| -> ArrayRef {
         let mut column = Int64Builder::new();
         for (_, counts) in points {
             column.append_value(value(counts) as i64);
@@ -385,7 +385,7 @@ fn point_rows(eval: &EvalInfo, task: &str, points: &[(PointTrials, Counts)]) -> 
         number(&|counts| counts.planned),
         number(&|counts| counts.n),
         number(&|counts| counts.n_e),
-        number(&Counts::n_u),
+        number(&TrialCounts::n_u),
         number(&|counts| counts.n_t),
         Arc::new(guesses.finish()),
         number(&|counts| counts.prompt_tokens.sum),

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use reasonscape_ingest::IngestError;
 
 /// Why a command ended without its result.
 #[derive(Debug)]
@@ -45,6 +46,18 @@ impl From<std::io::Error> for Failure {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Self::NobodyListens,
             _ => Self::Broken(error.into()),
+        }
+    }
+}
+
+impl From<IngestError> for Failure {
+    fn from(error: IngestError) -> Self {
+        match error {
+            IngestError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
+                source.into()
+            }
+            error if error.is_input() => Self::Input(error.into()),
+            error => Self::Broken(error.into()),
         }
     }
 }

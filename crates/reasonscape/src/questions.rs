@@ -1,4 +1,4 @@
-//! Reading somebody's dataset, line by line, with everything that is wrong told at once.
+//! Reading datasets, by the names before they moved.
 
 use std::path::Path;
 

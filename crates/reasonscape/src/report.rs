@@ -163,7 +163,7 @@ fn task_by_task(board: &Leaderboard) -> Vec<Block> {
 fn if_any<T>(found: Result<T, PointsError>) -> Result<Option<T>, Failure> {
     match found {
         Ok(found) => Ok(Some(found)),
-        Err(PointsError::Question(_)) => Ok(None),
+        Err(PointsError::InvalidQuery(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

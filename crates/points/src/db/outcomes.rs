@@ -8,11 +8,12 @@ use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::{DataFrame, Expr};
 use futures_util::StreamExt;
 use reasonscape_stats::Mode;
-use reasonscape_stats::Outcome;
+use reasonscape_stats::paired_bootstrap::Outcome;
 
+use super::PointsDb;
+use super::columns::{IntColumn, TextColumn, collect_batch};
 use super::paired::outcome;
-use super::{PointsDb, gather, text_column};
-use crate::{Column, Filter, PointsError, Work};
+use crate::{BoxFuture, Column, Filter, PointsError};
 
 /// A number that a trial has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,7 +44,7 @@ impl Measure {
 
 /// The trials of one evaluation on one task, in no order; every column has one value a trial.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcomes {
+pub struct TrialColumns {
     /// The evaluation.
     pub eval_id: String,
     /// The task.
@@ -56,7 +57,7 @@ pub struct Outcomes {
     measures: Vec<(Measure, Vec<i64>)>,
 }
 
-impl Outcomes {
+impl TrialColumns {
     /// Number of trials.
     #[expect(clippy::len_without_is_empty, reason = "there is a trial at least")]
     pub fn len(&self) -> usize {
@@ -66,7 +67,7 @@ impl Outcomes {
     /// The numbers of this kind.
     ///
     /// # Panics
-    /// If [`PointsDb::outcomes`] was not asked for them.
+    /// If [`PointsDb::trial_columns`] was not asked for them.
     pub fn measure(&self, measure: Measure) -> impl Iterator<Item = Option<u64>> {
         let found = self.measures.iter().find(|(kind, _)| *kind == measure);
         let (_, numbers) = found.expect("a measure that was asked for");
@@ -104,7 +105,7 @@ impl Outcomes {
 
 /// What is known of a trial that is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lookalike<'a> {
+pub struct TrialMatch<'a> {
     /// The evaluation.
     pub eval_id: &'a str,
     /// The task.
@@ -117,7 +118,7 @@ pub struct Lookalike<'a> {
 
 /// Where a trial is to be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrialPlace {
+pub struct TrialLocation {
     /// The coordinates, as canonical JSON.
     pub params: String,
     /// Place of the test in the stream of its point.
@@ -135,21 +136,20 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub fn outcomes<'a>(
+    pub fn trial_columns<'a>(
         &'a self,
         filter: &'a Filter,
         measures: &'a [Measure],
-    ) -> Work<'a, Result<Vec<Outcomes>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<TrialColumns>, PointsError>> {
         Box::pin(async move {
             let mut columns = vec!["eval_id", "base_task", "status", "guess"];
             columns.extend(measures.iter().map(|measure| measure.name()));
             let trials = self.trials_of(filter).await?.select_columns(&columns)?;
             let mut batches = trials.execute_stream().await?;
-            let mut found: BTreeMap<(String, String), Outcomes> = BTreeMap::new();
+            let mut found: BTreeMap<(String, String), TrialColumns> = BTreeMap::new();
             while let Some(batch) = batches.next().await {
                 let batch = batch?;
-                let (evals, tasks) = (text_column(&batch, "eval_id"), text_column(&batch, "base_task"));
-                let (evals, tasks) = (evals.as_string::<i32>(), tasks.as_string::<i32>());
+                let [evals, tasks] = ["eval_id", "base_task"].map(|name| TextColumn::new(&batch, name));
                 // A file holds one evaluation and one task, so that what belongs together mostly comes together.
                 let mut start = 0;
                 while start < batch.num_rows() {
@@ -158,7 +158,7 @@ impl PointsDb {
                     let end = (start + 1..batch.num_rows()).find(is_other).unwrap_or(batch.num_rows());
                     let unit = found
                         .entry((eval.to_owned(), task.to_owned()))
-                        .or_insert_with(|| Outcomes::new(eval, task, measures));
+                        .or_insert_with(|| TrialColumns::new(eval, task, measures));
                     unit.extend(&batch.slice(start, end - start))?;
                     start = end;
                 }
@@ -171,14 +171,14 @@ impl PointsDb {
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
-    pub fn places<'a>(
+    pub fn locate_trials<'a>(
         &'a self,
         filter: &'a Filter,
-        wanted: &'a [Lookalike<'a>],
-    ) -> Work<'a, Result<Vec<Option<TrialPlace>>, PointsError>> {
+        wanted: &'a [TrialMatch<'a>],
+    ) -> BoxFuture<'a, Result<Vec<Option<TrialLocation>>, PointsError>> {
         Box::pin(async move {
             let number = |number: u64| lit(i64::try_from(number).unwrap_or(i64::MAX));
-            let alike = |one: &Lookalike<'_>| {
+            let alike = |one: &TrialMatch<'_>| {
                 col("eval_id")
                     .eq(lit(one.eval_id))
                     .and(col("base_task").eq(lit(one.base_task)))
@@ -197,32 +197,28 @@ impl PointsDb {
                 "cache_key",
             ];
             let rows = self.trials_of(filter).await?.filter(condition)?.select_columns(&columns)?;
-            let batch = gather(rows).await?;
+            let batch = collect_batch(rows).await?;
             let [evals, tasks, params, keys] =
-                ["eval_id", "base_task", "params", "cache_key"].map(|name| text_column(&batch, name));
-            let column = |name: &str| batch.column_by_name(name).expect("a column that was asked for");
-            let [tokens, sizes] =
-                ["completion_tokens", "compressed_size"].map(|name| column(name).as_primitive::<Int64Type>());
-            let index = column("index").as_primitive::<Int64Type>();
-            let repeat = column("repeat").as_primitive::<Int32Type>();
-            let text = |texts: &dyn Array, row: usize| texts.as_string::<i32>().value(row).to_owned();
-            let place = |one: &Lookalike<'_>| {
-                let is_alike = |row: &usize| {
-                    text(&evals, *row) == one.eval_id
-                        && text(&tasks, *row) == one.base_task
-                        && tokens.value(*row) as u64 == one.completion_tokens
-                        && sizes.value(*row) as u64 == one.compressed_size
+                ["eval_id", "base_task", "params", "cache_key"].map(|name| TextColumn::new(&batch, name));
+            let [tokens, sizes, index, repeat] = ["completion_tokens", "compressed_size", "index", "repeat"]
+                .map(|name| IntColumn::new(&batch, name));
+            let location = |one: &TrialMatch<'_>| {
+                let matches = |row: &usize| {
+                    evals.value(*row) == one.eval_id
+                        && tasks.value(*row) == one.base_task
+                        && tokens.value(*row).cast_unsigned() == one.completion_tokens
+                        && sizes.value(*row).cast_unsigned() == one.compressed_size
                 };
-                let order = |row: &usize| (text(&params, *row), index.value(*row), repeat.value(*row));
-                let row = (0..batch.num_rows()).filter(is_alike).min_by_key(order)?;
-                Some(TrialPlace {
-                    params: text(&params, row),
+                let order = |row: &usize| (params.value(*row), index.value(*row), repeat.value(*row));
+                let row = (0..batch.num_rows()).filter(matches).min_by_key(order)?;
+                Some(TrialLocation {
+                    params: params.value(row).to_owned(),
                     index: index.value(row).cast_unsigned(),
-                    repeat: repeat.value(row).cast_unsigned(),
-                    cache_key: text(&keys, row),
+                    repeat: repeat.value(row).cast_unsigned() as u32,
+                    cache_key: keys.value(row).to_owned(),
                 })
             };
-            Ok(wanted.iter().map(place).collect())
+            Ok(wanted.iter().map(location).collect())
         })
     }
 
@@ -233,15 +229,15 @@ impl PointsDb {
             return Ok(trials);
         }
         let unit = [Column::EvalId, Column::BaseTask];
-        let meant = self.aggregate(&unit, filter, Mode::C_P).await?;
+        let selected = self.aggregate(&unit, filter, Mode::C_P).await?;
         let all = self.aggregate(&unit, &Filter::default(), Mode::C_P).await?;
-        let [evals, tasks] = [0, 1].map(|place| {
-            let values = meant.iter().map(|group| group.key[place].to_string());
+        let [evals, tasks] = [0, 1].map(|index| {
+            let values = selected.iter().map(|group| group.key[index].to_string());
             values.collect::<BTreeSet<String>>()
         });
         // Every evaluation that is meant on every task that is meant, and all points of each.
-        let are_whole = meant.len() == evals.len() * tasks.len()
-            && meant
+        let are_complete = selected.len() == evals.len() * tasks.len()
+            && selected
                 .iter()
                 .all(|group| all.iter().any(|every| every.key == group.key && every.points == group.points));
         // What these conditions rule out is not decoded, and most of it not even read.
@@ -249,7 +245,7 @@ impl PointsDb {
             col(name).in_list(values.into_iter().map(lit).collect(), false)
         };
         let trials = trials.filter(one_of("eval_id", evals).and(one_of("base_task", tasks)))?;
-        if are_whole {
+        if are_complete {
             return Ok(trials);
         }
         self.at_points(trials, filter).await

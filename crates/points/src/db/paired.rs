@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 
 use datafusion::arrow::array::AsArray;
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
+use datafusion::arrow::datatypes::Float64Type;
 use datafusion::common::JoinType;
 use datafusion::logical_expr::col;
 use datafusion::prelude::DataFrame;
-use reasonscape_stats::Outcome;
-use reasonscape_stats::paired_bootstrap::PairedCell;
+use reasonscape_stats::paired_bootstrap::{Outcome, PairedCell};
 
-use super::{PointsDb, column, gather, text_column};
-use crate::{Filter, PointsError, Work};
+use super::PointsDb;
+use super::columns::{IntColumn, TextColumn, collect_batch, column};
+use crate::{BoxFuture, Filter, PointsError};
 
 /// What two evaluations did with the tests of a task that both were asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,24 +51,24 @@ impl PointsDb {
         a: &'a str,
         b: &'a str,
         filter: &'a Filter,
-    ) -> Work<'a, Result<Vec<PairedTask>, PointsError>> {
+    ) -> BoxFuture<'a, Result<Vec<PairedTask>, PointsError>> {
         Box::pin(async move {
             let pairs = self.pairs(a, b, filter).await?.aggregate(
                 vec![col("base_task_a"), col("status_a"), col("status_b"), col("guess_a")],
                 vec![datafusion::functions_aggregate::count::count_all().alias("pairs")],
             )?;
-            let batch = gather(pairs).await?;
-            let tasks = text_column(&batch, "base_task_a");
-            let number = |name: &str| cast(&column(&batch, name), &DataType::Int64);
-            let (status_a, status_b, pairs) = (number("status_a")?, number("status_b")?, number("pairs")?);
+            let batch = collect_batch(pairs).await?;
+            let tasks = TextColumn::new(&batch, "base_task_a");
+            let [status_a, status_b, pairs] =
+                ["status_a", "status_b", "pairs"].map(|name| IntColumn::new(&batch, name));
             let guesses = column(&batch, "guess_a");
             let mut found: BTreeMap<&str, Vec<PairedCell>> = BTreeMap::new();
             for row in 0..batch.num_rows() {
-                found.entry(tasks.as_string::<i32>().value(row)).or_default().push(PairedCell {
-                    a: outcome(status_a.as_primitive::<Int64Type>().value(row))?,
-                    b: outcome(status_b.as_primitive::<Int64Type>().value(row))?,
+                found.entry(tasks.value(row)).or_default().push(PairedCell {
+                    a: outcome(status_a.value(row))?,
+                    b: outcome(status_b.value(row))?,
                     guess: guesses.as_primitive::<Float64Type>().value(row),
-                    count: pairs.as_primitive::<Int64Type>().value(row) as u64,
+                    count: pairs.value(row) as u64,
                 });
             }
             Ok(found
@@ -119,6 +118,10 @@ impl PointsDb {
 }
 
 pub(super) fn outcome(status: i64) -> Result<Outcome, PointsError> {
-    Outcome::from_code(status)
-        .ok_or_else(|| PointsError::Query(format!("{status} is no status; there are 0, 1 and 2")))
+    match status {
+        0 => Ok(Outcome::Incorrect),
+        1 => Ok(Outcome::Correct),
+        2 => Ok(Outcome::Truncated),
+        other => Err(PointsError::Query(format!("{other} is no status; there are 0, 1 and 2"))),
+    }
 }

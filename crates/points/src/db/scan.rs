@@ -88,7 +88,7 @@ fn found(path: &Path) -> Result<(u64, SystemTime), PointsError> {
 impl TrialsFile {
     /// The file as it is now, unless no row of it can pass: another program may have replaced it since the study was
     /// opened.
-    fn now(&self, schema: &Schema, filters: &[Expr]) -> Result<Option<PartitionedFile>, PointsError> {
+    fn current(&self, schema: &Schema, filters: &[Expr]) -> Result<Option<PartitionedFile>, PointsError> {
         let (length, modified) = found(&self.path)?;
         let is_same = (length, modified) == (self.length, self.modified);
         if is_same && filters.iter().any(|filter| rules_out(filter, schema, &self.statistics)) {
@@ -111,17 +111,17 @@ impl TrialsFile {
 fn rules_out(filter: &Expr, schema: &Schema, statistics: &Statistics) -> bool {
     let misses = |column: &Expr, wanted: &Expr| {
         let (Expr::Column(column), Expr::Literal(wanted, _)) = (column, wanted) else { return false };
-        let (Ok(place), Some(Some(wanted))) = (schema.index_of(&column.name), wanted.try_as_str()) else {
+        let (Ok(index), Some(Some(wanted))) = (schema.index_of(&column.name), wanted.try_as_str()) else {
             return false;
         };
-        let Some(column) = statistics.column_statistics.get(place) else { return false };
+        let Some(column) = statistics.column_statistics.get(index) else { return false };
         let text = |end: &Precision<ScalarValue>| match end {
             // An end that was cut short is none to rely on.
             Precision::Exact(end) => end.try_as_str().flatten().map(ToOwned::to_owned),
             Precision::Inexact(_) | Precision::Absent => None,
         };
-        text(&column.min_value).is_some_and(|least| wanted < least.as_str())
-            || text(&column.max_value).is_some_and(|greatest| wanted > greatest.as_str())
+        text(&column.min_value).is_some_and(|min| wanted < min.as_str())
+            || text(&column.max_value).is_some_and(|max| wanted > max.as_str())
     };
     match filter {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -168,7 +168,7 @@ impl TableProvider for TrialsTable {
             let columns = Arc::clone(&self.schema).to_dfschema()?;
             source = source.with_predicate(state.create_physical_expr(filter, &columns)?);
         }
-        let files = self.files.iter().filter_map(|file| file.now(&self.schema, filters).transpose());
+        let files = self.files.iter().filter_map(|file| file.current(&self.schema, filters).transpose());
         let files = files.collect::<Result<Vec<_>, PointsError>>();
         let files = FileGroup::new(files.map_err(|error| DataFusionError::External(Box::new(error)))?);
         let scan = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))

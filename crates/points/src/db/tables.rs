@@ -11,7 +11,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef
 use datafusion::datasource::MemTable;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
-use super::gather;
+use super::columns::collect_batch;
 use super::scan::TrialsTable;
 use crate::files::FileInfo;
 use crate::schema::{self, IDENTITY};
@@ -70,7 +70,7 @@ fn register_trials(session: &SessionContext, name: &str, files: &[FileInfo]) -> 
 }
 
 /// Points that were counted from their trials.
-pub(super) struct Recount {
+pub(super) struct RecomputedCounts {
     pub(super) points: RecordBatch,
     /// Trials that were stored more than once.
     pub(super) duplicates: u64,
@@ -79,7 +79,10 @@ pub(super) struct Recount {
 /// Counts the trials of one evaluation on one task. Of a trial that is stored twice, the earlier answer counts.
 /// What trials do not say (labels, manifolds, how many were planned) comes from the counters that are there, trusted or
 /// not.
-pub(super) async fn recount(files: &[FileInfo], known: &[&RecordBatch]) -> Result<Recount, PointsError> {
+pub(super) async fn recount(
+    files: &[FileInfo],
+    known: &[&RecordBatch],
+) -> Result<RecomputedCounts, PointsError> {
     let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
     register_trials(&session, "stored", files)?;
     let query = format!(
@@ -105,15 +108,15 @@ pub(super) async fn recount(files: &[FileInfo], known: &[&RecordBatch]) -> Resul
         })
         .join(", "),
     );
-    let counted = gather(session.sql(&query).await?).await?;
-    let described = Described::of(known, files);
+    let counted = collect_batch(session.sql(&query).await?).await?;
+    let described = Described::new(known, files);
     let mut points = vec![described.complete(&counted)?];
     points.extend(described.unanswered(&points[0]));
     let points = concat_batches(&schema::POINTS, &points)?;
     let stored: u64 = files.iter().map(|file| file.rows).sum();
     let n = cast(counted.column_by_name("n").expect("asked for above"), &DataType::Int64)?;
     let n: i64 = n.as_primitive::<Int64Type>().values().iter().sum();
-    Ok(Recount { points, duplicates: stored.saturating_sub(n as u64) })
+    Ok(RecomputedCounts { points, duplicates: stored.saturating_sub(n as u64) })
 }
 
 /// Each trial of a table once.
@@ -132,7 +135,7 @@ struct Described<'a> {
 }
 
 impl<'a> Described<'a> {
-    fn of(known: &'a [&'a RecordBatch], files: &'a [FileInfo]) -> Self {
+    fn new(known: &'a [&'a RecordBatch], files: &'a [FileInfo]) -> Self {
         let latest = files.iter().max_by_key(|file| file.provenance.evaluated_ms);
         Self { known, groups: latest.map_or(&[], |file| &file.eval.groups) }
     }

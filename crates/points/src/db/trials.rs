@@ -4,8 +4,8 @@ use datafusion::common::JoinType;
 use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::DataFrame;
 
-use super::{Answer, PointsDb};
-use crate::{Filter, PointsError, Work};
+use super::{PointsDb, QueryResult};
+use crate::{BoxFuture, Filter, PointsError};
 
 impl PointsDb {
     /// The trials of an evaluation on a task at the points that a filter means, by coordinates, index and repeat. All
@@ -18,13 +18,13 @@ impl PointsDb {
         eval_id: &'a str,
         task: &'a str,
         filter: &'a Filter,
-    ) -> Work<'a, Result<Answer, PointsError>> {
+    ) -> BoxFuture<'a, Result<QueryResult, PointsError>> {
         Box::pin(async move {
             let is_meant = col("eval_id").eq(lit(eval_id)).and(col("base_task").eq(lit(task)));
             let mut trials = self.session.table("trials").await?.filter(is_meant)?;
             trials = self.at_points(trials, filter).await?;
             let order = ["params", "index", "repeat"].map(|name| col(name).sort(true, false)).to_vec();
-            Ok(Answer { stream: trials.sort(order)?.execute_stream().await? })
+            Ok(QueryResult { stream: trials.sort(order)?.execute_stream().await? })
         })
     }
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use reasonscape_core::{Extraction, Outcome, Reply, Task, Test, score};
+use reasonscape_core::{Extraction, Reply, Status, Task, Test, judge};
 use reasonscape_runner::cache::{Cache, CacheError, EntryId, Reader, Response};
 use reasonscape_runner::{Completion, Eval, Selection, Study, asked};
 
@@ -31,7 +31,7 @@ pub(super) fn find(reader: &Reader, eval: &Eval, id: &EntryId) -> Result<Entry, 
 
 /// A test and what was answered.
 #[derive(Debug)]
-pub struct Answered<'a> {
+pub struct ScoredResponse<'a> {
     /// The task.
     pub task: &'static dyn Task,
     /// Place of the test in the stream of its point.
@@ -41,7 +41,7 @@ pub struct Answered<'a> {
     /// What was asked.
     pub test: &'a Test,
     /// What became of it.
-    pub status: Outcome,
+    pub status: Status,
     /// The reply, taken apart.
     pub found: Extraction<'a>,
     /// All that the provider said.
@@ -60,7 +60,7 @@ pub fn read_answers(
     cache: &Cache,
     eval: &Eval,
     selection: &Selection,
-    visit: &mut dyn FnMut(Answered<'_>) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(ScoredResponse<'_>) -> ControlFlow<()>,
 ) -> Result<u64, PointsError> {
     let reader = cache.reader()?;
     let namespace: Arc<str> = Arc::from(eval.cache_namespace.as_str());
@@ -80,8 +80,8 @@ pub fn read_answers(
                 };
                 let reply =
                     Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
-                let (status, found) = score(point.task, &test.test, &reply, completion.is_truncated());
-                let answered = Answered {
+                let (status, found) = judge(point.task, &test.test, &reply, completion.is_truncated());
+                let answered = ScoredResponse {
                     task: point.task,
                     index: test.index,
                     repeat,

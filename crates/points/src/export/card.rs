@@ -7,7 +7,7 @@ use datafusion::arrow::datatypes::{DataType, Field};
 use serde_json::json;
 
 use super::{Exported, Unit};
-use crate::{Counts, PointsDb};
+use crate::{PointsDb, TrialCounts};
 
 /// The text of the card; its head is what Hugging Face reads.
 pub(super) fn card(db: &PointsDb, units: &[Unit<'_>], exported: &Exported, fields: &[Arc<Field>]) -> String {
@@ -27,7 +27,7 @@ pub(super) fn card(db: &PointsDb, units: &[Unit<'_>], exported: &Exported, field
     line("| --- | --- | --- | --- | --: | --: | --: | --- |");
     for unit in units {
         let eval = unit.eval;
-        let Counts { n, n_e, n_t, .. } = unit.counts;
+        let TrialCounts { n, n_e, n_t, .. } = unit.counts;
         let is_unknown = db.truncation_unknown().contains(&eval.eval_id);
         let truncated = if is_unknown { "?".to_owned() } else { n_t.to_string() };
         let from = db.imported().get(&eval.eval_id).and_then(|tasks| tasks.get(&unit.task));

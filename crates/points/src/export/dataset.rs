@@ -14,12 +14,12 @@ use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::WriterProperties;
 use reasonscape_runner::cache::Cache;
 
-use super::{Exported, Message, Record, Texts, Unit, card, units};
+use super::{Exported, Record, Unit, card, units};
 use crate::error::plain;
-use crate::{Filter, PointsDb, PointsError, Progress, TRIAL_COLUMNS};
+use crate::{Filter, PointsDb, PointsError, Progress, TRIAL_COLUMNS, TranscriptMessage, TranscriptReader};
 
 /// Columns beside those of the table of trials.
-const TEXTS: [&str; 3] = ["messages", "reasoning", "reply"];
+const TRANSCRIPT_COLUMNS: [&str; 3] = ["messages", "reasoning", "reply"];
 
 /// Writes the trials that a filter means as a dataset in a folder that is not there yet: `README.md`, which is its
 /// card, and a Parquet file for each evaluation under `data`. It appears whole or not at all.
@@ -30,16 +30,16 @@ pub async fn export_dataset(
     db: &PointsDb,
     cache: Option<&Cache>,
     filter: &Filter,
-    folder: &Path,
+    dir: &Path,
     progress: &Progress,
 ) -> Result<Exported, PointsError> {
-    if folder.exists() {
-        return Err(PointsError::Question(format!(
+    if dir.exists() {
+        return Err(PointsError::InvalidQuery(format!(
             "`{}` is there already and is left as it is; name another folder",
-            folder.display()
+            dir.display()
         )));
     }
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let work = tempfile::Builder::new()
         .prefix(".reasonscape-")
         .tempdir_in(parent)
@@ -48,11 +48,11 @@ pub async fn export_dataset(
     progress.total.store(units.iter().map(|unit| unit.counts.n).sum(), Ordering::Relaxed);
     let data = work.path().join("data");
     std::fs::create_dir(&data).map_err(PointsError::io("make the folder", &data))?;
-    let mut texts = Texts::open(cache)?;
+    let mut transcripts = TranscriptReader::open(cache)?;
     let mut exported = Exported::default();
     for of_eval in units.chunk_by(|a, b| a.eval.eval_id == b.eval.eval_id) {
         let path = data.join(format!("eval-{}.parquet", of_eval[0].eval.eval_id));
-        write(db, of_eval, filter, &path, &mut texts, &mut exported, progress).await?;
+        write(db, of_eval, filter, &path, &mut transcripts, &mut exported, progress).await?;
         if progress.stop.load(Ordering::Relaxed) {
             return Ok(Exported { stopped: true, ..exported });
         }
@@ -68,7 +68,7 @@ pub async fn export_dataset(
         std::fs::set_permissions(work.path(), std::fs::Permissions::from_mode(like))
             .map_err(PointsError::io("write", work.path()))?;
     }
-    std::fs::rename(work.path(), folder).map_err(PointsError::io("write", folder))?;
+    std::fs::rename(work.path(), dir).map_err(PointsError::io("write", dir))?;
     Ok(exported)
 }
 
@@ -77,7 +77,7 @@ async fn write(
     units: &[Unit<'_>],
     filter: &Filter,
     path: &Path,
-    texts: &mut Texts,
+    transcripts: &mut TranscriptReader,
     exported: &mut Exported,
     progress: &Progress,
 ) -> Result<(), PointsError> {
@@ -91,9 +91,10 @@ async fn write(
         let mut answer = db.trials(&unit.eval.eval_id, &unit.task, filter).await?;
         while let Some(rows) = answer.next().await? {
             let records =
-                rows.into_iter().map(|row| Record::of(row, texts)).collect::<Result<Vec<_>, _>>()?;
+                rows.into_iter().map(|row| Record::new(row, transcripts)).collect::<Result<Vec<_>, _>>()?;
             exported.trials += records.len() as u64;
-            exported.without_text += records.iter().filter(|record| record.said.is_none()).count() as u64;
+            exported.without_text +=
+                records.iter().filter(|record| record.transcript.is_none()).count() as u64;
             writer.write(&batch(&schema, &records)?).map_err(failed)?;
             progress.done.store(exported.trials, Ordering::Relaxed);
             if progress.stop.load(Ordering::Relaxed) {
@@ -109,7 +110,7 @@ fn message_fields() -> Fields {
     ["role", "content"].map(|name| Field::new(name, DataType::Utf8, true)).to_vec().into()
 }
 
-/// The columns of the table of trials with the status in a word, and what was said.
+/// The columns of the table of trials with the status in a word, and the transcript.
 fn schema() -> SchemaRef {
     let field = |name: &str| {
         let data_type = match name {
@@ -125,7 +126,7 @@ fn schema() -> SchemaRef {
         };
         Field::new(name, data_type, true)
     };
-    Arc::new(Schema::new(TRIAL_COLUMNS.into_iter().chain(TEXTS).map(field).collect::<Vec<_>>()))
+    Arc::new(Schema::new(TRIAL_COLUMNS.into_iter().chain(TRANSCRIPT_COLUMNS).map(field).collect::<Vec<_>>()))
 }
 
 fn batch(schema: &SchemaRef, records: &[Record]) -> Result<RecordBatch, PointsError> {
@@ -161,11 +162,11 @@ fn batch(schema: &SchemaRef, records: &[Record]) -> Result<RecordBatch, PointsEr
 }
 
 fn text<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
-    let said = record.said.as_ref();
+    let transcript = record.transcript.as_ref();
     match name {
         "status" => Some(record.status()),
-        "reasoning" => said.and_then(|said| said.reasoning.as_deref()),
-        "reply" => said.map(|said| said.reply.as_str()),
+        "reasoning" => transcript.and_then(|transcript| transcript.reasoning.as_deref()),
+        "reply" => transcript.map(|transcript| transcript.reply.as_str()),
         column => record.column(column).as_str(),
     }
 }
@@ -181,15 +182,17 @@ fn messages(records: &[Record]) -> ArrayRef {
         true,
     ));
     for record in records {
-        for Message { role, content } in record.said.iter().flat_map(|said| &said.messages) {
+        for TranscriptMessage { role, content } in
+            record.transcript.iter().flat_map(|transcript| &transcript.messages)
+        {
             let message = column.values();
-            for (place, value) in [role, content].into_iter().enumerate() {
-                let builder = message.field_builder::<StringBuilder>(place);
+            for (index, value) in [role, content].into_iter().enumerate() {
+                let builder = message.field_builder::<StringBuilder>(index);
                 builder.expect("both fields are text").append_value(value);
             }
             message.append(true);
         }
-        column.append(record.said.is_some());
+        column.append(record.transcript.is_some());
     }
     Arc::new(column.finish())
 }

@@ -5,14 +5,15 @@ use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
-use reasonscape_core::Outcome;
+use reasonscape_core::Status;
 use reasonscape_points::{
-    Column, Counts, EvalInfo, Filter, Group, PointTrials, PointsDb, PointsError, Trial, UnitWriter, Value,
+    Column, EvalInfo, Filter, Group, PointTrials, PointsDb, PointsError, Trial, TrialCounts, UnitWriter,
+    Value,
 };
 use reasonscape_stats::{Confidence, Counters, Mode};
 use tempfile::TempDir;
 
-use super::world::{Draws, eval, file, open, point, provenance, rows, trial, trials, wait, write};
+use super::test_env::{Draws, eval, file, open, point, provenance, rows, trial, trials, wait, write};
 
 /// Shares that add up without rounding, so that sums can be compared to the bit.
 const GUESSES: [f64; 4] = [0.0, 0.5, 0.25, 0.125];
@@ -65,7 +66,7 @@ impl Tally {
         self.compressed_size += other.compressed_size;
     }
 
-    fn of(points: u64, counts: &Counts) -> Self {
+    fn of(points: u64, counts: &TrialCounts) -> Self {
         Self {
             points,
             planned: counts.planned,
@@ -150,7 +151,7 @@ fn places() -> Vec<Place> {
 fn random_trial(index: u64, draws: &mut Draws) -> Trial {
     let bits = draws.next();
     let status =
-        [Outcome::Correct, Outcome::Correct, Outcome::Incorrect, Outcome::Truncated][(bits & 3) as usize];
+        [Status::Correct, Status::Correct, Status::Incorrect, Status::Truncated][(bits & 3) as usize];
     let mut trial = trial(index, status, GUESSES[(bits >> 2 & 3) as usize]);
     trial.prompt_tokens = Some(bits >> 8 & 0xff);
     trial.completion_tokens = (bits >> 4 & 1 == 0).then_some(bits >> 16 & 0xfff);
@@ -209,7 +210,7 @@ fn text(text: &str) -> Value {
 }
 
 #[test]
-fn a_million_trials_add_up_to_what_a_plain_count_says() {
+fn counters_of_a_million_trials_match_a_direct_count() {
     let study = TempDir::new().unwrap();
     let places = places();
     let counted = write_large(study.path(), &places);
@@ -281,13 +282,13 @@ fn a_million_trials_add_up_to_what_a_plain_count_says() {
     assert_eq!(by_engine.len(), groups.len());
     for row in by_engine {
         let key = [text(row[0].as_str().unwrap()), text(row[1].as_str().unwrap())];
-        let Counts { n, n_e, n_t, g, .. } = groups.iter().find(|group| group.key == key).unwrap().counts;
+        let TrialCounts { n, n_e, n_t, g, .. } = groups.iter().find(|group| group.key == key).unwrap().counts;
         assert_eq!(serde_json::json!(row[2..]), serde_json::json!([n, n_e, n_t, g]), "{key:?}");
     }
 }
 
 /// What a study comes to in all.
-fn total(db: &PointsDb) -> Counts {
+fn total(db: &PointsDb) -> TrialCounts {
     let groups = wait(db.aggregate(&[], &Filter::default(), Mode::C_P)).unwrap();
     assert_eq!(groups.len(), 1);
     groups[0].counts
@@ -316,7 +317,7 @@ fn sql_total(db: &PointsDb) -> u64 {
 }
 
 #[test]
-fn a_trial_that_is_given_twice_counts_once() {
+fn counts_duplicate_trials_once() {
     let (study, eval) = small();
     let before = total(&open(study.path()));
     let twice = |ends: &str| [trials(ends, 0.5), trials(ends, 0.5)].concat();
@@ -333,7 +334,7 @@ fn a_trial_that_is_given_twice_counts_once() {
 }
 
 #[test]
-fn a_repeat_is_another_trial() {
+fn counts_repeats_as_trials() {
     let (study, eval) = small();
     let again = trials("ccc", 0.5).into_iter().map(|trial| Trial { repeat: 1, ..trial });
     let all = trials("ccc", 0.5).into_iter().chain(again).collect();
@@ -342,7 +343,7 @@ fn a_repeat_is_another_trial() {
 }
 
 #[test]
-fn a_point_that_is_given_twice_is_one_point() {
+fn merges_duplicate_points() {
     let (study, eval) = small();
     let points = vec![
         point(SHORT, &["m"], trials("cccit", 0.5)),
@@ -360,7 +361,7 @@ fn a_point_that_is_given_twice_is_one_point() {
 }
 
 #[test]
-fn a_file_of_trials_that_was_copied_changes_no_counter_and_is_remarked_on() {
+fn ignores_and_reports_copied_trial_files() {
     let (study, eval) = small();
     let before = total(&open(study.path()));
     copy(study.path(), "trials", &eval, "boolean", "copy.parquet");
@@ -388,12 +389,12 @@ fn a_file_of_trials_that_was_copied_changes_no_counter_and_is_remarked_on() {
 }
 
 #[test]
-fn two_files_that_overlap_count_what_either_has() {
+fn counts_the_union_of_overlapping_files() {
     let (study, eval) = small();
     copy(study.path(), "trials", &eval, "boolean", "first.parquet");
     // Later trials of one point, of which the first five are known, and one that was answered anew and worse.
     let mut more = trials("cccitcc", 0.5);
-    more[0].status = Outcome::Incorrect;
+    more[0].status = Status::Incorrect;
     more[0].received_ms += 1_000_000;
     write(study.path(), &eval, "boolean", vec![point(SHORT, &["m"], more)]);
     let db = open(study.path());
@@ -403,7 +404,7 @@ fn two_files_that_overlap_count_what_either_has() {
 }
 
 #[test]
-fn counters_that_do_not_match_their_trials_are_counted_anew() {
+fn recounts_counters_that_do_not_match_their_trials() {
     let (study, eval) = small();
     let points = file(study.path(), "points", &eval, "boolean");
     let stale = fs::read(&points).unwrap();
@@ -432,7 +433,7 @@ fn counters_that_do_not_match_their_trials_are_counted_anew() {
 }
 
 #[test]
-fn a_point_that_nobody_answered_is_missing_and_stays_so_when_its_unit_is_counted_anew() {
+fn unanswered_points_stay_missing_after_a_recount() {
     let (study, eval) = small();
     let unanswered = PointTrials { planned: 7, ..point(r#"{"length": 32}"#, &["m"], Vec::new()) };
     write(study.path(), &eval, "boolean", vec![point(SHORT, &["m"], trials("cccit", 0.5)), unanswered]);
@@ -454,7 +455,7 @@ fn a_point_that_nobody_answered_is_missing_and_stays_so_when_its_unit_is_counted
 }
 
 #[test]
-fn counters_without_trials_are_used_as_they_are() {
+fn uses_counters_without_trials() {
     let (study, eval) = small();
     let before = total(&open(study.path()));
     fs::remove_dir_all(study.path().join("trials")).unwrap();
@@ -472,7 +473,7 @@ fn counters_without_trials_are_used_as_they_are() {
 }
 
 #[test]
-fn nothing_evaluated_is_said() {
+fn reports_a_study_without_trials() {
     let study = TempDir::new().unwrap();
     let error = wait(PointsDb::open(study.path())).unwrap_err();
     assert!(matches!(error, PointsError::Empty { .. }) && error.is_input());
@@ -480,7 +481,7 @@ fn nothing_evaluated_is_said() {
 }
 
 #[test]
-fn coordinates_that_differ_in_notation_only_are_one_group() {
+fn groups_params_that_differ_only_in_number_format() {
     let study = TempDir::new().unwrap();
     let eval = eval("alpha", "zero-shot", "greedy-2k", &[]);
     let at = |params: &str, ends: &str| point(params, &["m"], trials(ends, 0.0));

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use reasonscape_stats::{Assumption, Event, Mode};
 
-use super::evaluate::World;
-use super::world::{open, rows};
+use super::evaluate::TestEnv;
+use super::test_env::{open, rows};
 
 /// Tests at a point in one evaluation; a row of `docs/coverage.md`.
 const TRIALS: usize = 32;
@@ -37,12 +37,12 @@ fn truth(mode: Mode, knows: f64, cut: f64, guess: f64) -> f64 {
 /// Asks a model the same tests again and again. Each repeat is an evaluation of its own; from cache to interval they go
 /// the way that all answers go.
 fn measure(repeats: u32, knows: f64, cut: f64) {
-    let world = World::new();
+    let env = TestEnv::new();
     let eval = format!("model = \"sim-p{knows}-t{cut}\"\nsampler = \"sampled-2k\"");
-    let study = world.study(&format!("count = {TRIALS}\nrepeats = {repeats}"), &[&eval]);
-    world.fill_to(&study, TRIALS);
-    world.evaluate(&study);
-    let db = open(world.path());
+    let study = env.study(&format!("count = {TRIALS}\nrepeats = {repeats}"), &[&eval]);
+    env.fill_to(&study, TRIALS);
+    env.evaluate(&study);
+    let db = open(env.path());
     for mode in Mode::ALL {
         let question = format!(
             "SELECT base_task, estimate_low('{mode}', n, n_e, n_t, g), estimate_high('{mode}', n, n_e, n_t, g), n FROM \
@@ -81,7 +81,7 @@ fn measure(repeats: u32, knows: f64, cut: f64) {
 }
 
 #[test]
-fn the_truth_lies_in_the_intervals_as_often_as_documented() {
+fn confidence_intervals_have_the_documented_coverage() {
     for (knows, cut) in [(0.2, 0.1), (0.8, 0.1), (0.5, 0.4)] {
         measure(120, knows, cut);
     }
@@ -89,7 +89,7 @@ fn the_truth_lies_in_the_intervals_as_often_as_documented() {
 
 #[test]
 #[ignore = "takes minutes; the small one is run with all tests"]
-fn the_truth_lies_in_the_intervals_as_often_as_documented_for_many() {
+fn confidence_intervals_have_the_documented_coverage_for_many() {
     for (knows, cut) in [(0.05, 0.1), (0.2, 0.4), (0.5, 0.1), (0.8, 0.1), (0.95, 0.4)] {
         measure(1_000, knows, cut);
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-use reasonscape_core::{Json, Outcome, Point, Reply, Test, TestStream, canonical_json, score};
-use reasonscape_points::{Column, Evaluated, Filter, Options, PointsDb, Progress, evaluate};
+use reasonscape_core::{Json, Point, Reply, Status, Test, Tests, canonical_json, judge};
+use reasonscape_points::{Column, EvaluateOptions, Evaluated, Filter, PointsDb, Progress, evaluate};
 use reasonscape_runner::cache::{Cache, CacheKey, Entry, EntryId, Response};
 use reasonscape_runner::simulate::{Asked, SimulatedModel, Simulator};
 use reasonscape_runner::{Completion, Eval, Examples, Finish, Question, Selection, Study};
@@ -16,7 +16,7 @@ use reasonscape_stats::Mode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::world::{open, rows, wait};
+use super::test_env::{open, rows, wait};
 
 /// Four points of three tasks: two that are written in, one to choose from.
 const SUITE: &str = r#"
@@ -44,7 +44,7 @@ points = [{ length = 8 }]
 /// Tests at each point that the simulated models know.
 const KNOWN: usize = 64;
 
-pub(crate) struct World {
+pub(crate) struct TestEnv {
     pub(crate) folder: TempDir,
     simulator: Simulator,
 }
@@ -61,7 +61,7 @@ struct Exchange {
     latency_ms: u64,
 }
 
-impl World {
+impl TestEnv {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("small.toml"), SUITE).unwrap();
@@ -98,12 +98,12 @@ impl World {
         let mut exchanges = Vec::new();
         for point in study.suite.points() {
             let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
-            let tests = TestStream::new(point.task, point.params, study.seed).take(KNOWN).enumerate();
+            let tests = Tests::new(point.task, point.params, study.seed).take(KNOWN).enumerate();
             for (index, test) in tests.filter(|(index, _)| wanted(&point, *index)) {
                 let question = Question { task: point.task, test: &test, examples: &examples };
                 let payload = eval.payload(&eval.template.render(&question).unwrap());
                 let request = canonical_json(&Json::from(&payload));
-                let key = CacheKey::from_canonical_json(&request);
+                let key = CacheKey::of_canonical(&request);
                 for repeat in 0..study.repeats {
                     let max_tokens = 300;
                     let asked = Asked { max_tokens, repeat: repeat.into(), ..Asked::new(&test.prompt) };
@@ -147,7 +147,7 @@ impl World {
     }
 
     pub(crate) fn evaluate(&self, study: &Study) -> Evaluated {
-        evaluate(study, &self.cache(), &Options::default(), &Progress::default()).unwrap()
+        evaluate(study, &self.cache(), &EvaluateOptions::default(), &Progress::default()).unwrap()
     }
 
     /// Every file of trials and points, with when it was written and what is in it.
@@ -201,19 +201,19 @@ fn counted(db: &PointsDb, eval: &Eval) -> (u64, u64, u64) {
 }
 
 #[test]
-fn trials_are_what_the_judge_says() {
-    let world = World::new();
+fn trials_match_direct_scoring() {
+    let env = TestEnv::new();
     let names = ["sim-strong", "sim-truncating", "sim-cheap", "sim-guessing", "sim-p0.6-t0.3"];
     let evals = names.map(|name| format!("model = \"{name}\""));
-    let study = world.study("", &evals.each_ref().map(String::as_str));
+    let study = env.study("", &evals.each_ref().map(String::as_str));
     let (mut weighed, mut sizes) = (Vec::new(), Vec::new());
     let mut ends = BTreeMap::new();
     for eval in &study.evals {
-        let exchanges = world.fill(&study, eval, |_, index| index < 8);
+        let exchanges = env.fill(&study, eval, |_, index| index < 8);
         assert_eq!(exchanges.len(), 4 * 8);
-        let evaluated = world.evaluate(&study);
+        let evaluated = env.evaluate(&study);
         assert_eq!((evaluated.stopped, evaluated.damage), (false, None));
-        let db = open(world.path());
+        let db = open(env.path());
         let found = rows(
             &db,
             &format!(
@@ -234,11 +234,11 @@ fn trials_are_what_the_judge_says() {
             sizes.push(row.pop().unwrap().as_u64().unwrap());
             let reply = Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
             let truncated = completion.finish == Finish::Length;
-            let (status, said) = score(task, &test, &reply, truncated);
+            let (status, said) = judge(task, &test, &reply, truncated);
             *ends.entry((status, test.options.is_empty())).or_insert(0) += 1;
             let reasoning = said.reasoning.as_deref();
             weighed.push(reasoning.unwrap_or(&completion.content).to_owned());
-            let answer = if status == Outcome::Truncated { Value::Null } else { json!(said.answer) };
+            let answer = if status == Status::Truncated { Value::Null } else { json!(said.answer) };
             let expected = json!([
                 eval.model,
                 eval.template.name,
@@ -266,23 +266,23 @@ fn trials_are_what_the_judge_says() {
         }
     }
     // A test that cannot fail would be one in which nobody was wrong, or nobody was cut off.
-    for status in [Outcome::Incorrect, Outcome::Correct, Outcome::Truncated] {
+    for status in [Status::Incorrect, Status::Correct, Status::Truncated] {
         assert!(ends.contains_key(&(status, true)) && ends.contains_key(&(status, false)), "{ends:?}");
     }
     let script = "import gzip, json, sys\nfor text in json.load(sys.stdin): print(len(gzip.compress(text.encode(), 9)))";
-    let Some(said) = reasonscape_test_support::python(script, &json!(weighed).to_string()) else { return };
+    let Some(said) = reasonscape_oracle::python(script, &json!(weighed).to_string()) else { return };
     let said: Vec<u64> = said.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(sizes, said);
 }
 
 #[test]
-fn what_was_not_answered_is_missing_and_in_no_counter() {
-    let world = World::new();
-    let study = world.study("", &[STRONG, CHEAP]);
+fn unanswered_tests_are_missing_and_not_counted() {
+    let env = TestEnv::new();
+    let study = env.study("", &[STRONG, CHEAP]);
     let third = |_: &Point<'_>, index: usize| index < 8 && index.is_multiple_of(3);
-    assert_eq!(world.fill(&study, &study.evals[0], third).len(), 12);
-    let evaluated = world.evaluate(&study);
-    let db = open(world.path());
+    assert_eq!(env.fill(&study, &study.evals[0], third).len(), 12);
+    let evaluated = env.evaluate(&study);
+    let db = open(env.path());
     assert_eq!(counted(&db, &study.evals[0]), (32, 12, 20));
     assert_eq!(counted(&db, &study.evals[1]), (32, 0, 32));
     let summed: u64 = evaluated.units.iter().map(|unit| unit.counts.missing()).sum();
@@ -294,12 +294,12 @@ fn what_was_not_answered_is_missing_and_in_no_counter() {
 }
 
 #[test]
-fn what_is_damaged_is_missing_and_said() {
-    let world = World::new();
-    let study = world.study("", &[STRONG]);
-    let exchanges = world.fill(&study, &study.evals[0], |_, index| index < 8);
+fn reports_damaged_entries_and_counts_them_as_missing() {
+    let env = TestEnv::new();
+    let study = env.study("", &[STRONG]);
+    let exchanges = env.fill(&study, &study.evals[0], |_, index| index < 8);
     let lost = |exchange: &Exchange| exchange.task.name() == "brackets" && exchange.index < 2;
-    let connection = rusqlite::Connection::open(world.cache_path()).unwrap();
+    let connection = rusqlite::Connection::open(env.cache_path()).unwrap();
     for exchange in exchanges.iter().filter(|exchange| lost(exchange)) {
         let changed = connection.execute(
             "UPDATE entries SET exchange = substr(exchange, 1, length(exchange) - 3) WHERE key = ?1",
@@ -313,16 +313,16 @@ fn what_is_damaged_is_missing_and_said() {
         exchanges.iter().filter(|exchange| exchange.task.name() == "boolean").zip(bodies)
     {
         connection.execute("DELETE FROM entries WHERE key = ?1", [exchange.key.0]).unwrap();
-        let mut importer = world.cache().importer().unwrap();
+        let mut importer = env.cache().importer().unwrap();
         let examples = Examples::new(exchange.task, study.suite.points()[3].params, study.seed, 0);
         let question = Question { task: exchange.task, test: &exchange.test, examples: &examples };
         let payload = study.evals[0].payload(&study.evals[0].template.render(&question).unwrap());
         let request = canonical_json(&Json::from(&payload));
         let response = Response { status, latency_ms: 0, received_ms: 0, body: body.as_bytes().to_vec() };
-        importer.add(&Entry { id: EntryId::new(exchange.key), request, response }).unwrap();
+        importer.add(&Entry { id: EntryId::of(exchange.key), request, response }).unwrap();
         importer.finish().unwrap();
     }
-    let evaluated = world.evaluate(&study);
+    let evaluated = env.evaluate(&study);
     let units: Vec<_> = evaluated
         .units
         .iter()
@@ -334,120 +334,120 @@ fn what_is_damaged_is_missing_and_said() {
 }
 
 #[test]
-fn what_has_not_changed_is_not_written_again() {
-    let world = World::new();
-    let study = world.study("", &[STRONG, CHEAP]);
-    world.fill_planned(&study);
-    let first = world.evaluate(&study);
+fn does_not_rewrite_unchanged_files() {
+    let env = TestEnv::new();
+    let study = env.study("", &[STRONG, CHEAP]);
+    env.fill_planned(&study);
+    let first = env.evaluate(&study);
     assert_eq!(written(&first).len(), 6);
-    let before = world.files();
+    let before = env.files();
     assert_eq!(before.len(), 12);
 
-    let second = world.evaluate(&study);
+    let second = env.evaluate(&study);
     assert_eq!(written(&second), []);
-    assert_eq!(world.files(), before, "no file was touched");
+    assert_eq!(env.files(), before, "no file was touched");
     let counts = |evaluated: &Evaluated| evaluated.units.iter().map(|unit| unit.counts).collect::<Vec<_>>();
     assert_eq!(counts(&second), counts(&first), "what was skipped is counted all the same");
 
     // New answers of one model concern that one alone.
-    world.fill(&study, &study.evals[1], |_, index| index == 9);
-    let third = world.evaluate(&study);
+    env.fill(&study, &study.evals[1], |_, index| index == 9);
+    let third = env.evaluate(&study);
     assert!(written(&third).iter().all(|(name, _)| *name == "sim-cheap"), "{third:?}");
     assert_eq!(written(&third).len(), 3);
-    assert_eq!(written(&world.evaluate(&study)), []);
+    assert_eq!(written(&env.evaluate(&study)), []);
 
     let progress = Progress::default();
-    let options = Options { force: true, ..Options::default() };
-    let forced = evaluate(&study, &world.cache(), &options, &progress).unwrap();
+    let options = EvaluateOptions { force: true, ..EvaluateOptions::default() };
+    let forced = evaluate(&study, &env.cache(), &options, &progress).unwrap();
     assert_eq!(written(&forced).len(), 6);
     assert_eq!(counts(&forced), counts(&third));
     let (total, done) = (progress.total.load(Ordering::Relaxed), progress.done.load(Ordering::Relaxed));
     assert_eq!((total, done), (64, 64));
     assert!(progress.bytes.load(Ordering::Relaxed) > 1000);
-    assert!(open(world.path()).remarks().is_empty());
+    assert!(open(env.path()).remarks().is_empty());
 }
 
 #[test]
-fn what_the_files_depend_on_makes_them_anew() {
-    let world = World::new();
-    let study = world.study("", &[STRONG, CHEAP]);
-    world.fill_planned(&study);
-    world.evaluate(&study);
+fn rewrites_files_when_their_inputs_change() {
+    let env = TestEnv::new();
+    let study = env.study("", &[STRONG, CHEAP]);
+    env.fill_planned(&study);
+    env.evaluate(&study);
 
-    let study = world.study("", &[&STRONG.replace("moe", "dense"), CHEAP]);
-    let evaluated = world.evaluate(&study);
+    let study = env.study("", &[&STRONG.replace("moe", "dense"), CHEAP]);
+    let evaluated = env.evaluate(&study);
     assert_eq!(written(&evaluated).len(), 3, "{evaluated:?}");
-    let db = open(world.path());
+    let db = open(env.path());
     let by_arch =
         wait(db.aggregate(&["facets.arch".parse().unwrap()], &Filter::default(), Mode::C_P)).unwrap();
     assert_eq!(by_arch.iter().map(|group| group.key[0].to_string()).collect::<Vec<_>>(), ["-", "dense"]);
 
-    let study = world.study("count = 12", &[&STRONG.replace("moe", "dense"), CHEAP]);
-    assert_eq!(written(&world.evaluate(&study)).len(), 6, "more is planned");
-    assert_eq!(counted(&open(world.path()), &study.evals[0]), (48, 32, 16));
+    let study = env.study("count = 12", &[&STRONG.replace("moe", "dense"), CHEAP]);
+    assert_eq!(written(&env.evaluate(&study)).len(), 6, "more is planned");
+    assert_eq!(counted(&open(env.path()), &study.evals[0]), (48, 32, 16));
 
     // A file that is lost, damaged, or not of its pair.
-    let files: Vec<PathBuf> = world.files().into_keys().collect();
+    let files: Vec<PathBuf> = env.files().into_keys().collect();
     fs::remove_file(&files[0]).unwrap();
-    assert_eq!(written(&world.evaluate(&study)).len(), 1);
+    assert_eq!(written(&env.evaluate(&study)).len(), 1);
     fs::write(&files[0], "no Parquet").unwrap();
-    assert_eq!(written(&world.evaluate(&study)).len(), 1);
+    assert_eq!(written(&env.evaluate(&study)).len(), 1);
     let (points, trials): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|file| file.ends_with("points.parquet"));
     let stale = fs::read(&points[0]).unwrap();
-    let options = Options { force: true, ..Options::default() };
-    evaluate(&study, &world.cache(), &options, &Progress::default()).unwrap();
+    let options = EvaluateOptions { force: true, ..EvaluateOptions::default() };
+    evaluate(&study, &env.cache(), &options, &Progress::default()).unwrap();
     fs::write(&points[0], stale).unwrap();
-    assert_eq!(open(world.path()).remarks().len(), 1);
-    assert_eq!(written(&world.evaluate(&study)).len(), 1);
-    assert!(open(world.path()).remarks().is_empty());
+    assert_eq!(open(env.path()).remarks().len(), 1);
+    assert_eq!(written(&env.evaluate(&study)).len(), 1);
+    assert!(open(env.path()).remarks().is_empty());
     assert_eq!(trials.len(), 6);
 
     // Entries that went may have been anybody's.
-    let connection = rusqlite::Connection::open(world.cache_path()).unwrap();
+    let connection = rusqlite::Connection::open(env.cache_path()).unwrap();
     assert_eq!(connection.execute("DELETE FROM entries WHERE id = (SELECT min(id) FROM entries)", []), Ok(1));
-    assert_eq!(written(&world.evaluate(&study)).len(), 6);
-    assert_eq!(counted(&open(world.path()), &study.evals[0]).1, 31);
+    assert_eq!(written(&env.evaluate(&study)).len(), 6);
+    assert_eq!(counted(&open(env.path()), &study.evals[0]).1, 31);
 }
 
 #[test]
-fn a_selection_evaluates_its_part_alone() {
-    let world = World::new();
-    let study = world.study("", &[STRONG, CHEAP]);
-    world.fill_planned(&study);
+fn evaluates_only_the_selection() {
+    let env = TestEnv::new();
+    let study = env.study("", &[STRONG, CHEAP]);
+    env.fill_planned(&study);
     let selection = Selection {
         evals: vec!["sim-cheap".to_owned()],
         tasks: vec!["boolean".to_owned()],
         ..Selection::default()
     };
-    let options = Options { selection, force: false };
-    let evaluated = evaluate(&study, &world.cache(), &options, &Progress::default()).unwrap();
+    let options = EvaluateOptions { selection, force: false };
+    let evaluated = evaluate(&study, &env.cache(), &options, &Progress::default()).unwrap();
     assert_eq!(written(&evaluated), [("sim-cheap", "boolean")]);
-    assert_eq!(world.files().len(), 2);
+    assert_eq!(env.files().len(), 2);
 }
 
 #[test]
-fn answers_beyond_the_plan_are_taken() {
-    let world = World::new();
-    let study = world.study("count = 4", &[STRONG]);
+fn scores_responses_beyond_the_plan() {
+    let env = TestEnv::new();
+    let study = env.study("count = 4", &[STRONG]);
     // Twelve, and one after a gap.
-    world.fill(&study, &study.evals[0], |_, index| index < 12 || index == 17);
-    let evaluated = world.evaluate(&study);
+    env.fill(&study, &study.evals[0], |_, index| index < 12 || index == 17);
+    let evaluated = env.evaluate(&study);
     assert!(evaluated.units.iter().all(|unit| unit.counts.missing() == 0), "{evaluated:?}");
-    assert_eq!(counted(&open(world.path()), &study.evals[0]), (52, 52, 0));
+    assert_eq!(counted(&open(env.path()), &study.evals[0]), (52, 52, 0));
     let last =
-        rows(&open(world.path()), "SELECT DISTINCT \"index\" FROM trials WHERE \"index\" > 10 ORDER BY 1");
+        rows(&open(env.path()), "SELECT DISTINCT \"index\" FROM trials WHERE \"index\" > 10 ORDER BY 1");
     assert_eq!(last.unwrap(), [[json!(11)], [json!(17)]]);
 }
 
 #[test]
-fn repeats_are_trials_of_their_own_and_namespaces_models_of_their_own() {
-    let world = World::new();
+fn keeps_repeats_and_namespaces_apart() {
+    let env = TestEnv::new();
     let apart = format!("{CHEAP}\nsampler = \"sampled-2k\"\ncache_namespace = \"q4\"");
-    let study = world.study("repeats = 3", &[&format!("{CHEAP}\nsampler = \"sampled-2k\""), &apart]);
-    world.fill_planned(&study);
-    world.evaluate(&study);
-    let db = open(world.path());
+    let study = env.study("repeats = 3", &[&format!("{CHEAP}\nsampler = \"sampled-2k\""), &apart]);
+    env.fill_planned(&study);
+    env.evaluate(&study);
+    let db = open(env.path());
     for eval in &study.evals {
         assert_eq!(counted(&db, eval), (96, 96, 0));
     }
@@ -458,19 +458,19 @@ fn repeats_are_trials_of_their_own_and_namespaces_models_of_their_own() {
 }
 
 #[test]
-fn an_evaluation_that_is_stopped_leaves_the_old_files_whole() {
-    let world = World::new();
-    let study = world.study("", &[STRONG, CHEAP]);
-    world.fill_planned(&study);
-    world.evaluate(&study);
-    let before = world.files();
+fn stopping_leaves_the_old_files_unchanged() {
+    let env = TestEnv::new();
+    let study = env.study("", &[STRONG, CHEAP]);
+    env.fill_planned(&study);
+    env.evaluate(&study);
+    let before = env.files();
 
-    let options = Options { force: true, ..Options::default() };
+    let options = EvaluateOptions { force: true, ..EvaluateOptions::default() };
     let progress = Progress::default();
     progress.stop.store(true, Ordering::Relaxed);
-    let evaluated = evaluate(&study, &world.cache(), &options, &progress).unwrap();
+    let evaluated = evaluate(&study, &env.cache(), &options, &progress).unwrap();
     assert!(evaluated.stopped && written(&evaluated).is_empty(), "{evaluated:?}");
-    assert_eq!(world.files(), before, "nothing was touched, and nothing is left beside it");
+    assert_eq!(env.files(), before, "nothing was touched, and nothing is left beside it");
 
     // Stopped on the way: what was finished is new, the rest is old, and every pair is a pair.
     let progress = Progress::default();
@@ -481,13 +481,13 @@ fn an_evaluation_that_is_stopped_leaves_the_old_files_whole() {
             }
             progress.stop.store(true, Ordering::Relaxed);
         });
-        evaluate(&study, &world.cache(), &options, &progress).unwrap()
+        evaluate(&study, &env.cache(), &options, &progress).unwrap()
     });
-    let after = world.files();
+    let after = env.files();
     assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
     let changed = after.iter().filter(|(path, file)| before[*path] != **file).count();
     assert_eq!(changed, 2 * written(&evaluated).len());
-    let db = open(world.path());
+    let db = open(env.path());
     assert!(db.remarks().is_empty(), "{:?}", db.remarks());
     assert_eq!(counted(&db, &study.evals[0]), (32, 32, 0));
 }

@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use reasonscape_points::{Exported, Filter, ImportOptions, Progress, export_dataset, export_lines};
+use reasonscape_ingest::Progress;
+use reasonscape_ingest::logs::LogOptions;
+use reasonscape_points::{Exported, Filter, export_dataset, export_lines};
 use reasonscape_runner::cache::Cache;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::import::{inspect, logs};
-use super::world::{open, wait};
+use super::test_env::{open, wait};
 
 fn imported() -> TempDir {
     let study = TempDir::new().unwrap();
-    inspect(study.path(), &logs("inspect/add-small.eval"), &ImportOptions::default()).unwrap();
+    inspect(study.path(), &logs("inspect/add-small.eval"), &LogOptions::default()).unwrap();
     study
 }
 
@@ -30,7 +32,7 @@ fn lines(study: &TempDir, filter: &[&str], with_cache: bool) -> (Vec<Value>, Exp
 }
 
 #[test]
-fn lines_say_what_the_log_said() {
+fn exported_lines_match_the_imported_log() {
     let study = imported();
     let (lines, exported) = lines(&study, &[], true);
     assert_eq!(exported, Exported { trials: 18, without_text: 0, stopped: false });
@@ -69,7 +71,7 @@ fn lines_say_what_the_log_said() {
 }
 
 #[test]
-fn without_a_cache_there_are_trials_but_no_texts() {
+fn exports_trials_without_texts_if_there_is_no_cache() {
     let study = imported();
     let (lines, exported) = lines(&study, &[], false);
     assert_eq!((lines.len(), exported.without_text), (18, 18));
@@ -77,9 +79,9 @@ fn without_a_cache_there_are_trials_but_no_texts() {
 }
 
 #[test]
-fn a_filter_chooses_points() {
+fn exports_only_the_filtered_points() {
     let study = imported();
-    inspect(study.path(), &logs("inspect/pick.eval"), &ImportOptions::default()).unwrap();
+    inspect(study.path(), &logs("inspect/pick.eval"), &LogOptions::default()).unwrap();
     let count = |filter: &[&str]| lines(&study, filter, true).0.len();
     assert_eq!(count(&[]), 30);
     assert_eq!(count(&["base_task=pick"]), 12);
@@ -88,9 +90,9 @@ fn a_filter_chooses_points() {
 }
 
 #[test]
-fn a_dataset_is_whole_or_not_there() {
+fn writes_a_dataset_completely_or_not_at_all() {
     let study = imported();
-    inspect(study.path(), &logs("inspect/pick.eval"), &ImportOptions::default()).unwrap();
+    inspect(study.path(), &logs("inspect/pick.eval"), &LogOptions::default()).unwrap();
     let folder = study.path().join("dataset");
     let cache = Cache::open_read_only(study.path().join("cache.sqlite")).unwrap();
     let db = open(study.path());

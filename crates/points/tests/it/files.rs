@@ -17,7 +17,7 @@ use reasonscape_stats::Mode;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::world::{Draws, eval, file, open, point, provenance, rows, trials, wait, write};
+use super::test_env::{Draws, eval, file, open, point, provenance, rows, trials, wait, write};
 
 fn alpha() -> EvalInfo {
     eval("alpha", "zero-shot", "greedy-2k", &["arch:moe"])
@@ -86,7 +86,7 @@ fn set(said: &mut [KeyValue], key: &str, value: &str) {
 }
 
 #[test]
-fn a_writer_that_is_dropped_has_done_nothing() {
+fn dropping_a_writer_changes_nothing() {
     let study = small();
     let before: Vec<_> =
         names(study.path()).into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect();
@@ -111,7 +111,7 @@ fn a_writer_that_is_dropped_has_done_nothing() {
 }
 
 #[test]
-fn a_first_writer_that_is_dropped_leaves_nothing_evaluated() {
+fn dropping_the_first_writer_leaves_an_empty_study() {
     let study = TempDir::new().unwrap();
     let mut writer = UnitWriter::new(study.path(), alpha(), "boolean").unwrap();
     writer.point(point(r#"{"length": 8}"#, &["m"], trials("ccc", 0.5))).unwrap();
@@ -121,7 +121,7 @@ fn a_first_writer_that_is_dropped_leaves_nothing_evaluated() {
 }
 
 #[test]
-fn what_is_no_parquet_is_called_so() {
+fn reports_files_that_are_not_parquet() {
     for kind in ["trials", "points"] {
         for bytes in ["", "P", "PAR1", "Once upon a time there was a file that was no Parquet at all."] {
             let study = small();
@@ -135,7 +135,7 @@ fn what_is_no_parquet_is_called_so() {
 }
 
 #[test]
-fn a_file_that_was_cut_is_called_damaged_wherever_it_was_cut() {
+fn reports_truncated_files_as_damaged() {
     for kind in ["trials", "points"] {
         let study = small();
         let path = of(&study, kind);
@@ -148,7 +148,7 @@ fn a_file_that_was_cut_is_called_damaged_wherever_it_was_cut() {
 }
 
 #[test]
-fn a_file_with_flipped_bits_is_an_error_or_an_answer_and_never_a_panic() {
+fn flipped_bits_never_panic() {
     let mut draws = Draws(5);
     let study = small();
     for kind in ["trials", "points"] {
@@ -172,7 +172,7 @@ fn a_file_with_flipped_bits_is_an_error_or_an_answer_and_never_a_panic() {
 }
 
 #[test]
-fn a_parquet_of_somebody_else_is_sent_away() {
+fn rejects_foreign_parquet_files() {
     for kind in ["trials", "points"] {
         let study = small();
         let path = of(&study, kind).with_file_name("prices.parquet");
@@ -189,7 +189,7 @@ fn a_parquet_of_somebody_else_is_sent_away() {
 }
 
 #[test]
-fn other_formats_are_named_with_what_to_do() {
+fn reports_unsupported_formats_with_a_remedy() {
     for kind in ["trials", "points"] {
         for (format, words) in [
             ("0", vec!["has format 0, and this program reads 1 and later", "run `reasonscape evaluate`"]),
@@ -208,7 +208,7 @@ fn other_formats_are_named_with_what_to_do() {
 }
 
 #[test]
-fn what_a_file_says_of_itself_is_checked() {
+fn checks_file_metadata() {
     for kind in ["trials", "points"] {
         for (key, value, words) in [
             ("reasonscape.eval", "{}", "what it says of itself cannot be read"),
@@ -232,7 +232,7 @@ fn what_a_file_says_of_itself_is_checked() {
 }
 
 #[test]
-fn a_file_in_the_wrong_folder_is_noticed() {
+fn rejects_files_in_the_wrong_folder() {
     let study = small();
     let wrong = of(&study, "trials").with_file_name("other.parquet");
     fs::copy(of(&study, "points"), &wrong).unwrap();
@@ -244,7 +244,7 @@ fn a_file_in_the_wrong_folder_is_noticed() {
 }
 
 #[test]
-fn a_column_that_is_missing_or_of_another_kind_is_named() {
+fn names_missing_and_mistyped_columns() {
     for (kind, columns) in [("trials", &TRIAL_COLUMNS[..]), ("points", &POINT_COLUMNS[..])] {
         for column in columns {
             let study = small();
@@ -280,7 +280,7 @@ fn a_column_that_is_missing_or_of_another_kind_is_named() {
 }
 
 #[test]
-fn more_columns_in_another_order_are_no_matter() {
+fn accepts_extra_and_reordered_columns() {
     let study = small();
     for kind in ["trials", "points"] {
         rewrite(
@@ -314,12 +314,12 @@ fn more_columns_in_another_order_are_no_matter() {
 }
 
 #[test]
-fn the_name_of_a_folder_means_nothing() {
-    let world = TempDir::new().unwrap();
+fn accepts_any_folder_name() {
+    let dir = TempDir::new().unwrap();
     for name in
         ["plain", "with blanks", "a[1]", "all*?", "100%20", "caf\u{e9} #1", "it's \"quoted\"", "a=b,c"]
     {
-        let study = world.path().join(name);
+        let study = dir.path().join(name);
         fill(&study);
         let db = open(&study);
         assert_eq!(rows(&db, "SELECT count(*) FROM trials").unwrap(), [[json!(5)]], "{name}");
@@ -355,7 +355,7 @@ fn make_the_sample() {
 }
 
 #[test]
-fn every_format_opens_for_ever() {
+fn opens_files_of_every_earlier_format() {
     for format in 1..=FORMAT {
         opens_as_ever(&open(&sample(format)));
     }
@@ -404,7 +404,7 @@ fn opens_as_ever(db: &PointsDb) {
 }
 
 #[test]
-fn the_provenance_is_in_the_files() {
+fn stores_the_provenance() {
     let study = small();
     for kind in ["trials", "points"] {
         let builder =

@@ -6,7 +6,7 @@ use reasonscape_points::{Column, EvalInfo, Filter, PointEstimate, PointsDb};
 use reasonscape_stats::Mode;
 use tempfile::TempDir;
 
-use super::world::{Draws, eval, open, point, trials, wait, write};
+use super::test_env::{Draws, eval, open, point, trials, wait, write};
 
 /// Coordinates in every notation.
 const PARAMS: [&str; 9] = [
@@ -131,7 +131,7 @@ fn check(db: &PointsDb, all: &[PointEstimate], items: &[&str]) -> usize {
 }
 
 #[test]
-fn a_filter_means_what_the_documentation_says() {
+fn filters_work_as_documented() {
     let (_study, db) = study();
     let all = wait(db.query_points(&Filter::default(), Mode::C_I)).unwrap();
     assert_eq!(all.len(), 5 * 2 * 9);
@@ -204,7 +204,7 @@ fn a_filter_means_what_the_documentation_says() {
 }
 
 #[test]
-fn filters_that_are_put_together_by_chance_mean_the_same() {
+fn random_filters_match_the_reference_implementation() {
     let (_study, db) = study();
     let all = wait(db.query_points(&Filter::default(), Mode::C_I)).unwrap();
     let items = [
@@ -238,7 +238,7 @@ fn filters_that_are_put_together_by_chance_mean_the_same() {
 }
 
 #[test]
-fn groups_by_manifold_are_those_that_the_filter_names() {
+fn groups_only_by_the_filtered_manifolds() {
     let (_study, db) = study();
     let by_manifold = |items: &[&str]| {
         let filter = Filter::parse(items).unwrap();
@@ -255,7 +255,7 @@ fn groups_by_manifold_are_those_that_the_filter_names() {
 }
 
 #[test]
-fn the_same_filter_chooses_what_is_compared() {
+fn comparison_uses_the_same_filter() {
     let (_study, db) = study();
     let (a, b) = (&evals()[0].eval_id, &evals()[1].eval_id);
     let pairs = |items: &[&str]| {
@@ -275,7 +275,7 @@ fn the_same_filter_chooses_what_is_compared() {
 }
 
 #[test]
-fn what_is_no_filter_is_explained() {
+fn explains_invalid_filters() {
     for (item, words) in [
         ("model", "expected `COLUMN=VALUE`"),
         ("", "expected `COLUMN=VALUE`"),
@@ -303,7 +303,7 @@ fn what_is_no_filter_is_explained() {
 }
 
 #[test]
-fn columns_are_written_as_they_are_read() {
+fn column_names_round_trip() {
     for name in [
         "eval_id",
         "model",

@@ -1,35 +1,34 @@
 //! Logs that lm-eval and Inspect really wrote, and what must not be taken for one.
 //!
-//! `tests/logs/make/make.py` made them. The oracle is what the tools themselves say in `results_*.json` and
+//! `tests/logs/make/make.py` of crates/ingest made them. The oracle is what the tools themselves say in `results_*.json` and
 //! `header.json`.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use reasonscape_points::{
-    Column, Filter, ImportOptions, Imported, ImportedUnit, InspectLogs, LmEvalLogs, PointsDb, PointsError,
-    Progress, Renames,
-};
+use reasonscape_ingest::Progress;
+use reasonscape_ingest::logs::{LogOptions, Logs, Renames};
+use reasonscape_points::{Column, Filter, Imported, ImportedUnit, PointsDb, PointsError, import_logs};
 use reasonscape_runner::cache::Cache;
 use reasonscape_stats::Mode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use zip::CompressionMethod;
 
-use super::world::{open, rows, wait};
+use super::test_env::{open, rows, wait};
 
 pub(crate) fn logs(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs").join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../ingest/tests/logs").join(path)
 }
 
-fn chosen(metrics: &[&str], filters: &[&str], scorers: &[&str]) -> ImportOptions {
+fn chosen(metrics: &[&str], filters: &[&str], scorers: &[&str]) -> LogOptions {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    ImportOptions {
+    LogOptions {
         metrics: owned(metrics),
         filters: owned(filters),
         scorers: owned(scorers),
-        ..ImportOptions::default()
+        ..LogOptions::default()
     }
 }
 
@@ -37,14 +36,14 @@ fn cache(study: &Path) -> Cache {
     Cache::open(study.join("cache.sqlite")).unwrap()
 }
 
-pub(crate) fn lm_eval(study: &Path, path: &Path, options: &ImportOptions) -> Result<Imported, PointsError> {
-    let logs = LmEvalLogs::open(&[path.to_owned()], options)?;
-    logs.import(study, &cache(study), &Progress::default())
+pub(crate) fn lm_eval(study: &Path, path: &Path, options: &LogOptions) -> Result<Imported, PointsError> {
+    let logs = Logs::open_lm_eval(&[path.to_owned()], options)?;
+    import_logs(&logs, study, &cache(study), &Progress::default())
 }
 
-pub(crate) fn inspect(study: &Path, path: &Path, options: &ImportOptions) -> Result<Imported, PointsError> {
-    let logs = InspectLogs::open(&[path.to_owned()], options)?;
-    logs.import(study, &cache(study), &Progress::default())
+pub(crate) fn inspect(study: &Path, path: &Path, options: &LogOptions) -> Result<Imported, PointsError> {
+    let logs = Logs::open_inspect(&[path.to_owned()], options)?;
+    import_logs(&logs, study, &cache(study), &Progress::default())
 }
 
 /// What the only `results_*.json` of a folder says.
@@ -69,7 +68,7 @@ fn stored(db: &PointsDb) -> BTreeMap<String, (u64, u64, u64, f64, u64)> {
 }
 
 #[test]
-fn lm_eval_accuracies_are_its_own() {
+fn lm_eval_accuracies_match_its_results() {
     for (folder, model, task, metric, filter) in [
         ("chat/small", "small", "small_sums", "exact_match", "strict-match"),
         ("chat/small", "small", "small_sums", "exact_match", "flexible-extract"),
@@ -114,7 +113,7 @@ fn lm_eval_accuracies_are_its_own() {
 }
 
 #[test]
-fn what_a_line_says_is_in_the_trial() {
+fn imports_all_fields_of_an_lm_eval_line() {
     let study = TempDir::new().unwrap();
     lm_eval(study.path(), &logs("lm-eval/picks"), &chosen(&["acc"], &[], &[])).unwrap();
     let db = open(study.path());
@@ -151,7 +150,7 @@ fn what_a_line_says_is_in_the_trial() {
 }
 
 #[test]
-fn two_models_are_paired_by_document() {
+fn pairs_models_by_document() {
     let study = TempDir::new().unwrap();
     let options = chosen(&["exact_match", "hit"], &["strict-match"], &[]);
     let imported = lm_eval(study.path(), &logs("lm-eval/chat"), &options).unwrap();
@@ -212,7 +211,7 @@ fn one(imported: &Imported) -> &ImportedUnit {
 }
 
 #[test]
-fn inspect_accuracies_are_its_own() {
+fn inspect_accuracies_match_its_headers() {
     for (file, scorer, n) in [
         ("add-small.eval", "match", 18),
         ("add-large.eval", "match", 18),
@@ -246,7 +245,7 @@ fn inspect_accuracies_are_its_own() {
 }
 
 #[test]
-fn zips_of_both_kinds_are_among_the_logs() {
+fn fixtures_include_both_zip_compressions() {
     for (file, method) in
         [("add-small.eval", CompressionMethod::Zstd), ("deflated.eval", CompressionMethod::Deflated)]
     {
@@ -257,10 +256,10 @@ fn zips_of_both_kinds_are_among_the_logs() {
 }
 
 #[test]
-fn cut_off_answers_are_truncated_whatever_their_score() {
+fn truncated_answers_are_truncated_whatever_their_score() {
     let study = TempDir::new().unwrap();
     let path = logs("inspect/add-large.eval");
-    let imported = inspect(study.path(), &path, &ImportOptions::default()).unwrap();
+    let imported = inspect(study.path(), &path, &LogOptions::default()).unwrap();
     let unit = one(&imported);
     // Read by other means: the samples one by one.
     let mut zip = zip::ZipArchive::new(fs::File::open(&path).unwrap()).unwrap();
@@ -280,9 +279,9 @@ fn cut_off_answers_are_truncated_whatever_their_score() {
 }
 
 #[test]
-fn what_a_sample_says_is_in_the_trial() {
+fn imports_all_fields_of_an_inspect_sample() {
     let study = TempDir::new().unwrap();
-    inspect(study.path(), &logs("inspect/add-small.eval"), &ImportOptions::default()).unwrap();
+    inspect(study.path(), &logs("inspect/add-small.eval"), &LogOptions::default()).unwrap();
     let db = open(study.path());
     let question = "SELECT min(\"index\"), max(\"index\"), min(repeat), max(repeat), count(DISTINCT cache_key), \
                     min(sampler), min(template), min(prompt_tokens), max(guess) FROM trials";
@@ -293,17 +292,17 @@ fn what_a_sample_says_is_in_the_trial() {
     assert!(rows(&db, question).unwrap()[0][0].as_u64().unwrap() > 0);
 
     let study = TempDir::new().unwrap();
-    inspect(study.path(), &logs("inspect/pick.eval"), &ImportOptions::default()).unwrap();
+    inspect(study.path(), &logs("inspect/pick.eval"), &LogOptions::default()).unwrap();
     let question = "SELECT count(DISTINCT \"index\"), min(guess), max(guess), min(\"index\") > 1000, \
                     max(\"index\") < 9007199254740992 FROM trials";
     assert_eq!(json!(rows(&open(study.path()), question).unwrap()), json!([[12, 0.25, 0.25, true, true]]));
 }
 
 #[test]
-fn a_json_log_gives_what_the_zip_gives() {
+fn json_and_zip_logs_give_the_same_trials() {
     let of = |file: &str| {
         let study = TempDir::new().unwrap();
-        let imported = inspect(study.path(), &logs("inspect").join(file), &ImportOptions::default()).unwrap();
+        let imported = inspect(study.path(), &logs("inspect").join(file), &LogOptions::default()).unwrap();
         let question = "SELECT \"index\", repeat, target, answer_chars > 0 FROM trials ORDER BY 1, 2";
         (rows(&open(study.path()), question).unwrap(), imported)
     };
@@ -317,18 +316,18 @@ fn a_json_log_gives_what_the_zip_gives() {
 }
 
 #[test]
-fn a_log_that_was_killed_is_imported_as_far_as_it_goes() {
+fn imports_unfinished_logs_partially() {
     let study = TempDir::new().unwrap();
-    let imported = inspect(study.path(), &logs("inspect/killed.eval"), &ImportOptions::default()).unwrap();
+    let imported = inspect(study.path(), &logs("inspect/killed.eval"), &LogOptions::default()).unwrap();
     let unit = one(&imported);
     assert!(unit.unfinished && unit.log_score.is_none());
     assert_eq!((unit.counts.n, unit.counts.missing()), (16, 20), "of 12 samples in 3 epochs");
 }
 
 #[test]
-fn samples_without_a_score_are_skipped_with_the_reason() {
+fn reports_why_samples_are_skipped() {
     let study = TempDir::new().unwrap();
-    let imported = inspect(study.path(), &logs("inspect/fall.eval"), &ImportOptions::default()).unwrap();
+    let imported = inspect(study.path(), &logs("inspect/fall.eval"), &LogOptions::default()).unwrap();
     assert_eq!(one(&imported).skipped, BTreeMap::from([("ended in an error", 2)]));
     assert_eq!(one(&imported).counts.missing(), 2);
     let imported =
@@ -337,10 +336,10 @@ fn samples_without_a_score_are_skipped_with_the_reason() {
 }
 
 #[test]
-fn half_a_point_counts_by_the_threshold_and_is_never_rounded() {
+fn partial_scores_count_by_the_threshold() {
     let with = |threshold| {
         let study = TempDir::new().unwrap();
-        let options = ImportOptions { threshold, ..chosen(&[], &[], &["graded"]) };
+        let options = LogOptions { threshold, ..chosen(&[], &[], &["graded"]) };
         let imported = inspect(study.path(), &logs("inspect/grade.eval"), &options).unwrap();
         (one(&imported).counts.n_e, one(&imported).partial)
     };
@@ -350,9 +349,9 @@ fn half_a_point_counts_by_the_threshold_and_is_never_rounded() {
 }
 
 #[test]
-fn what_there_is_to_choose_from_is_listed() {
+fn lists_the_choices_of_scores() {
     let study = TempDir::new().unwrap();
-    let none = ImportOptions::default();
+    let none = LogOptions::default();
     for (said, words) in [
         (lm_eval(study.path(), &logs("lm-eval/picks"), &none), ["`acc`, `acc_norm`", "--metric acc"]),
         (lm_eval(study.path(), &logs("lm-eval/votes"), &none), ["`first`, `majority`", "--filter first"]),
@@ -379,14 +378,14 @@ fn what_there_is_to_choose_from_is_listed() {
 }
 
 #[test]
-fn names_can_be_changed_and_runs_kept_apart() {
+fn renames_models_and_keeps_runs_apart() {
     let study = TempDir::new().unwrap();
     let path = logs("inspect/add-small.eval");
     for name in ["first run", "second run"] {
-        let options = ImportOptions {
+        let options = LogOptions {
             models: Renames::parse([name]).unwrap(),
             tasks: Renames::parse(["add=sums/easy"]).unwrap(),
-            ..ImportOptions::default()
+            ..LogOptions::default()
         };
         inspect(study.path(), &path, &options).unwrap();
     }
@@ -395,22 +394,22 @@ fn names_can_be_changed_and_runs_kept_apart() {
     assert_eq!(names, ["first run", "second run"]);
     assert_eq!(stored(&db)["sums-easy"].0, 36);
     // Importing again replaces, and counts nothing twice.
-    let options = ImportOptions {
+    let options = LogOptions {
         models: Renames::parse(["first run"]).unwrap(),
         tasks: Renames::parse(["sums/easy"]).unwrap(),
-        ..ImportOptions::default()
+        ..LogOptions::default()
     };
     inspect(study.path(), &path, &options).unwrap();
     assert_eq!(stored(&open(study.path()))["sums-easy"].0, 36);
 }
 
 #[test]
-fn of_two_runs_the_later_is_taken_and_the_other_named() {
+fn imports_the_latest_run_and_reports_the_others() {
     let folder = TempDir::new().unwrap();
     fs::copy(logs("inspect/add-small.eval"), folder.path().join("a.eval")).unwrap();
     fs::copy(logs("inspect/add-small.eval"), folder.path().join("b.eval")).unwrap();
-    let found = InspectLogs::open(&[folder.path().to_owned()], &ImportOptions::default()).unwrap();
-    let [remark] = found.remarks() else { panic!("{:?}", found.remarks()) };
+    let found = Logs::open_inspect(&[folder.path().to_owned()], &LogOptions::default()).unwrap();
+    let [remark] = found.notes() else { panic!("{:?}", found.notes()) };
     assert!(remark.contains("is left out") && remark.contains("--model"), "{remark}");
 }
 
@@ -425,7 +424,7 @@ fn sample(value: &str, text: &str) -> String {
 }
 
 #[test]
-fn of_members_with_the_same_name_the_last_counts() {
+fn last_zip_member_of_a_name_wins() {
     let folder = TempDir::new().unwrap();
     let members = [
         ("_journal/start.json", START),
@@ -435,7 +434,7 @@ fn of_members_with_the_same_name_the_last_counts() {
     let path = folder.path().join("twice.eval");
     fs::write(&path, by_hand(&members)).unwrap();
     let study = TempDir::new().unwrap();
-    let imported = inspect(study.path(), &path, &ImportOptions::default()).unwrap();
+    let imported = inspect(study.path(), &path, &LogOptions::default()).unwrap();
     assert_eq!((one(&imported).counts.n, one(&imported).counts.n_e), (1, 1));
 }
 
@@ -510,7 +509,7 @@ fn frames(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_member_of_several_zstd_frames_is_read_to_its_end() {
+fn reads_members_with_several_zstd_frames() {
     let text = sample("\"C\"", "so it ends");
     assert!(text.len() > 200, "several frames");
     let packed = frames(&text);
@@ -528,21 +527,21 @@ fn a_member_of_several_zstd_frames_is_read_to_its_end() {
     let path = folder.path().join("frames.eval");
     fs::write(&path, bytes).unwrap();
     let study = TempDir::new().unwrap();
-    let imported = inspect(study.path(), &path, &ImportOptions::default()).unwrap();
+    let imported = inspect(study.path(), &path, &LogOptions::default()).unwrap();
     assert_eq!((one(&imported).counts.n, one(&imported).counts.n_e), (1, 1));
 }
 
 #[test]
-fn scores_that_do_not_explain_themselves_need_a_threshold() {
+fn scores_outside_0_to_1_need_a_threshold() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("grades.eval");
     let members = [("_journal/start.json", START), ("samples/1_epoch_1.json", &sample("7", "x"))];
     fs::write(&path, by_hand(&members)).unwrap();
     let study = TempDir::new().unwrap();
-    let said = inspect(study.path(), &path, &ImportOptions::default()).unwrap_err().to_string();
+    let said = inspect(study.path(), &path, &LogOptions::default()).unwrap_err().to_string();
     assert!(said.contains("score of 7") && said.contains("--threshold"), "{said}");
     assert!(!study.path().join("trials/eval=").exists());
-    let options = ImportOptions { threshold: Some(5.0), ..ImportOptions::default() };
+    let options = LogOptions { threshold: Some(5.0), ..LogOptions::default() };
     assert_eq!(one(&inspect(study.path(), &path, &options).unwrap()).counts.n_e, 1);
 }
 
@@ -567,10 +566,10 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn hostile_zips_are_refused_with_the_remedy() {
+fn rejects_malformed_zips_with_a_remedy() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("log.eval");
-    let none = ImportOptions::default();
+    let none = LogOptions::default();
     let whole = fs::read(logs("inspect/add-small.eval")).unwrap();
     let given = |bytes: &[u8], words: &[&str]| {
         fs::write(&path, bytes).unwrap();
@@ -608,21 +607,21 @@ fn hostile_zips_are_refused_with_the_remedy() {
 }
 
 #[test]
-fn a_json_log_that_was_cut_is_refused() {
+fn rejects_truncated_json_logs() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("log.json");
     let whole = fs::read(logs("inspect/add.json")).unwrap();
     for end in [whole.len() / 2, whole.len() - 3] {
         fs::write(&path, &whole[..end]).unwrap();
-        refused(|study| inspect(study, &path, &ImportOptions::default()), &["log.json", "copy it again"]);
+        refused(|study| inspect(study, &path, &LogOptions::default()), &["log.json", "copy it again"]);
     }
 }
 
 #[test]
-fn hostile_lines_are_refused_with_the_remedy() {
+fn rejects_malformed_lines_with_a_remedy() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("samples_t_2026-01-01T00-00-00.jsonl");
-    let none = ImportOptions::default();
+    let none = LogOptions::default();
     let line = r#"{"doc_id": 0, "target": "a", "arguments": [], "resps": [["x"]], "filtered_resps": ["x"], "acc": 1}"#;
     let given = |text: &str, words: &[&str]| {
         fs::write(&path, text).unwrap();
@@ -652,7 +651,7 @@ fn hostile_lines_are_refused_with_the_remedy() {
 }
 
 #[test]
-fn a_document_that_is_given_twice_counts_once() {
+fn counts_duplicate_documents_once() {
     let folder = TempDir::new().unwrap();
     let line = |id: u32, acc: &str| {
         format!(
@@ -662,7 +661,7 @@ fn a_document_that_is_given_twice_counts_once() {
     let text = [line(0, "1.0"), line(0, "1.0"), line(1, "NaN"), line(2, "true"), line(3, "false")].join("\n");
     fs::write(folder.path().join("samples_t_2026-01-01T00-00-00.jsonl"), text).unwrap();
     let study = TempDir::new().unwrap();
-    let imported = lm_eval(study.path(), folder.path(), &ImportOptions::default()).unwrap();
+    let imported = lm_eval(study.path(), folder.path(), &LogOptions::default()).unwrap();
     let unit = one(&imported);
     assert_eq!((unit.counts.n, unit.counts.n_e, unit.counts.missing()), (3, 2, 1));
     assert_eq!(unit.skipped, BTreeMap::from([("given twice", 1), ("no score", 1)]));

@@ -4,14 +4,14 @@
 
 mod counters;
 mod coverage;
-mod differ;
+mod disagreements;
 mod evaluate;
 mod export;
 mod files;
 mod filter;
+mod gzip_size;
 mod import;
 mod outcomes;
 mod paired;
 mod queries;
-mod rows;
-mod world;
+mod test_env;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use reasonscape_core::Outcome;
-use reasonscape_points::{Filter, Lookalike, Measure, Outcomes, PointsDb, Trial};
+use reasonscape_core::Status;
+use reasonscape_points::{Filter, Measure, PointsDb, Trial, TrialColumns, TrialMatch};
+use reasonscape_stats::paired_bootstrap::Outcome;
 use tempfile::TempDir;
 
-use super::world::{Draws, eval, file, open, point, rows, trial, wait, write};
+use super::test_env::{Draws, eval, file, open, point, rows, trial, wait, write};
 
 /// Two models on two tasks of two points; the second model has no token counts on the second task.
 fn study() -> TempDir {
@@ -17,7 +18,7 @@ fn study() -> TempDir {
             let points = [4, 8].map(|length| {
                 let trials = (0..40).map(|index| {
                     let status =
-                        [Outcome::Incorrect, Outcome::Correct, Outcome::Truncated][draws.below(3) as usize];
+                        [Status::Incorrect, Status::Correct, Status::Truncated][draws.below(3) as usize];
                     Trial {
                         completion_tokens: (model == "a" || task == "sort").then(|| 10 + draws.below(90)),
                         reasoning_tokens: draws.below(2).checked_sub(1),
@@ -34,7 +35,7 @@ fn study() -> TempDir {
     study
 }
 
-fn asked(db: &PointsDb, filters: &[&str]) -> Vec<Outcomes> {
+fn asked(db: &PointsDb, filters: &[&str]) -> Vec<TrialColumns> {
     let filters: Vec<String> = filters.iter().map(|&filter| filter.to_owned()).collect();
     let all = [
         Measure::CompletionTokens,
@@ -43,11 +44,11 @@ fn asked(db: &PointsDb, filters: &[&str]) -> Vec<Outcomes> {
         Measure::AnswerChars,
         Measure::CompressedSize,
     ];
-    wait(db.outcomes(&Filter::parse(&filters).unwrap(), &all)).unwrap()
+    wait(db.trial_columns(&Filter::parse(&filters).unwrap(), &all)).unwrap()
 }
 
 /// The rows of a unit in an order of their own.
-fn sorted(unit: &Outcomes) -> Vec<Vec<i64>> {
+fn sorted(unit: &TrialColumns) -> Vec<Vec<i64>> {
     let number = |value: Option<u64>| value.map_or(-1, |value| value as i64);
     let mut rows: Vec<Vec<i64>> = (0..unit.len())
         .map(|row| {
@@ -88,7 +89,7 @@ fn by_sql(db: &PointsDb, condition: &str) -> BTreeMap<(String, String), Vec<Vec<
 }
 
 #[test]
-fn every_filter_gives_the_trials_that_sql_gives() {
+fn trial_columns_match_sql_for_every_filter() {
     let study = study();
     let db = open(study.path());
     for (filters, condition, units, trials) in [
@@ -100,7 +101,7 @@ fn every_filter_gives_the_trials_that_sql_gives() {
     ] {
         let found = asked(&db, filters);
         assert_eq!(found.len(), units, "{filters:?}");
-        assert_eq!(found.iter().map(Outcomes::len).sum::<usize>(), trials, "{filters:?}");
+        assert_eq!(found.iter().map(TrialColumns::len).sum::<usize>(), trials, "{filters:?}");
         let keyed: BTreeMap<_, _> =
             found.iter().map(|unit| ((unit.eval_id.clone(), unit.base_task.clone()), sorted(unit))).collect();
         assert_eq!(keyed, by_sql(&db, condition), "{filters:?}");
@@ -110,37 +111,37 @@ fn every_filter_gives_the_trials_that_sql_gives() {
 }
 
 #[test]
-fn a_trial_that_is_stored_twice_counts_once() {
+fn counts_duplicate_trials_once() {
     let study = study();
     let sort = file(study.path(), "trials", &eval("a", "zero", "greedy", &[]), "sort");
     std::fs::copy(&sort, sort.with_file_name("copy.parquet")).unwrap();
     let db = open(study.path());
     assert!(!db.remarks().is_empty());
-    assert_eq!(asked(&db, &[]).iter().map(Outcomes::len).sum::<usize>(), 320);
+    assert_eq!(asked(&db, &[]).iter().map(TrialColumns::len).sum::<usize>(), 320);
 }
 
 #[test]
-fn a_trial_is_found_by_its_numbers_where_the_filter_allows() {
+fn locates_trials_within_the_filter() {
     let study = study();
     let db = open(study.path());
     let sql = "SELECT eval_id, completion_tokens, compressed_size, params, \"index\", cache_key FROM trials \
                WHERE model = 'a' AND base_task = 'sort' AND params LIKE '%8%' ORDER BY \"index\" LIMIT 1";
     let row = rows(&db, sql).unwrap().remove(0);
-    let wanted = Lookalike {
+    let wanted = TrialMatch {
         eval_id: row[0].as_str().unwrap(),
         base_task: "sort",
         completion_tokens: row[1].as_u64().unwrap(),
         compressed_size: row[2].as_u64().unwrap(),
     };
-    let nobody = Lookalike { base_task: "cars", ..wanted.clone() };
+    let nobody = TrialMatch { base_task: "cars", ..wanted.clone() };
     let filter = Filter::parse(&["params.length=8".to_owned()]).unwrap();
-    let found = wait(db.places(&filter, &[nobody, wanted.clone()])).unwrap();
+    let found = wait(db.locate_trials(&filter, &[nobody, wanted.clone()])).unwrap();
     assert_eq!(found[0], None);
     let place = found[1].as_ref().unwrap();
     assert_eq!((place.params.as_str(), place.repeat), (row[3].as_str().unwrap(), 0));
     assert_eq!(place.index, row[4].as_u64().unwrap());
     assert_eq!(place.cache_key, row[5].as_str().unwrap());
     let elsewhere = Filter::parse(&["params.length=4".to_owned()]).unwrap();
-    let there = wait(db.places(&elsewhere, &[wanted])).unwrap();
+    let there = wait(db.locate_trials(&elsewhere, &[wanted])).unwrap();
     assert!(there[0].as_ref().is_none_or(|place| place.params.contains('4')));
 }

@@ -1,14 +1,14 @@
 //! A planted difference is found as often as promised, and none where there is none.
 
 use rayon::prelude::*;
-use reasonscape_core::Outcome;
+use reasonscape_core::Status;
 use reasonscape_points::{Filter, PairedTask};
 use reasonscape_stats::Confidence;
 use reasonscape_stats::paired::{Verdict, paired_difference};
 use reasonscape_stats::power::{Design, trials_for_difference};
 use tempfile::TempDir;
 
-use super::world::{Draws, eval, open, point, trial, wait, write};
+use super::test_env::{Draws, eval, open, point, trial, wait, write};
 
 /// Studies that are made, each a task of its own.
 const STUDIES: u64 = 120;
@@ -29,7 +29,7 @@ fn verdicts(tasks: &[PairedTask], n: u64) -> (f64, f64) {
 }
 
 #[test]
-fn a_difference_of_three_points_is_found_with_the_promised_power_and_no_other() {
+fn paired_test_has_the_documented_power_and_level() {
     // A alone knows 4 % of the tests, B alone 1 %.
     let n = trials_for_difference(0.03, 0.05, Design::default()).unwrap();
     assert!((380..500).contains(&n), "{n}");
@@ -52,7 +52,7 @@ fn a_difference_of_three_points_is_found_with_the_promised_power_and_no_other() 
             let twin = if tossed { draws.below(1000) < 515 } else { a };
             let known = [a, b, twin];
             for (trials, known) in all.iter_mut().zip(known) {
-                trials.push(trial(index, if known { Outcome::Correct } else { Outcome::Incorrect }, 0.0));
+                trials.push(trial(index, if known { Status::Correct } else { Status::Incorrect }, 0.0));
             }
         }
         let task = format!("study-{number:03}");

@@ -15,7 +15,7 @@ use reasonscape_stats::{Confidence, Counters, Mode, wilson};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::world::{eval, file, open, point, rows, trials, wait, write};
+use super::test_env::{eval, file, open, point, rows, trials, wait, write};
 
 /// Three evaluations of two tasks. Whoever changes it changes every answer.
 fn study() -> TempDir {
@@ -112,7 +112,7 @@ fn check(db: &PointsDb, name: &str) {
 }
 
 #[test]
-fn every_file_of_questions_is_asked() {
+fn runs_every_query_file() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/queries");
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
@@ -158,7 +158,7 @@ fn number(db: &PointsDb, question: &str) -> f64 {
 }
 
 #[test]
-fn functions_of_sql_are_those_of_the_statistics() {
+fn sql_functions_match_stats() {
     let study = study();
     let db = open(study.path());
     let levels = [None, Some(0.8), Some(0.99)];
@@ -206,12 +206,12 @@ fn functions_of_sql_are_those_of_the_statistics() {
     }
     for score in [0.0, 10.0, 299.9, 300.0, 512.5, 700.0, 899.0, 1000.0] {
         let found = rows(&db, &format!("SELECT score_band({score})")).unwrap();
-        assert_eq!(found[0][0], Band::from_score(score).name(), "{score}");
+        assert_eq!(found[0][0], Band::of(score).name(), "{score}");
     }
 }
 
 #[test]
-fn functions_of_sql_give_for_columns_what_they_give_for_numbers() {
+fn sql_functions_agree_on_columns_and_scalars() {
     let study = study();
     let db = open(study.path());
     let question = "SELECT n, n_e, n_t, g, estimate_low('K_P', n, n_e, n_t, g), wilson_high(n_e, n_u) FROM points \
@@ -227,7 +227,7 @@ fn functions_of_sql_give_for_columns_what_they_give_for_numbers() {
 }
 
 #[test]
-fn an_answer_can_be_kept_as_parquet() {
+fn writes_query_results_as_parquet() {
     let study = study();
     let db = open(study.path());
     let path = study.path().join("answer.parquet");

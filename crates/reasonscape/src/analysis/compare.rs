@@ -141,7 +141,7 @@ pub(crate) async fn compare(
         .collect();
     let (a, b) = (evaluation(&meant, a)?, evaluation(&meant, b)?);
     if a.eval_id == b.eval_id {
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "both are {} ({}); a comparison takes two evaluations",
             a.eval_id, a.name
         )));
@@ -159,7 +159,7 @@ pub(crate) async fn compare(
         .filter(|task| task.pairs() > 0)
         .collect();
     if paired.is_empty() {
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "{} and {} have answered no test in common, so they cannot be compared; `reasonscape run` asks both the \
              same tests",
             labels[0], labels[1]

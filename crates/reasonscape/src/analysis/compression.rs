@@ -191,7 +191,7 @@ fn of_eval(
     Ok((rows.collect::<Result<_, _>>()?, suspects))
 }
 
-fn weigh(unit: &Outcomes) -> Vec<Weighed> {
+fn weigh(unit: &TrialColumns) -> Vec<Weighed> {
     let tokens = unit.measure(Measure::CompletionTokens).zip(unit.measure(Measure::ReasoningTokens));
     let letters = unit.measure(Measure::ReasoningChars).zip(unit.measure(Measure::AnswerChars));
     let sizes = unit.status.iter().zip(unit.measure(Measure::CompressedSize));

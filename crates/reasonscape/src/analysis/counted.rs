@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reasonscape_points::{Column, Counts, EvalInfo, Filter, PointsDb, PointsError, Value};
+use reasonscape_points::{Column, EvalInfo, Filter, PointsDb, PointsError, TrialCounts, Value};
 use reasonscape_stats::Mode;
 
 /// Which part of a study is meant.
@@ -36,7 +36,7 @@ impl Asked {
             }
         }
         let asked = self.items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(" and ");
-        PointsError::Question(match there.as_slice() {
+        PointsError::InvalidQuery(match there.as_slice() {
             [] => format!("`{}` has no points; `reasonscape evaluate` counts them", db.study().display()),
             there => format!("nothing in the study matches {asked}; {}", there.join("; ")),
         })
@@ -102,7 +102,7 @@ pub(super) struct CountedEval {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CountedTask {
     pub(super) points: u64,
-    pub(super) counts: Counts,
+    pub(super) counts: TrialCounts,
 }
 
 impl Counted {
@@ -138,8 +138,8 @@ impl Counted {
 
 impl CountedEval {
     /// Everything together.
-    pub(super) fn total(&self) -> Counts {
-        let mut total = Counts::default();
+    pub(super) fn total(&self) -> TrialCounts {
+        let mut total = TrialCounts::default();
         for task in self.tasks.values() {
             total += task.counts;
         }
@@ -216,10 +216,10 @@ pub(crate) fn evaluation<'a>(evals: &[&'a EvalInfo], name: &str) -> Result<&'a E
     };
     match called.as_slice() {
         [eval] => Ok(eval),
-        [] => Err(PointsError::Question(format!(
+        [] => Err(PointsError::InvalidQuery(format!(
             "no evaluation is called `{name}`; give an id, a name or a model: {}",
             list(evals)
         ))),
-        several => Err(PointsError::Question(format!("`{name}` may be {}; give the id", list(several)))),
+        several => Err(PointsError::InvalidQuery(format!("`{name}` may be {}; give the id", list(several)))),
     }
 }

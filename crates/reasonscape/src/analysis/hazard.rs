@@ -172,7 +172,7 @@ fn ends(longest: u64, width: Option<u64>) -> Result<Vec<u64>, PointsError> {
     let Some(width) = width else { return Ok(doubling(longest)) };
     let longest = longest.max(1);
     if longest / width > MOST_BINS {
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "`--width {width}` makes more than {MOST_BINS} bins of up to {longest} tokens; give {} or more",
             longest.div_ceil(MOST_BINS)
         )));

@@ -109,7 +109,7 @@ pub(crate) async fn pairwise(
     let (rated, unrated): (Vec<&CountedEval>, Vec<&CountedEval>) =
         counted.evals.iter().partition(|eval| eval.with_trials().next().is_some());
     let [_, _, ..] = rated.as_slice() else {
-        return Err(PointsError::Question(
+        return Err(PointsError::InvalidQuery(
             "fewer than two evaluations have trials, and a comparison takes two; ask for more of them, or `run` more"
                 .to_owned(),
         ));

@@ -152,13 +152,15 @@ async fn population(
     let (mut series, mut too_short, mut names) = (Vec::new(), 0, BTreeSet::new());
     for (name, params) in &points {
         let task = tasks::by_name(name).ok_or_else(|| {
-            PointsError::Question(format!(
+            PointsError::InvalidQuery(format!(
                 "`{name}` is not a task of this program, so its prompts cannot be made again; \
                  `--filter base_task=…` chooses others"
             ))
         })?;
         let refused = |problem: String| {
-            PointsError::Question(format!("the point `{params}` of `{name}` cannot be made again: {problem}"))
+            PointsError::InvalidQuery(format!(
+                "the point `{params}` of `{name}` cannot be made again: {problem}"
+            ))
         };
         let given = Json::parse(params).map_err(|error| refused(error.to_string()))?;
         let params = Params::new(task, &given).map_err(|error| refused(error.to_string()))?;

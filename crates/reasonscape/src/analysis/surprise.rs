@@ -16,7 +16,7 @@ pub(crate) struct Surprise {
 }
 
 /// What the log-probabilities of a reply say; `None` if there are none, or one that is none.
-pub(crate) fn surprise(said: &Said, answer: Option<&str>) -> Option<Surprise> {
+pub(crate) fn surprise(said: &Transcript, answer: Option<&str>) -> Option<Surprise> {
     let tokens = said.logprobs.as_deref().filter(|tokens| !tokens.is_empty())?;
     let mut nats = 0.0;
     for token in tokens {
@@ -39,11 +39,11 @@ mod tests {
     use super::*;
     use reasonscape_runner::TokenLogprob;
 
-    fn said(logprobs: &[(&str, f64)]) -> Said {
+    fn said(logprobs: &[(&str, f64)]) -> Transcript {
         let token =
             |(text, logprob): &(&str, f64)| TokenLogprob { token: (*text).to_owned(), logprob: *logprob };
         let logprobs = Some(logprobs.iter().map(token).collect());
-        Said { messages: Vec::new(), reasoning: None, reply: String::new(), logprobs }
+        Transcript { messages: Vec::new(), reasoning: None, reply: String::new(), logprobs }
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) struct Watched {
     pub(super) task: Option<String>,
     /// Whether it was written down which answers were cut off.
     pub(super) truncation_known: bool,
-    pub(super) units: Vec<Outcomes>,
+    pub(super) units: Vec<TrialColumns>,
 }
 
 impl Watched {
@@ -52,11 +52,12 @@ pub(super) async fn watched(
     by: By,
 ) -> Result<Vec<Watched>, PointsError> {
     let counted = Counted::gather(db, asked).await?;
-    let mut units = db.outcomes(&asked.filter, measures).await?;
+    let mut units = db.trial_columns(&asked.filter, measures).await?;
     let mut rows = Vec::new();
     for eval in counted.evals {
-        let of_eval: Vec<Outcomes> = units.extract_if(.., |unit| unit.eval_id == eval.info.eval_id).collect();
-        let row = |task: Option<String>, units: Vec<Outcomes>| Watched {
+        let of_eval: Vec<TrialColumns> =
+            units.extract_if(.., |unit| unit.eval_id == eval.info.eval_id).collect();
+        let row = |task: Option<String>, units: Vec<TrialColumns>| Watched {
             eval: eval.info.clone(),
             label: eval.label.clone(),
             task,

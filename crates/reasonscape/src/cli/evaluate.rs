@@ -9,7 +9,8 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use reasonscape_points::{Counts, Evaluated, Options, PointsError, Progress, evaluate};
+use reasonscape_ingest::Progress;
+use reasonscape_points::{EvaluateOptions, Evaluated, PointsError, TrialCounts, evaluate};
 use reasonscape_runner::{Selection, Study, check_selection};
 use serde_json::{Value, json};
 
@@ -44,7 +45,7 @@ impl Evaluate {
         let study = Study::load(&self.study)?;
         let selection = Selection { evals: self.evals, tasks: self.tasks, ..Selection::default() };
         check_selection(&study, &selection)?;
-        let options = Options { selection, force: self.force };
+        let options = EvaluateOptions { selection, force: self.force };
         let progress = Arc::new(Progress::default());
         let seen = Arc::clone(&progress);
         ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
@@ -57,7 +58,7 @@ impl Evaluate {
 /// Evaluates a study and shows how far it is. A study without a cache has nothing to evaluate.
 pub(super) fn with_progress(
     study: &Study,
-    options: &Options,
+    options: &EvaluateOptions,
     progress: &Progress,
     global: Global,
 ) -> Result<Evaluated, Failure> {
@@ -154,7 +155,7 @@ impl<'w> Shown<'w> {
 }
 
 fn report(evaluated: &Evaluated, global: Global) -> Result<(), Failure> {
-    let mut evals: BTreeMap<(&str, &str), (Counts, usize, usize)> = BTreeMap::new();
+    let mut evals: BTreeMap<(&str, &str), (TrialCounts, usize, usize)> = BTreeMap::new();
     for unit in &evaluated.units {
         let (counts, tasks, written) = evals.entry((&unit.name, &unit.eval_id)).or_default();
         *counts += unit.counts;
@@ -218,6 +219,7 @@ impl From<PointsError> for Failure {
         match error {
             PointsError::Cache(error) => error.into(),
             PointsError::Study(error) => error.into(),
+            PointsError::Ingest(error) => error.into(),
             PointsError::Io { source, .. } if source.kind() == ErrorKind::BrokenPipe => source.into(),
             error if error.is_input() => Self::Input(error.into()),
             error => Self::Broken(error.into()),

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use reasonscape_points::{Column, Exported, PointsDb, Progress, export_dataset, export_lines};
+use reasonscape_ingest::Progress;
+use reasonscape_points::{Column, Exported, PointsDb, export_dataset, export_lines};
 use reasonscape_runner::cache::Cache;
 use reasonscape_stats::Mode;
 

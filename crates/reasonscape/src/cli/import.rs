@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::Context;
-use reasonscape_points::{
-    ImportOptions, Imported, ImportedUnit, InspectLogs, LmEvalLogs, PointsError, Progress, Renames,
-};
+use reasonscape_ingest::Progress;
+use reasonscape_ingest::logs::{LogOptions, Logs, Renames};
+use reasonscape_points::{Imported, ImportedUnit, import_logs};
 use reasonscape_runner::Study;
 use reasonscape_runner::cache::Cache;
 
@@ -94,47 +94,36 @@ impl ImportCommand {
     pub(super) fn run(self, global: Global) -> Result<(), Failure> {
         match self.tool {
             Tool::LmEval(LmEval { common, metrics, filters }) => {
-                let options = ImportOptions { metrics, filters, ..common.options()? };
-                let logs = LmEvalLogs::open(&common.paths, &options)?;
-                common.pour(logs.remarks(), global, |study, cache, progress| {
-                    logs.import(study, cache, progress)
-                })
+                let options = LogOptions { metrics, filters, ..common.options()? };
+                common.ingest(&Logs::open_lm_eval(&common.paths, &options)?, global)
             }
             Tool::Inspect(Inspect { common, scorers }) => {
-                let options = ImportOptions { scorers, ..common.options()? };
-                let logs = InspectLogs::open(&common.paths, &options)?;
-                common.pour(logs.remarks(), global, |study, cache, progress| {
-                    logs.import(study, cache, progress)
-                })
+                let options = LogOptions { scorers, ..common.options()? };
+                common.ingest(&Logs::open_inspect(&common.paths, &options)?, global)
             }
         }
     }
 }
 
 impl Common {
-    fn options(&self) -> Result<ImportOptions, Failure> {
+    fn options(&self) -> Result<LogOptions, Failure> {
         if let Some(threshold) = self.threshold.filter(|threshold| !threshold.is_finite()) {
             return Err(Failure::input(format_args!(
                 "`--threshold {threshold}` is no score; give a number, as 0.5"
             )));
         }
-        Ok(ImportOptions {
+        Ok(LogOptions {
             models: Renames::parse(&self.models)?,
             tasks: Renames::parse(&self.tasks)?,
             threshold: self.threshold,
-            ..ImportOptions::default()
+            ..LogOptions::default()
         })
     }
 
     /// Imports what was opened, and says what came of it. A study that was made for it goes again if it fails.
-    fn pour(
-        &self,
-        remarks: &[String],
-        global: Global,
-        import: impl FnOnce(&Path, &Cache, &Progress) -> Result<Imported, PointsError>,
-    ) -> Result<(), Failure> {
-        for remark in remarks {
-            global.note(remark);
+    fn ingest(&self, logs: &Logs, global: Global) -> Result<(), Failure> {
+        for note in logs.notes() {
+            global.note(note);
         }
         let folder = match self.into.file_name() {
             Some(name) if name == Study::FILE => self.into.parent().unwrap_or(Path::new(".")),
@@ -142,7 +131,7 @@ impl Common {
         };
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let is_new = !folder.exists();
-        let imported = pour_into(folder, global, import);
+        let imported = ingest_into(folder, logs, global);
         if is_new && !matches!(imported, Ok(Imported { stopped: false, .. })) {
             // It was made a moment ago and holds nothing but what could not be finished.
             let _ = fs::remove_dir_all(folder);
@@ -164,11 +153,7 @@ impl Common {
 }
 
 /// Makes the study if it is not there, and imports into it.
-fn pour_into(
-    folder: &Path,
-    global: Global,
-    import: impl FnOnce(&Path, &Cache, &Progress) -> Result<Imported, PointsError>,
-) -> Result<Imported, Failure> {
+fn ingest_into(folder: &Path, logs: &Logs, global: Global) -> Result<Imported, Failure> {
     fs::create_dir_all(folder)
         .with_context(|| format!("failed to make the folder `{}`", folder.display()))
         .map_err(Failure::Input)?;
@@ -177,7 +162,7 @@ fn pour_into(
     let seen = Arc::clone(&progress);
     ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
         .map_err(|error| Failure::Broken(error.into()))?;
-    let imported = watch(&IMPORT, &progress, global, || Ok(import(folder, &cache, &progress)?))?;
+    let imported = watch(&IMPORT, &progress, global, || Ok(import_logs(logs, folder, &cache, &progress)?))?;
     let file = folder.join(Study::FILE);
     if !file.exists() {
         fs::write(&file, STUDY)

@@ -7,7 +7,8 @@ mod results;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use reasonscape_points::{Options, holds_rows};
+use reasonscape_ingest::holds_rows;
+use reasonscape_points::EvaluateOptions;
 use reasonscape_runner::cache::Cache;
 use reasonscape_runner::{EvalSummary, RunSummary, Selection, Stop, Study, check, run};
 use serde_json::{Value, json};
@@ -69,7 +70,7 @@ impl Run {
             self.study
         };
         let (study, selection) = arguments.load()?;
-        let judging = Arc::new(reasonscape_points::Progress::default());
+        let judging = Arc::new(reasonscape_ingest::Progress::default());
         let (summary, cache) = ask(&study, &selection, &judging, global)?;
         if of_dataset && !self.no_evaluate {
             let ended = ending(&summary, global);
@@ -93,7 +94,7 @@ impl Run {
 fn ask(
     study: &Study,
     selection: &Selection,
-    judging: &Arc<reasonscape_points::Progress>,
+    judging: &Arc<reasonscape_ingest::Progress>,
     global: Global,
 ) -> Result<(RunSummary, Cache), Failure> {
     // What is refused leaves no cache behind.
@@ -113,7 +114,7 @@ fn ask(
 
 /// The same without a table of what was asked, and then judges.
 pub(super) fn ask_and_judge(study: &Study, selection: Selection, global: Global) -> Result<(), Failure> {
-    let judging = Arc::new(reasonscape_points::Progress::default());
+    let judging = Arc::new(reasonscape_ingest::Progress::default());
     let (summary, _) = ask(study, &selection, &judging, global)?;
     ending(&summary, global)?;
     judge(study, selection, &judging, global)
@@ -123,10 +124,10 @@ pub(super) fn ask_and_judge(study: &Study, selection: Selection, global: Global)
 fn judge(
     study: &Study,
     selection: Selection,
-    progress: &reasonscape_points::Progress,
+    progress: &reasonscape_ingest::Progress,
     global: Global,
 ) -> Result<(), Failure> {
-    let options = Options { selection, force: false };
+    let options = EvaluateOptions { selection, force: false };
     let evaluated = with_progress(study, &options, progress, global)?;
     note_damage(&evaluated, global);
     if evaluated.stopped {
@@ -143,7 +144,7 @@ fn judge(
 /// The first Ctrl-C drains, the second leaves. A run as a service is ended by SIGTERM, which drains as well.
 fn watch_for_interrupts(
     stopper: watch::Sender<Stop>,
-    judging: &Arc<reasonscape_points::Progress>,
+    judging: &Arc<reasonscape_ingest::Progress>,
     global: Global,
 ) -> Result<(), Failure> {
     let judging = Arc::clone(judging);

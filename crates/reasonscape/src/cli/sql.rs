@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Read, Write};
 use std::path::PathBuf;
 
-use reasonscape_points::{Answer, PointsDb, sql_of_file};
+use reasonscape_points::{PointsDb, QueryResult, query_parquet_file};
 use serde_json::Value;
 
 use super::Global;
@@ -55,7 +55,7 @@ impl Sql {
         };
         super::wait_for(async {
             let answer = if is_file {
-                sql_of_file(&self.study, &question).await?
+                query_parquet_file(&self.study, &question).await?
             } else {
                 let db = PointsDb::open(&study_folder(&self.study)?).await?;
                 for remark in db.remarks() {
@@ -73,7 +73,7 @@ impl Sql {
     }
 }
 
-async fn to_file(answer: Answer, path: &std::path::Path, global: Global) -> Result<(), Failure> {
+async fn to_file(answer: QueryResult, path: &std::path::Path, global: Global) -> Result<(), Failure> {
     // A question may fail half-way, so the answer is complete before it takes its place.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = tempfile::tempfile_in(folder.unwrap_or(std::path::Path::new("."))).map_err(|error| {
@@ -90,7 +90,7 @@ async fn to_file(answer: Answer, path: &std::path::Path, global: Global) -> Resu
 }
 
 /// An array of objects, a row a line.
-async fn as_json(mut answer: Answer) -> Result<(), Failure> {
+async fn as_json(mut answer: QueryResult) -> Result<(), Failure> {
     let columns = answer.columns();
     let mut out = BufWriter::new(std::io::stdout().lock());
     out.write_all(b"[")?;
@@ -107,7 +107,7 @@ async fn as_json(mut answer: Answer) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-async fn as_csv(mut answer: Answer) -> Result<(), Failure> {
+async fn as_csv(mut answer: QueryResult) -> Result<(), Failure> {
     let broken = |error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
         kind => Failure::Broken(anyhow::anyhow!("{kind:?}")),
@@ -131,7 +131,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-async fn as_table(mut answer: Answer, format: Format, global: Global) -> Result<(), Failure> {
+async fn as_table(mut answer: QueryResult, format: Format, global: Global) -> Result<(), Failure> {
     let mut table = Table::new(&answer.columns());
     let mut rows_shown = 0;
     'all: while let Some(rows) = answer.next().await? {

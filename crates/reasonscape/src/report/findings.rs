@@ -29,7 +29,7 @@ pub(super) async fn findings(
         match compare(db, asked, [a, b], mode).await {
             Ok(comparison) => comparisons.push(comparison),
             // They have answered no test in common.
-            Err(PointsError::Question(_)) => {}
+            Err(PointsError::InvalidQuery(_)) => {}
             Err(error) => return Err(error.into()),
         }
     }

@@ -56,11 +56,11 @@ impl Right {
 /// The tests, by task, coordinates, index and repeat.
 #[derive(Debug)]
 pub(super) struct Differing {
-    points: Vec<DifferingPoint>,
+    points: Vec<PointDisagreements>,
 }
 
 impl Differing {
-    pub(super) fn of(points: Vec<DifferingPoint>) -> Self {
+    pub(super) fn of(points: Vec<PointDisagreements>) -> Self {
         let mut keyed: Vec<_> =
             points.into_iter().map(|point| (Coordinates::of(&point.params), point)).collect();
         keyed.sort_by(|(params_a, a), (params_b, b)| {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn some() -> Differing {
-        let point = |task: &str, params: &str, tests| DifferingPoint {
+        let point = |task: &str, params: &str, tests| PointDisagreements {
             base_task: task.to_owned(),
             params: params.to_owned(),
             tests,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use reasonscape_core::Outcome;
 use reasonscape_points::{
-    Filter, PointsDb, PointsError, PointsOf, StoredTrial, TestName, TrialFilter, TrialNumber, TrialsAt,
+    Filter, PointSet, PointTrialCount, PointsDb, PointsError, StoredTrial, TestName, TrialFilter, TrialNumber,
 };
 use reasonscape_stats::Mode;
 use serde_json::Value;
@@ -78,7 +78,7 @@ pub(super) struct Listing {
 
 #[derive(Debug)]
 struct ListedPoint {
-    at: TrialsAt,
+    at: PointTrialCount,
     /// Trials before it.
     start: u64,
 }
@@ -123,7 +123,7 @@ impl Listing {
                         (Outcome::Incorrect, counts.n_u().saturating_sub(counts.n_e)),
                         (Outcome::Truncated, counts.n_t),
                     ];
-                    TrialsAt {
+                    PointTrialCount {
                         eval_id: point.eval_id,
                         base_task: point.base_task,
                         params: point.params,
@@ -196,8 +196,8 @@ impl Listing {
         most: usize,
     ) -> Result<Vec<StoredTrial>, PointsError> {
         let params: Vec<&str> = points.iter().map(|point| point.at.params.as_str()).collect();
-        let TrialsAt { eval_id, base_task, .. } = &points[0].at;
-        let of = PointsOf { eval_id, base_task, params: &params };
+        let PointTrialCount { eval_id, base_task, .. } = &points[0].at;
+        let of = PointSet { eval_id, base_task, params: &params };
         // Further on at one point, as of an import, only the numbers of its trials are sorted to find the few that are
         // shown.
         if let [params] = params[..]
@@ -250,12 +250,12 @@ impl Listing {
 
     /// Which trials are meant at a point.
     async fn numbers(&self, db: &PointsDb, place: usize) -> Result<Vec<TrialNumber>, PointsError> {
-        let TrialsAt { eval_id, base_task, params, .. } = &self.points[place].at;
-        db.trial_numbers(PointsOf { eval_id, base_task, params: &[params] }, &self.which).await
+        let PointTrialCount { eval_id, base_task, params, .. } = &self.points[place].at;
+        db.trial_numbers(PointSet { eval_id, base_task, params: &[params] }, &self.which).await
     }
 
     fn name(&self, place: usize, TrialNumber { index, repeat }: TrialNumber) -> TrialName {
-        let TrialsAt { eval_id, base_task, params, .. } = self.points[place].at.clone();
+        let PointTrialCount { eval_id, base_task, params, .. } = self.points[place].at.clone();
         TrialName { eval_id, base_task, params, index, repeat }
     }
 }

@@ -44,7 +44,7 @@ impl Problem {
 impl From<PointsError> for Problem {
     fn from(error: PointsError) -> Self {
         match error {
-            PointsError::Question(_) => Self::wrong(error),
+            PointsError::InvalidQuery(_) => Self::wrong(error),
             error => {
                 tracing::error!(%error, "a question could not be answered");
                 // Files of the server are nobody's business but of those who see its log.

@@ -122,7 +122,7 @@ impl Snapshot {
         let conditions = tests(query)?;
         let filter = Filter::parse(&conditions)?.of_tests();
         let work =
-            async || Ok::<_, Problem>(Differing::of(self.db.differing(&pair.a, &pair.b, &filter).await?));
+            async || Ok::<_, Problem>(Differing::of(self.db.disagreements(&pair.a, &pair.b, &filter).await?));
         self.versus.differing.get((pair.clone(), conditions), work).await
     }
 

@@ -33,14 +33,14 @@ impl LogKind {
 /// A log that is being written.
 pub(crate) enum Log<'w> {
     Jsonl(&'w mut (dyn Write + Send)),
-    Parquet(Box<TaskLog<&'w mut (dyn Write + Send)>>),
+    Parquet(Box<SampleLog<&'w mut (dyn Write + Send)>>),
 }
 
 impl<'w> Log<'w> {
     pub(crate) fn new(out: &'w mut (dyn Write + Send), path: &Path) -> Result<Self, Failure> {
         match LogKind::of(path).map_err(Failure::input)? {
             LogKind::Jsonl => Ok(Self::Jsonl(out)),
-            LogKind::Parquet => Ok(Self::Parquet(Box::new(TaskLog::create(out, path)?))),
+            LogKind::Parquet => Ok(Self::Parquet(Box::new(SampleLog::create(out, path)?))),
         }
     }
 
@@ -70,7 +70,7 @@ impl<'w> Log<'w> {
 /// A part of the log, filled by one thread.
 pub(super) enum LogPart {
     Jsonl(Vec<u8>),
-    Parquet(Box<TaskLogRows>),
+    Parquet(Box<SampleLogRows>),
 }
 
 impl LogPart {

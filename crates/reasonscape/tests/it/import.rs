@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::world::{Run, reasonscape, refuses};
 
 fn logs(path: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../points/tests/logs").join(path).display().to_string()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../ingest/tests/logs").join(path).display().to_string()
 }
 
 /// A folder with room for a study.

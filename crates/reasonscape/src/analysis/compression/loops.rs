@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reasonscape_points::{Lookalike, PointsDb, PointsError};
+use reasonscape_points::{PointsDb, PointsError, TrialMatch};
 use reasonscape_runner::Study;
 use reasonscape_runner::cache::{Cache, CacheKey, EntryId};
 use reasonscape_stats::Outcome;
@@ -120,16 +120,16 @@ pub(super) async fn examples(
         a.bits.total_cmp(&b.bits).then_with(|| (&a.eval_id, &a.task).cmp(&(&b.eval_id, &b.task)))
     });
     suspects.truncate(most);
-    let wanted: Vec<Lookalike<'_>> = suspects
+    let wanted: Vec<TrialMatch<'_>> = suspects
         .iter()
-        .map(|suspect| Lookalike {
+        .map(|suspect| TrialMatch {
             eval_id: &suspect.eval_id,
             base_task: &suspect.task,
             completion_tokens: suspect.completion_tokens,
             compressed_size: suspect.size,
         })
         .collect();
-    let places = db.places(&asked.filter, &wanted).await?;
+    let places = db.locate_trials(&asked.filter, &wanted).await?;
     let replies = if suspects.is_empty() { None } else { Replies::open(db) };
     let found = suspects.into_iter().zip(places).filter_map(|(suspect, place)| {
         let place = place?;

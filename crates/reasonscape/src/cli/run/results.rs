@@ -99,8 +99,8 @@ fn called(study: &Study, eval: &Eval) -> String {
     if namesakes > 1 { format!("{} ({})", eval.name, eval.id) } else { eval.name.clone() }
 }
 
-fn row(study: &Study, eval: &Eval, model: &str, answered: &Answered<'_>) -> Value {
-    let Answered { task, index, test, found, completion, .. } = answered;
+fn row(study: &Study, eval: &Eval, model: &str, answered: &ScoredResponse<'_>) -> Value {
+    let ScoredResponse { task, index, test, found, completion, .. } = answered;
     let item = study.dataset.as_ref().and_then(|dataset| dataset.item(task.name(), *index));
     let truncated = answered.status == Outcome::Truncated;
     let answer = found.answer.as_deref().filter(|_| !truncated);
@@ -141,7 +141,7 @@ fn row(study: &Study, eval: &Eval, model: &str, answered: &Answered<'_>) -> Valu
 }
 
 /// How sure the model was: by the probabilities of the tokens that spell the answer, or else as it says itself.
-fn confidence(answered: &Answered<'_>, answer: &str) -> Option<f64> {
+fn confidence(answered: &ScoredResponse<'_>, answer: &str) -> Option<f64> {
     let tokens = answered.completion.logprobs.as_deref().unwrap_or_default();
     let tokens: Vec<(&str, f64)> = tokens.iter().map(|token| (token.token.as_str(), token.logprob)).collect();
     answer_probability(&tokens, answer).or_else(|| stated_confidence(&answered.found.text))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::Uri;
 use axum::response::Response;
-use reasonscape_points::{Message, PointsError, Said, StoredTrial, Texts};
+use reasonscape_points::{PointsError, StoredTrial, Transcript, TranscriptMessage, TranscriptReader};
 use reasonscape_runner::cache::Cache;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ pub(super) fn address(app: &App, name: &TrialName, keep: &Query) -> String {
 /// A trial and what was said in it, as one of a list.
 pub(in crate::web) struct Found {
     pub(in crate::web) trial: StoredTrial,
-    pub(in crate::web) said: Option<Said>,
+    pub(in crate::web) said: Option<Transcript>,
     pub(in crate::web) previous: Option<TrialName>,
     pub(in crate::web) next: Option<TrialName>,
 }
@@ -77,15 +77,15 @@ pub(in crate::web) async fn look_up(
 }
 
 /// What was asked and answered in a trial, if the cache has it.
-pub(super) async fn said_in(app: &App, trial: &StoredTrial) -> Option<Said> {
+pub(super) async fn said_in(app: &App, trial: &StoredTrial) -> Option<Transcript> {
     let cache = app.folder().join("cache.sqlite");
     let (key, repeat, model) = (trial.cache_key.clone(), trial.repeat, trial.model.clone());
-    let read = tokio::task::spawn_blocking(move || -> Result<Option<Said>, PointsError> {
+    let read = tokio::task::spawn_blocking(move || -> Result<Option<Transcript>, PointsError> {
         if !cache.exists() {
             return Ok(None);
         }
         let cache = Cache::open_read_only(cache)?;
-        Texts::open(Some(&cache))?.find(&key, repeat, &model)
+        TranscriptReader::open(Some(&cache))?.find(&key, repeat, &model)
     });
     match read.await {
         Ok(Ok(said)) => said,
@@ -142,9 +142,9 @@ pub(super) struct Spoke {
     content: String,
 }
 
-impl From<&Said> for Spoken {
-    fn from(said: &Said) -> Self {
-        let spoke = |message: &Message| Spoke {
+impl From<&Transcript> for Spoken {
+    fn from(said: &Transcript) -> Self {
+        let spoke = |message: &TranscriptMessage| Spoke {
             role: visible(&message.role).into_owned(),
             content: visible(&message.content).into_owned(),
         };

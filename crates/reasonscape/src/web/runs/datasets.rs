@@ -7,7 +7,7 @@ use std::pin::Pin;
 
 use axum::body::{Body, HttpBody};
 use axum::http::StatusCode;
-use reasonscape_points::{ROW_EXTENSIONS, read_rows};
+use reasonscape_ingest::{ROW_EXTENSIONS, read_rows};
 use serde::Serialize;
 
 use super::names::slug;

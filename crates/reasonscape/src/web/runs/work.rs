@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use reasonscape_points::{Evaluated, Options, evaluate};
+use reasonscape_points::{EvaluateOptions, Evaluated, evaluate};
 use reasonscape_runner::cache::Cache;
 use reasonscape_runner::{RunEvent, RunSummary, Selection, Stop, Study, is_selected, run};
 use tokio::sync::{mpsc, watch};
@@ -36,7 +36,7 @@ pub(super) struct Job {
 /// A run that goes on.
 pub(super) struct Live {
     stopper: watch::Sender<Stop>,
-    judging: Arc<reasonscape_points::Progress>,
+    judging: Arc<reasonscape_ingest::Progress>,
     seen: watch::Sender<Arc<Record>>,
     /// Whether it is the server that ends it.
     pub(super) by_server: AtomicBool,
@@ -263,7 +263,7 @@ impl Work {
     fn judge(&mut self, cache: &Cache) -> Result<Evaluated, Failure> {
         (self.record.state, self.record.reason) = (State::Judging, None);
         self.tell();
-        let options = Options { selection: self.selection.clone(), force: false };
+        let options = EvaluateOptions { selection: self.selection.clone(), force: false };
         let judging = Arc::clone(&self.live.judging);
         let (study, progress) = (self.study.clone(), Arc::clone(&judging));
         let evaluated = std::thread::scope(|scope| {

@@ -1,0 +1,155 @@
+//! The fields of an answered question, and their names in a file.
+
+use reasonscape_core::closest;
+
+/// A field of an answered question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// Identifies the question.
+    Id,
+    /// The question.
+    Input,
+    /// The correct answers.
+    Target,
+    /// The options to choose from.
+    Options,
+    /// The model's answer.
+    Answer,
+    /// The model's reasoning.
+    Cot,
+    /// Texts that the question refers to.
+    Context,
+    /// The model's confidence in its answer.
+    ProbCorrect,
+    /// Tokens of the prompt.
+    PromptTokens,
+    /// Tokens of the response.
+    CompletionTokens,
+    /// Duration of the request.
+    LatencyMs,
+    /// Whether the response was truncated.
+    Truncated,
+    /// Number of the sample of the same question.
+    Repeat,
+    /// Sampling temperature.
+    Temperature,
+    /// The model.
+    Model,
+    /// A group of questions.
+    Category,
+}
+
+impl Field {
+    const ALL: [Self; 16] = [
+        Self::Id,
+        Self::Input,
+        Self::Target,
+        Self::Options,
+        Self::Answer,
+        Self::Cot,
+        Self::Context,
+        Self::ProbCorrect,
+        Self::PromptTokens,
+        Self::CompletionTokens,
+        Self::LatencyMs,
+        Self::Truncated,
+        Self::Repeat,
+        Self::Temperature,
+        Self::Model,
+        Self::Category,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::Input => "input",
+            Self::Target => "target",
+            Self::Options => "options",
+            Self::Answer => "answer",
+            Self::Cot => "cot",
+            Self::Context => "context",
+            Self::ProbCorrect => "prob_correct",
+            Self::PromptTokens => "prompt_tokens",
+            Self::CompletionTokens => "completion_tokens",
+            Self::LatencyMs => "latency_ms",
+            Self::Truncated => "truncated",
+            Self::Repeat => "repeat",
+            Self::Temperature => "temperature",
+            Self::Model => "model",
+            Self::Category => "category",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "id" => Self::Id,
+            "input" => Self::Input,
+            "target" => Self::Target,
+            "options" => Self::Options,
+            "answer" => Self::Answer,
+            "cot" => Self::Cot,
+            "context" => Self::Context,
+            "prob_correct" => Self::ProbCorrect,
+            "prompt_tokens" => Self::PromptTokens,
+            "completion_tokens" => Self::CompletionTokens,
+            "latency_ms" => Self::LatencyMs,
+            "truncated" => Self::Truncated,
+            "repeat" => Self::Repeat,
+            "temperature" => Self::Temperature,
+            "model" => Self::Model,
+            "category" => Self::Category,
+            _ => return None,
+        })
+    }
+}
+
+/// What the fields are called in a file.
+#[derive(Debug, Clone, Default)]
+pub struct FieldMap {
+    /// Fields with another name in the file; their own names are then ignored.
+    renamed: Vec<(Field, String)>,
+}
+
+impl FieldMap {
+    /// Parses pairs such as `target=gold`: our name, and the file's.
+    ///
+    /// # Errors
+    /// A sentence about the first pair that is invalid.
+    pub fn parse(pairs: &[String]) -> Result<Self, String> {
+        let mut renamed: Vec<(Field, String)> = Vec::new();
+        for pair in pairs {
+            let (ours, theirs) = pair.split_once('=').ok_or_else(|| {
+                format!("`--map {pair}` has no `=`; give our name and the file's, as `target=gold`")
+            })?;
+            let (ours, theirs) = (ours.trim(), theirs.trim());
+            let field = Field::from_name(ours).ok_or_else(|| {
+                let names = Field::ALL.map(Field::name);
+                let suggestion =
+                    closest(ours, &names).map_or_else(String::new, |name| format!("did you mean `{name}`? "));
+                format!(
+                    "`--map {pair}`: there is no field `{ours}`; {suggestion}there are {}",
+                    names.join(", ")
+                )
+            })?;
+            if theirs.is_empty() {
+                return Err(format!("`--map {pair}` does not say what `{ours}` is called in the file"));
+            }
+            if renamed.iter().any(|(known, name)| *known == field || name == theirs) {
+                return Err(format!("`--map {pair}`: `{ours}` or `{theirs}` is mapped twice"));
+            }
+            renamed.push((field, theirs.to_owned()));
+        }
+        Ok(Self { renamed })
+    }
+
+    pub(super) fn field(&self, name: &str) -> Option<Field> {
+        if let Some((field, _)) = self.renamed.iter().find(|(_, theirs)| theirs == name) {
+            return Some(*field);
+        }
+        Field::from_name(name).filter(|field| self.renamed.iter().all(|(renamed, _)| renamed != field))
+    }
+
+    pub(super) fn name_of(&self, field: Field) -> &str {
+        self.renamed.iter().find(|(renamed, _)| *renamed == field).map_or(field.name(), |(_, theirs)| theirs)
+    }
+}

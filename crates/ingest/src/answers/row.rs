@@ -1,0 +1,437 @@
+//! Parses one line of answered questions, and reports what is wrong with it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use reasonscape_core::zeta::Answered;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::field_map::{Field, FieldMap};
+
+/// One answered question. Texts without escapes are borrowed from the line.
+#[derive(Debug, Default)]
+pub struct AnswerRow<'a> {
+    id: Option<Cow<'a, str>>,
+    input: Option<Cow<'a, str>>,
+    targets: Vec<Cow<'a, str>>,
+    options: Vec<Cow<'a, str>>,
+    answer: Option<Cow<'a, str>>,
+    /// Whether the line has the field, even if it is null.
+    says_answer: bool,
+    cot: Option<Cow<'a, str>>,
+    context: Vec<Cow<'a, str>>,
+    prob_correct: Option<f64>,
+    prompt_tokens: Option<u32>,
+    completion_tokens: Option<u32>,
+    latency_ms: Option<f64>,
+    truncated: bool,
+    repeat: u32,
+    temperature: Option<f64>,
+    model: Option<Cow<'a, str>>,
+    category: Option<Cow<'a, str>>,
+}
+
+impl<'a> AnswerRow<'a> {
+    /// Parses a line.
+    ///
+    /// # Errors
+    /// A sentence about the first thing that is wrong with it.
+    pub fn read(line: &'a str, names: &FieldMap) -> Result<Self, String> {
+        let mut deserializer = serde_json::Deserializer::from_str(line);
+        let read = RowSeed { names }.deserialize(&mut deserializer);
+        let row =
+            read.and_then(|row| deserializer.end().map(|()| row)).map_err(|error| without_line(&error))?;
+        let missing = |field: Field| {
+            let name = names.name_of(field);
+            format!(
+                "`{name}` is missing; if it is called otherwise, say so with `--map {}=NAME`",
+                field.name()
+            )
+        };
+        if row.id.is_none() {
+            return Err(missing(Field::Id));
+        }
+        if row.targets.is_empty() {
+            return Err(missing(Field::Target));
+        }
+        if !row.says_answer {
+            return Err(missing(Field::Answer));
+        }
+        Ok(row)
+    }
+
+    /// The model that the line names.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// The input of the metrics.
+    pub fn answered(&self) -> Answered<'_> {
+        Answered {
+            id: self.id.as_deref().unwrap_or_default(),
+            repeat: self.repeat,
+            input: self.input.as_deref(),
+            targets: &self.targets,
+            options: &self.options,
+            answer: self.answer.as_deref(),
+            cot: self.cot.as_deref(),
+            context: &self.context,
+            prob_correct: self.prob_correct,
+            prompt_tokens: self.prompt_tokens,
+            completion_tokens: self.completion_tokens,
+            latency_ms: self.latency_ms,
+            truncated: self.truncated,
+            temperature: self.temperature,
+            model: self.model.as_deref(),
+            category: self.category.as_deref(),
+        }
+    }
+
+    fn take<M: MapAccess<'a>>(&mut self, field: Field, name: &str, map: &mut M) -> Result<(), M::Error> {
+        // Long texts are read at once; of the rest the raw text is looked at, which says what it is if it is wrong.
+        match field {
+            Field::Cot => self.cot = map.next_value_seed(Text { name })?,
+            Field::Input => self.input = map.next_value_seed(Text { name })?,
+            _ => {
+                let raw: &'a RawValue = map.next_value()?;
+                self.take_raw(field, raw.get())
+                    .map_err(|problem| M::Error::custom(format_args!("`{name}` {problem}")))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_raw(&mut self, field: Field, raw: &'a str) -> Result<(), String> {
+        match field {
+            Field::Id => self.id = text(raw)?,
+            Field::Target => self.targets = texts(raw)?,
+            Field::Options => self.options = texts(raw)?,
+            Field::Answer => {
+                self.answer = text(raw)?;
+                self.says_answer = true;
+            }
+            Field::Context => self.context = texts(raw)?,
+            Field::ProbCorrect => {
+                const RANGE: &str = "a number from 0 to 1";
+                self.prob_correct = number(raw, RANGE)?;
+                if self.prob_correct.is_some_and(|p| !(0.0..=1.0).contains(&p)) {
+                    return Err(format!("is {raw}, but must be {RANGE}"));
+                }
+            }
+            Field::PromptTokens => self.prompt_tokens = count(raw)?,
+            Field::CompletionTokens => self.completion_tokens = count(raw)?,
+            Field::LatencyMs => self.latency_ms = not_negative(raw)?,
+            Field::Temperature => self.temperature = not_negative(raw)?,
+            Field::Truncated => {
+                self.truncated = match raw {
+                    "true" => true,
+                    "false" | "null" => false,
+                    _ => return Err(format!("is {}, but must be true or false", kind(raw))),
+                }
+            }
+            Field::Repeat => self.repeat = count(raw)?.unwrap_or(0),
+            Field::Model => self.model = text(raw)?,
+            Field::Category => self.category = text(raw)?,
+            Field::Cot | Field::Input => unreachable!("long texts are read at once"),
+        }
+        Ok(())
+    }
+}
+
+/// What a raw value is, for a person.
+fn kind(raw: &str) -> &'static str {
+    match raw.as_bytes().first() {
+        Some(b'"') => "text",
+        Some(b'[') => "a list",
+        Some(b'{') => "an object",
+        Some(b'n') => "null",
+        Some(b't' | b'f') => "true or false",
+        _ => "a number",
+    }
+}
+
+/// A text, or a number or truth value as it stands: all its digits count.
+fn text(raw: &str) -> Result<Option<Cow<'_, str>>, String> {
+    match raw.as_bytes().first() {
+        Some(b'n') => Ok(None),
+        Some(b'"') => unquoted(raw).map(Some),
+        Some(b'[' | b'{') => Err(format!("is {}, but must be text", kind(raw))),
+        _ => Ok(Some(Cow::Borrowed(raw))),
+    }
+}
+
+fn unquoted(raw: &str) -> Result<Cow<'_, str>, String> {
+    let inner = &raw[1..raw.len() - 1];
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        return Ok(Cow::Borrowed(inner));
+    }
+    serde_json::from_str(raw)
+        .map(Cow::Owned)
+        .map_err(|error| format!("is no sound text: {}", without_line(&error)))
+}
+
+/// A text, or several.
+fn texts(raw: &str) -> Result<Vec<Cow<'_, str>>, String> {
+    if !raw.starts_with('[') {
+        return Ok(text(raw).map_err(|problem| problem + " or a list of texts")?.into_iter().collect());
+    }
+    let entries: Vec<&RawValue> = serde_json::from_str(raw).map_err(|error| without_line(&error))?;
+    let each = entries.into_iter().map(|entry| match text(entry.get()) {
+        Ok(Some(text)) => Ok(text),
+        _ => Err(format!("has {} in its list, but must have texts", kind(entry.get()))),
+    });
+    each.collect()
+}
+
+fn number(raw: &str, expected: &str) -> Result<Option<f64>, String> {
+    match raw.as_bytes().first() {
+        Some(b'n') => Ok(None),
+        Some(b'-' | b'0'..=b'9') => {
+            let value = raw.parse().ok().filter(|value: &f64| value.is_finite());
+            value.map(Some).ok_or_else(|| format!("is {raw}, but must be {expected}"))
+        }
+        _ => Err(format!("is {}, but must be {expected}", kind(raw))),
+    }
+}
+
+fn not_negative(raw: &str) -> Result<Option<f64>, String> {
+    const EXPECTED: &str = "a number, 0 or more";
+    match number(raw, EXPECTED)? {
+        Some(value) if value < 0.0 => Err(format!("is {raw}, but must be {EXPECTED}")),
+        value => Ok(value),
+    }
+}
+
+/// A whole number. Tables of other tools turn `12` into `12.0` where a neighbour is missing.
+fn count(raw: &str) -> Result<Option<u32>, String> {
+    const EXPECTED: &str = "a whole number from 0 to 4294967294";
+    if let Ok(value) = raw.parse::<u32>()
+        && value < u32::MAX
+    {
+        return Ok(Some(value));
+    }
+    match number(raw, EXPECTED)? {
+        None => Ok(None),
+        Some(value) if value >= 0.0 && value < f64::from(u32::MAX) && value.fract() == 0.0 => {
+            Ok(Some(value as u32))
+        }
+        Some(_) => Err(format!("is {raw}, but must be {EXPECTED}")),
+    }
+}
+
+/// What the reader of JSON says, with the column but without the line, which is always the first to it.
+fn without_line(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    match message.strip_suffix(&position) {
+        Some(message) if error.is_data() => message.to_owned(),
+        Some(message) => format!("is not JSON: {message} at column {}", error.column()),
+        None => message,
+    }
+}
+
+struct RowSeed<'n> {
+    names: &'n FieldMap,
+}
+
+impl<'a> DeserializeSeed<'a> for RowSeed<'_> {
+    type Value = AnswerRow<'a>;
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<AnswerRow<'a>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'a> Visitor<'a> for RowSeed<'_> {
+    type Value = AnswerRow<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with `id`, `target` and `answer`")
+    }
+
+    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<AnswerRow<'a>, M::Error> {
+        let mut row = AnswerRow::default();
+        let mut seen = 0_u32;
+        while let Some(field) = map.next_key_seed(Key { names: self.names })? {
+            let Some(field) = field else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let name = self.names.name_of(field);
+            let bit = 1 << field as u32;
+            if seen & bit != 0 {
+                return Err(M::Error::custom(format_args!("`{name}` is given twice")));
+            }
+            seen |= bit;
+            row.take(field, name, &mut map)?;
+        }
+        Ok(row)
+    }
+}
+
+/// The name of a field, if it is one that counts.
+struct Key<'n> {
+    names: &'n FieldMap,
+}
+
+impl<'a> DeserializeSeed<'a> for Key<'_> {
+    type Value = Option<Field>;
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = Option<Field>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.names.field(name))
+    }
+}
+
+/// A long text or null.
+struct Text<'n> {
+    name: &'n str,
+}
+
+impl<'a> DeserializeSeed<'a> for Text<'_> {
+    type Value = Option<Cow<'a, str>>;
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Text<'_> {
+    fn wrong<T, E: Error>(&self, kind: &str) -> Result<T, E> {
+        Err(E::custom(format_args!("`{}` is {kind}, but must be text", self.name)))
+    }
+}
+
+impl<'a> Visitor<'a> for Text<'_> {
+    type Value = Option<Cow<'a, str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("text")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'a str) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
+        self.wrong("true or false")
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
+        self.wrong("a number")
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
+        self.wrong("a number")
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
+        self.wrong("a number")
+    }
+
+    fn visit_seq<A: serde::de::SeqAccess<'a>>(self, _: A) -> Result<Self::Value, A::Error> {
+        self.wrong("a list")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, _: A) -> Result<Self::Value, A::Error> {
+        self.wrong("an object")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(line: &str) -> String {
+        AnswerRow::read(line, &FieldMap::default()).expect_err("a bad line")
+    }
+
+    #[test]
+    fn borrows_texts_without_escapes() {
+        let line = r#"{"id": 7, "target": ["a", 1.50], "answer": "x", "cot": "plain", "extra": {"id": [1]}}"#;
+        let row = AnswerRow::read(line, &FieldMap::default()).unwrap();
+        assert!(matches!(row.cot, Some(Cow::Borrowed("plain"))));
+        let answered = row.answered();
+        assert_eq!((answered.id, answered.targets[1].as_ref(), answered.answer), ("7", "1.50", Some("x")));
+        let escaped = AnswerRow::read(
+            r#"{"id":"\u00e9","target":"a\nb","answer":null,"cot":"a\tb"}"#,
+            &FieldMap::default(),
+        );
+        let escaped = escaped.unwrap();
+        let answered = escaped.answered();
+        assert_eq!((answered.id, answered.answer, answered.cot), ("é", None, Some("a\tb")));
+        assert_eq!(answered.targets[0], "a\nb");
+    }
+
+    #[test]
+    fn reports_invalid_fields_with_what_was_expected() {
+        for (fields, expected) in [
+            (r#""prob_correct": 1.5"#, "`prob_correct` is 1.5, but must be a number from 0 to 1"),
+            (r#""prob_correct": "high""#, "`prob_correct` is text, but must be a number from 0 to 1"),
+            (r#""prob_correct": 1e999"#, "`prob_correct` is 1e999, but must be a number from 0 to 1"),
+            (
+                r#""prompt_tokens": 1.5"#,
+                "`prompt_tokens` is 1.5, but must be a whole number from 0 to 4294967294",
+            ),
+            (
+                r#""prompt_tokens": -1"#,
+                "`prompt_tokens` is -1, but must be a whole number from 0 to 4294967294",
+            ),
+            (r#""latency_ms": -0.5"#, "`latency_ms` is -0.5, but must be a number, 0 or more"),
+            (r#""truncated": 1"#, "`truncated` is a number, but must be true or false"),
+            (r#""cot": ["a"]"#, "`cot` is a list, but must be text"),
+            (r#""options": {"A": 1}"#, "`options` is an object, but must be text or a list of texts"),
+            (r#""options": [null]"#, "`options` has null in its list, but must have texts"),
+            (r#""id": 1"#, "`id` is given twice"),
+        ] {
+            assert_eq!(problem(&format!(r#"{{"id": 1, "target": "x", "answer": "x", {fields}}}"#)), expected);
+        }
+        assert!(problem(r#"{"id": 1, "answer": 2}"#).starts_with("`target` is missing"));
+        assert!(problem(r#"{"id": 1, "target": 2}"#).starts_with("`answer` is missing"));
+        assert!(problem(r#"{"id": null, "target": 2, "answer": 2}"#).starts_with("`id` is missing"));
+        assert!(problem("[1]").contains("expected an object with `id`, `target` and `answer`"));
+        assert_eq!(problem("{\"id\": 1"), "is not JSON: EOF while parsing an object at column 8");
+        assert_eq!(problem("{} x"), "is not JSON: trailing characters at column 4");
+    }
+
+    #[test]
+    fn accepts_counts_with_zero_decimals() {
+        let line = r#"{"id": 1, "target": "x", "answer": "x", "prompt_tokens": 12.0, "repeat": 1e1}"#;
+        let row = AnswerRow::read(line, &FieldMap::default()).unwrap();
+        assert_eq!((row.answered().prompt_tokens, row.answered().repeat), (Some(12), 10));
+    }
+
+    #[test]
+    fn maps_renamed_fields() {
+        let names = FieldMap::parse(&["target=answer".to_owned(), "answer=output".to_owned()]).unwrap();
+        let row = AnswerRow::read(r#"{"id": 1, "answer": "gold", "output": "found", "target": 5}"#, &names)
+            .unwrap();
+        assert_eq!((row.answered().targets[0].as_ref(), row.answered().answer), ("gold", Some("found")));
+        for (pair, expected) in
+            [("target", "has no `=`"), ("traget=x", "did you mean `target`?"), ("target=", "does not say")]
+        {
+            assert!(FieldMap::parse(&[pair.to_owned()]).unwrap_err().contains(expected), "{pair}");
+        }
+        assert!(FieldMap::parse(&["id=a".to_owned(), "id=b".to_owned()]).unwrap_err().contains("twice"));
+    }
+}

@@ -1,0 +1,105 @@
+//! Reads a dataset, one item per row, and reports every invalid row at once.
+
+use std::path::Path;
+
+use reasonscape_core::{Columns, Item, LineProblem, PyRandom, check_items};
+use regex::Regex;
+
+use crate::{IngestError, read_rows};
+
+/// Problems that are listed.
+const MAX_SHOWN: usize = 20;
+
+/// How a dataset is read.
+#[derive(Debug, Clone, Default)]
+pub struct DatasetFormat {
+    /// What its fields are called.
+    pub columns: Columns,
+    /// Finds the answer in the target: its first group if it has one, otherwise the whole match.
+    pub target: Option<Regex>,
+}
+
+/// Why a dataset cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DatasetError {
+    /// The file as a whole.
+    #[error(transparent)]
+    File(#[from] IngestError),
+    /// Some of its lines.
+    #[error("{}", describe_problems(.0).join("\n"))]
+    Lines(Vec<LineProblem>),
+}
+
+impl DatasetFormat {
+    /// The items of a file.
+    ///
+    /// # Errors
+    /// A [`DatasetError`] if the file cannot be read, or with every line that is not an item.
+    pub fn items(&self, file: &Path) -> Result<Vec<Item>, DatasetError> {
+        let target_of = |text: &str| match &self.target {
+            Some(pattern) => find_target(pattern, text),
+            None => Ok(text.to_owned()),
+        };
+        let mut items = Vec::new();
+        read_rows(file, &mut |line, row| {
+            items.push((line, row.and_then(|row| Item::read(&row, &self.columns, Some(&target_of)))));
+        })
+        .map_err(DatasetError::File)?;
+        check_items(items).map_err(DatasetError::Lines)
+    }
+}
+
+/// The name of a dataset: that of its file, without the extension.
+pub fn dataset_name(file: &Path) -> String {
+    file.file_stem().map_or_else(|| "dataset".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// A random sample of the items, in their original order.
+pub fn sample_items(mut items: Vec<Item>, sample: usize, seed: i64) -> Vec<Item> {
+    if sample >= items.len() {
+        return items;
+    }
+    let indices: Vec<usize> = (0..items.len()).collect();
+    let mut drawn = PyRandom::new(seed).sample(&indices, sample);
+    drawn.sort_unstable();
+    let mut kept = drawn.into_iter().peekable();
+    let mut index = 0..;
+    items.retain(|_| kept.next_if_eq(&index.next().expect("numbers do not end")).is_some());
+    items
+}
+
+/// The last match of a pattern in a target: its first group, or all of it.
+fn find_target(pattern: &Regex, text: &str) -> Result<String, String> {
+    let found = pattern.captures_iter(text).last();
+    let found = found.as_ref().and_then(|found| found.get(1).or_else(|| found.get(0)));
+    found.map(|found| found.as_str().trim().to_owned()).ok_or_else(|| {
+        let shown: String = text.chars().take(60).collect();
+        format!("the pattern `{pattern}` finds nothing in the target `{}`", shown.escape_debug())
+    })
+}
+
+/// Subject and verb for a number of lines: `a line is`, `3 lines are`.
+pub fn lines_are(problems: &[LineProblem]) -> String {
+    match problems.len() {
+        1 => "a line is".to_owned(),
+        count => format!("{count} lines are"),
+    }
+}
+
+/// The first problems in the order of their lines; neighboring lines with the same problem are one entry.
+pub fn describe_problems(problems: &[LineProblem]) -> Vec<String> {
+    let same = |a: &LineProblem, b: &LineProblem| a.problem == b.problem;
+    let lines = |group: &[LineProblem]| match group {
+        [only] => format!("line {}", only.line),
+        [first, .., last] => format!("lines {} to {}, {} of them", first.line, last.line, group.len()),
+        [] => unreachable!("a group has a line"),
+    };
+    let groups = || problems.chunk_by(same);
+    let mut described: Vec<String> =
+        groups().take(MAX_SHOWN).map(|group| format!("{}: {}", lines(group), group[0].problem)).collect();
+    let more = groups().count().saturating_sub(MAX_SHOWN);
+    if more > 0 {
+        described.push(format!("and {more} more"));
+    }
+    described
+}

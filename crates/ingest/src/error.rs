@@ -1,0 +1,59 @@
+//! Why a file cannot be read.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use parquet::errors::ParquetError;
+
+/// Why a file of another tool cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IngestError {
+    /// The operating system refused.
+    #[error("failed to {action} `{}`", path.display())]
+    Io {
+        /// What was attempted.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A file whose content cannot be used.
+    #[error("`{}`: {problem}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// Arguments that are not valid, or that do not fit the files.
+    #[error("{0}")]
+    InvalidInput(String),
+}
+
+impl IngestError {
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { action, path, source }
+    }
+
+    pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
+        Self::File { path: path.to_owned(), problem: problem.into() }
+    }
+
+    /// Whether the input is at fault, rather than the machine.
+    pub fn is_input(&self) -> bool {
+        !matches!(self, Self::Io { .. })
+    }
+}
+
+/// The message of a Parquet error without the prefixes that the library puts before it.
+pub(crate) fn parquet_message(error: &ParquetError) -> String {
+    match error {
+        ParquetError::General(text) | ParquetError::EOF(text) | ParquetError::ArrowError(text) => {
+            text.clone()
+        }
+        error => error.to_string(),
+    }
+}

@@ -1,0 +1,20 @@
+//! Reads files that other tools wrote: rows of JSONL, CSV, TSV and Parquet, datasets, answered questions, and logs of
+//! lm-eval and Inspect.
+//!
+//! # Promises
+//! Only reads; nothing is written and nothing is sent. Input that is refused is reported with its file and line. Files
+//! are read in bounded batches, so that memory does not grow with the file, except for `.json` files of rows. Does not
+//! link DataFusion, so that its tests and fuzzers build fast.
+
+pub mod answers;
+mod arrow_json;
+pub mod dataset_reader;
+mod error;
+pub mod logs;
+mod progress;
+mod tabular_reader;
+
+pub use arrow_json::column_to_json;
+pub use error::IngestError;
+pub use progress::Progress;
+pub use tabular_reader::{ROW_EXTENSIONS, RowCallback, holds_rows, read_rows};

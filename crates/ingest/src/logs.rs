@@ -1,0 +1,223 @@
+//! Logs of lm-eval and Inspect.
+//!
+//! A log is read one bounded batch of samples at a time and never held in memory as a whole. Its scores are taken as
+//! they are; nothing is scored again.
+
+mod batches;
+mod choose;
+mod inspect;
+mod lenient;
+mod lm_eval;
+mod renames;
+mod sample;
+mod score;
+
+use std::path::{Path, PathBuf};
+
+pub use self::batches::{ReadEnd, SampleSink};
+pub use self::renames::Renames;
+pub use self::sample::{LogInfo, LogSample, SampleResult};
+pub use self::score::{Threshold, skip_reason};
+
+use crate::{IngestError, Progress};
+
+/// What to read from logs, and how to name it.
+#[derive(Debug, Clone, Default)]
+pub struct LogOptions {
+    /// Other names for models.
+    pub models: Renames,
+    /// Other names for tasks.
+    pub tasks: Renames,
+    /// lm-eval: the metrics to read; of several, the first that a task has.
+    pub metrics: Vec<String>,
+    /// lm-eval: the filters to read; of several, the first that a task has.
+    pub filters: Vec<String>,
+    /// Inspect: the scorers to read, with a part after a dot where a score has several (`graded.exact`).
+    pub scorers: Vec<String>,
+    /// From which score on an answer is correct. Without it only a score of 1 is, and scores outside 0 to 1 are
+    /// refused, because their meaning is unknown.
+    pub threshold: Option<f64>,
+}
+
+/// Logs of one tool, checked and ready to be read.
+#[derive(Debug)]
+pub struct Logs {
+    logs: Vec<Log>,
+    notes: Vec<String>,
+}
+
+/// One model on one task.
+#[derive(Debug)]
+pub struct Log {
+    source: LogSource,
+    threshold: Threshold,
+}
+
+#[derive(Debug)]
+enum LogSource {
+    LmEval(lm_eval::Log),
+    Inspect(inspect::Log),
+}
+
+impl Logs {
+    /// Finds the lm-eval logs in files and folders and decides what of them is read.
+    ///
+    /// # Errors
+    /// An [`IngestError`] that names the file, what is wrong with it, and what would be right: no logs, no samples,
+    /// several metrics or filters and none chosen.
+    pub fn open_lm_eval(paths: &[PathBuf], options: &LogOptions) -> Result<Self, IngestError> {
+        let (logs, notes) = lm_eval::open(paths, options)?;
+        Ok(Self::new(logs.into_iter().map(LogSource::LmEval), notes, options))
+    }
+
+    /// Finds the Inspect logs in files and folders and decides what of them is read.
+    ///
+    /// # Errors
+    /// An [`IngestError`] that names the file, what is wrong with it, and what would be right: not a zip file, a layout
+    /// that is not supported, several scorers and none chosen.
+    pub fn open_inspect(paths: &[PathBuf], options: &LogOptions) -> Result<Self, IngestError> {
+        let (logs, notes) = inspect::open(paths, options)?;
+        Ok(Self::new(logs.into_iter().map(LogSource::Inspect), notes, options))
+    }
+
+    fn new(sources: impl Iterator<Item = LogSource>, notes: Vec<String>, options: &LogOptions) -> Self {
+        let threshold = Threshold(options.threshold);
+        Self { logs: sources.map(|source| Log { source, threshold }).collect(), notes }
+    }
+
+    /// Which logs are left out, and why.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The logs.
+    pub fn iter(&self) -> impl Iterator<Item = &Log> {
+        self.logs.iter()
+    }
+
+    /// Samples of all logs, as far as the logs say how many there are.
+    pub fn expected_samples(&self) -> u64 {
+        self.iter().map(Log::expected_samples).sum()
+    }
+}
+
+impl Log {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        match &self.source {
+            LogSource::LmEval(log) => &log.path,
+            LogSource::Inspect(log) => &log.path,
+        }
+    }
+
+    /// What all samples share.
+    pub fn info(&self) -> LogInfo {
+        match &self.source {
+            LogSource::LmEval(log) => log.info(self.threshold),
+            LogSource::Inspect(log) => log.info(self.threshold),
+        }
+    }
+
+    /// Samples in the file, as far as the log says how many there are.
+    pub fn expected_samples(&self) -> u64 {
+        match &self.source {
+            LogSource::LmEval(log) => log.expected_lines(),
+            LogSource::Inspect(log) => log.samples,
+        }
+    }
+
+    /// Trials that the run should have, 0 if the log does not say.
+    pub fn planned_trials(&self) -> u64 {
+        match &self.source {
+            LogSource::LmEval(log) => log.planned_trials(),
+            LogSource::Inspect(log) => log.planned_trials(),
+        }
+    }
+
+    /// The mean score that the log itself reports.
+    pub fn reported_score(&self) -> Option<f64> {
+        match &self.source {
+            LogSource::LmEval(log) => log.reported_score(),
+            LogSource::Inspect(log) => log.reported_score(),
+        }
+    }
+
+    /// Whether the run was never finished.
+    pub fn is_unfinished(&self) -> bool {
+        match &self.source {
+            LogSource::LmEval(_) => false,
+            LogSource::Inspect(log) => log.is_unfinished(),
+        }
+    }
+
+    /// Reads all samples. `map` runs on all cores with a state from `init` per thread; its error is a sentence about the
+    /// sample, to which file and line are added. `sink` receives the results in their order and can end the reading.
+    ///
+    /// # Errors
+    /// An [`IngestError`] that names the file and the line or sample that cannot be read.
+    pub fn read<S, T: Send>(
+        &self,
+        progress: &Progress,
+        init: impl Fn() -> S + Sync,
+        map: impl Fn(&mut S, LogSample<'_>) -> Result<T, String> + Sync,
+        sink: &mut SampleSink<'_, T>,
+    ) -> Result<ReadEnd, IngestError> {
+        match &self.source {
+            LogSource::LmEval(log) => log.read(progress, init, map, sink),
+            LogSource::Inspect(log) => log.read(progress, init, map, sink),
+        }
+    }
+}
+
+/// The given files, and the files in the given folders (recursively) whose name `is_log` accepts.
+fn find(paths: &[PathBuf], is_log: impl Fn(&str) -> bool + Copy) -> Result<Vec<PathBuf>, IngestError> {
+    let mut found = Vec::new();
+    for path in paths {
+        let metadata = std::fs::metadata(path).map_err(|error| {
+            IngestError::file(
+                path,
+                format!("it cannot be read ({error}); give a file or a folder that is there"),
+            )
+        })?;
+        if metadata.is_dir() { walk(path, is_log, &mut found)? } else { found.push(path.clone()) }
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+fn walk(
+    dir: &Path,
+    is_log: impl Fn(&str) -> bool + Copy,
+    found: &mut Vec<PathBuf>,
+) -> Result<(), IngestError> {
+    for entry in std::fs::read_dir(dir).map_err(IngestError::io("list", dir))? {
+        let entry = entry.map_err(IngestError::io("list", dir))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = entry.path();
+        if name.starts_with('.') {
+            continue;
+        }
+        if path.is_dir() {
+            walk(&path, is_log, found)?;
+        } else if is_log(&name) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The last part of a path, for messages.
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The names in backticks; of many, the first and the number of the others.
+fn list(names: &[String]) -> String {
+    const MAX_NAMES: usize = 12;
+    let shown = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MAX_NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

@@ -1,0 +1,187 @@
+//! The zip that an `.eval` file is.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use super::header::Header;
+use crate::IngestError;
+
+/// Bytes of samples and samples that are understood together.
+const BATCH_BYTES: u64 = 16 << 20;
+const BATCH_SAMPLES: usize = 512;
+/// A sample larger than this is a mistake, or somebody's trap.
+const MAX_SAMPLE_BYTES: u64 = 2 << 30;
+
+/// An open log. A clone costs little and reads by itself.
+#[derive(Debug, Clone)]
+pub(super) struct Archive {
+    path: Arc<Path>,
+    zip: ZipArchive<Shared>,
+    /// Where in the zip the samples are. Of members with the same name the zip's reader keeps the last, which is what
+    /// Inspect means by writing one again.
+    samples: Arc<[usize]>,
+}
+
+/// A file that several readers share, each at a place of its own.
+#[derive(Debug, Clone)]
+struct Shared {
+    file: Arc<Mutex<File>>,
+    at: u64,
+    length: u64,
+}
+
+impl Read for Shared {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(self.at))?;
+        let read = file.read(into)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Shared {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(from) => self.length.checked_add_signed(from),
+            SeekFrom::Current(from) => self.at.checked_add_signed(from),
+        };
+        self.at = at.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(self.at)
+    }
+}
+
+/// Whether a file begins as a zip does.
+pub(super) fn is_zip(path: &Path) -> Result<bool, IngestError> {
+    let mut first = [0; 4];
+    let mut file = File::open(path).map_err(IngestError::io("read", path))?;
+    match file.read_exact(&mut first) {
+        Ok(()) => Ok(&first == b"PK\x03\x04"),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(IngestError::io("read", path)(error)),
+    }
+}
+
+impl Archive {
+    pub(super) fn open(path: &Path) -> Result<Self, IngestError> {
+        let file = File::open(path).map_err(IngestError::io("read", path))?;
+        let length = file.metadata().map_err(IngestError::io("read", path))?.len();
+        if !is_zip(path)? {
+            return Err(IngestError::file(
+                path,
+                "it is no log of Inspect; give an `.eval` file or a `.json` log",
+            ));
+        }
+        let shared = Shared { file: Arc::new(Mutex::new(file)), at: 0, length };
+        let zip = ZipArchive::new(shared).map_err(|error| {
+            IngestError::file(
+                path,
+                format!(
+                    "the zip has no directory at its end ({error}); it was cut off, or is still being copied: copy it \
+                     again"
+                ),
+            )
+        })?;
+        let mut samples = Vec::new();
+        for (index, name) in zip.file_names_raw().enumerate() {
+            let Some(name) = name.strip_prefix(b"samples/") else { continue };
+            if is_chunk(name) {
+                return Err(IngestError::file(
+                    path,
+                    format!(
+                        "its samples are in chunks (`samples/{}`), a layout that is not read; `inspect log convert --to \
+                         json` writes one that is",
+                        String::from_utf8_lossy(name)
+                    ),
+                ));
+            }
+            if name.ends_with(b".json") {
+                samples.push(index);
+            }
+        }
+        Ok(Self { path: Arc::from(path), zip, samples: samples.into() })
+    }
+
+    pub(super) fn samples(&self) -> &[usize] {
+        &self.samples
+    }
+
+    /// The header, or that of a log which was never finished.
+    pub(super) fn header(&mut self) -> Result<Header, IngestError> {
+        let mut text = Vec::new();
+        for name in ["header.json", "_journal/start.json"] {
+            if let Some(index) = self.zip.index_for_name(name) {
+                let name = self.read(index, &mut text)?;
+                return Header::parse(&self.path, &name, &text);
+            }
+        }
+        Err(IngestError::file(
+            &self.path,
+            "it is a zip without `header.json` and without `_journal/start.json`, so no log of Inspect",
+        ))
+    }
+
+    /// Reads a member to its end and gives its name.
+    pub(super) fn read(&mut self, index: usize, into: &mut Vec<u8>) -> Result<String, IngestError> {
+        let path = Arc::clone(&self.path);
+        let wrong = |error: &dyn std::fmt::Display, name: &str| {
+            IngestError::file(
+                &path,
+                format!("`{name}` in it cannot be read ({error}); the log is damaged: copy it again"),
+            )
+        };
+        let unnamed = |error: ZipError| wrong(&error, "a member");
+        let member = self.zip.by_index(index).map_err(unnamed)?;
+        let name = member.name().map_err(unnamed)?.into_owned();
+        into.clear();
+        into.reserve(usize::try_from(member.size().min(BATCH_BYTES)).unwrap_or(0));
+        let read = member.take(MAX_SAMPLE_BYTES).read_to_end(into).map_err(|error| wrong(&error, &name))?;
+        if read as u64 == MAX_SAMPLE_BYTES {
+            return Err(wrong(&format_args!("it is larger than {} GB", MAX_SAMPLE_BYTES >> 30), &name));
+        }
+        Ok(name)
+    }
+
+    /// The places of the samples, so many at a time as are understood together.
+    pub(super) fn batches(&self) -> impl Iterator<Item = Vec<usize>> + use<> {
+        let (samples, zip) = (Arc::clone(&self.samples), self.zip.clone());
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let (start, mut bytes) = (at, 0);
+            while at < samples.len() && at - start < BATCH_SAMPLES && bytes < BATCH_BYTES {
+                bytes += zip.by_index_data(samples[at]).map_or(0, |member| member.size());
+                at += 1;
+            }
+            (at > start).then(|| samples[start..at].to_vec())
+        })
+    }
+}
+
+/// Whether a member is a part of a sample that was cut into chunks: `{id}_epoch_{n}/sample.json` and its like. An id
+/// may have slashes of its own.
+fn is_chunk(name: &[u8]) -> bool {
+    let Some(stem) = name.strip_suffix(b"/sample.json") else { return false };
+    let digits = stem.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    digits > 0 && stem[..stem.len() - digits].ends_with(b"_epoch_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distinguishes_chunks_from_ids_with_slashes() {
+        assert!(is_chunk(b"a_epoch_1/sample.json") && is_chunk(b"x/y_epoch_12/sample.json"));
+        assert!(
+            !is_chunk(b"sum/0_epoch_1.json")
+                && !is_chunk(b"a_epoch_/sample.json")
+                && !is_chunk(b"sample.json")
+        );
+    }
+}

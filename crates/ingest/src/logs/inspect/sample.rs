@@ -1,0 +1,397 @@
+//! A sample of a log of Inspect. Its events and attachments are most of it, and are passed over.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use reasonscape_core::Json;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::logs::sample::{DocumentId, LogSample, document_index};
+use crate::logs::score::{score_of_word, skip_reason};
+
+/// A scorer and, where its scores have several parts, one of them: `match`, `graded.exact`. Names of scorers may have
+/// points too, so that the whole is tried first.
+#[derive(Debug)]
+pub(super) struct ChosenScore<'n> {
+    pub(super) name: &'n str,
+    pub(super) part: Option<(&'n str, &'n str)>,
+}
+
+impl<'n> ChosenScore<'n> {
+    pub(super) fn new(name: &'n str) -> Self {
+        Self { name, part: name.rsplit_once('.') }
+    }
+}
+
+/// What is read of a sample. Nulls are left out by Inspect, so that anything may be missing.
+#[derive(Debug, Deserialize)]
+pub(super) struct Sample<'a> {
+    #[serde(borrow)]
+    id: &'a RawValue,
+    #[serde(default = "first")]
+    epoch: u32,
+    #[serde(default)]
+    input: Option<Input>,
+    #[serde(default)]
+    choices: Option<Vec<IgnoredAny>>,
+    #[serde(default)]
+    target: Value,
+    #[serde(default)]
+    messages: Option<Vec<Message>>,
+    #[serde(default)]
+    output: Option<Output>,
+    #[serde(borrow, default)]
+    scores: Option<BTreeMap<Cow<'a, str>, Score>>,
+    /// Early logs had one.
+    #[serde(default)]
+    score: Option<Score>,
+    #[serde(default)]
+    model_usage: Option<BTreeMap<String, Usage>>,
+    #[serde(default)]
+    error: Option<IgnoredAny>,
+    #[serde(default)]
+    completed_at: Option<String>,
+    #[serde(default)]
+    started_at: Option<String>,
+    #[serde(default)]
+    working_time: Option<f64>,
+}
+
+fn first() -> u32 {
+    1
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Output {
+    choices: Vec<Choice>,
+    completion: Option<String>,
+    usage: Option<Usage>,
+    time: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Choice {
+    message: Message,
+    stop_reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Usage {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    input_tokens_cache_write: Option<u64>,
+    input_tokens_cache_read: Option<u64>,
+    reasoning_tokens: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Score {
+    #[serde(default)]
+    value: Value,
+    #[serde(default)]
+    answer: Value,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Message {
+    role: String,
+    content: Content,
+    /// Early logs had reasoning beside the content.
+    reasoning: Option<String>,
+}
+
+/// Text, or parts of which some are reasoning.
+#[derive(Debug, Default)]
+struct Content {
+    text: String,
+    reasoning: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Part {
+    #[serde(rename = "type")]
+    kind: String,
+    text: Option<String>,
+    reasoning: Option<String>,
+    summary: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Parts;
+        impl<'de> Visitor<'de> for Parts {
+            type Value = Content;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("text, or a list of parts")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Content, E> {
+                Ok(Content { text: text.to_owned(), reasoning: None })
+            }
+
+            fn visit_string<E>(self, text: String) -> Result<Content, E> {
+                Ok(Content { text, reasoning: None })
+            }
+
+            fn visit_unit<E>(self) -> Result<Content, E> {
+                Ok(Content::default())
+            }
+
+            fn visit_seq<S: SeqAccess<'de>>(self, mut parts: S) -> Result<Content, S::Error> {
+                let mut content = Content::default();
+                while let Some(part) = parts.next_element::<Part>()? {
+                    content.add(part);
+                }
+                Ok(content)
+            }
+        }
+        deserializer.deserialize_any(Parts)
+    }
+}
+
+impl Content {
+    fn add(&mut self, part: Part) {
+        let add = |to: &mut String, text: &str| {
+            if !to.is_empty() {
+                to.push('\n');
+            }
+            to.push_str(text);
+        };
+        match part.kind.as_str() {
+            "reasoning" => {
+                // Reasoning that a provider keeps to itself has a summary at best.
+                let said =
+                    part.reasoning.filter(|text| !text.is_empty()).or(part.summary).unwrap_or_default();
+                add(self.reasoning.get_or_insert_default(), &said);
+            }
+            "text" => add(&mut self.text, &part.text.unwrap_or_default()),
+            other => add(&mut self.text, &format!("[{other}]")),
+        }
+    }
+}
+
+/// What a sample asks: text, or messages.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Input {
+    Text(String),
+    Messages(Vec<Message>),
+    Other(IgnoredAny),
+}
+
+impl Sample<'_> {
+    /// The scores that it has, parts by name: `match`, `graded.exact`.
+    pub(super) fn scorers(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for (name, score) in self.scores.iter().flatten() {
+            match &score.value {
+                Value::Object(parts) => names.extend(parts.keys().map(|part| format!("{name}.{part}"))),
+                Value::Array(parts) => names.extend((0..parts.len()).map(|part| format!("{name}.{part}"))),
+                _ => names.push(name.clone().into_owned()),
+            }
+        }
+        if names.is_empty() && self.score.is_some() {
+            names.push("score".to_owned());
+        }
+        names
+    }
+
+    /// What the sample says, or why it is no trial.
+    pub(super) fn to_log_sample(
+        &self,
+        chosen: &ChosenScore<'_>,
+        model: &str,
+    ) -> Result<LogSample<'_>, &'static str> {
+        let Some((scored, part)) = self.scored(chosen) else {
+            return Err(if self.error.is_some() { skip_reason::ERROR } else { skip_reason::NO_SCORE });
+        };
+        let score = number(&scored.value, part)?;
+        let id = self.id.get();
+        let text: Option<String> = serde_json::from_str(id).ok();
+        let document = text.as_deref().map_or(DocumentId::Number(id), DocumentId::Text);
+        let doc_id = match &text {
+            Some(text) => Json::String(text.clone()),
+            None => id.parse().map_or_else(|_| Json::String(id.to_owned()), Json::Int),
+        };
+        let output = self.output.as_ref();
+        let choice = output.and_then(|output| output.choices.first());
+        let message = choice.map(|choice| &choice.message);
+        let reasoning =
+            message.and_then(|message| message.content.reasoning.as_deref().or(message.reasoning.as_deref()));
+        let completion = output.and_then(|output| output.completion.as_deref());
+        let reply =
+            completion.or_else(|| message.map(|message| message.content.text.as_str())).unwrap_or_default();
+        let stop = choice.and_then(|choice| choice.stop_reason.as_deref()).unwrap_or("unknown");
+        let is_truncated = matches!(stop, "max_tokens" | "model_length" | "length");
+        let usage = self.usage(model);
+        let tokens = |count: fn(&Usage) -> Option<u64>| usage.and_then(count);
+        let seconds = output.and_then(|output| output.time).or(self.working_time).unwrap_or(0.0);
+        let guess = match self.choices.as_ref().map_or(0, Vec::len) {
+            0 | 1 => 0.0,
+            choices => 1.0 / choices as f64,
+        };
+        Ok(LogSample {
+            index: document_index(document),
+            repeat: self.epoch.saturating_sub(1),
+            doc_id,
+            score,
+            guess,
+            is_truncated,
+            finish: if is_truncated { "length".to_owned() } else { stop.to_owned() },
+            prompt_tokens: tokens(|usage| {
+                let cached =
+                    usage.input_tokens_cache_read.unwrap_or(0) + usage.input_tokens_cache_write.unwrap_or(0);
+                usage.input_tokens.map(|tokens| tokens + cached)
+            }),
+            completion_tokens: tokens(|usage| usage.output_tokens),
+            reasoning_tokens: tokens(|usage| usage.reasoning_tokens),
+            latency_ms: (seconds * 1000.0).max(0.0) as u64,
+            received_ms: self
+                .completed_at
+                .as_deref()
+                .or(self.started_at.as_deref())
+                .and_then(parse_timestamp)
+                .unwrap_or(0),
+            answer: match &scored.answer {
+                Value::String(text) => Some(text.clone()),
+                Value::Null => None,
+                other => Some(other.to_string()),
+            },
+            target: plain(&self.target),
+            messages: self.prompt(),
+            reasoning: reasoning.filter(|text| !text.is_empty()),
+            replies: vec![reply],
+        })
+    }
+
+    fn scored<'n>(&self, chosen: &ChosenScore<'n>) -> Option<(&Score, Option<&'n str>)> {
+        let named = |name: &str| self.scores.as_ref().and_then(|scores| scores.get(name));
+        let full_name = named(chosen.name).map(|score| (score, None));
+        let part = || chosen.part.and_then(|(scorer, part)| named(scorer).map(|score| (score, Some(part))));
+        full_name.or_else(part).or(self.score.as_ref().map(|score| (score, None)))
+    }
+
+    /// Tokens: of the one answer, or of all turns of a conversation that had several.
+    fn usage(&self, model: &str) -> Option<&Usage> {
+        let answers = self.messages.iter().flatten().filter(|message| message.role == "assistant").count();
+        let all = || self.model_usage.as_ref().and_then(|usage| usage.get(model));
+        let last = || self.output.as_ref().and_then(|output| output.usage.as_ref());
+        if answers > 1 { all().or_else(last) } else { last().or_else(all) }
+    }
+
+    /// The conversation before the last answer.
+    fn prompt(&self) -> Vec<(String, String)> {
+        let pair = |message: &Message| (message.role.clone(), message.content.text.clone());
+        match (&self.messages, &self.input) {
+            (Some(messages), _) if !messages.is_empty() => {
+                let answer = messages.iter().rposition(|message| message.role == "assistant");
+                messages[..answer.unwrap_or(messages.len())].iter().map(pair).collect()
+            }
+            (_, Some(Input::Text(text))) => vec![("user".to_owned(), text.clone())],
+            (_, Some(Input::Messages(messages))) => messages.iter().map(pair).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The number that a score is.
+fn number(value: &Value, part: Option<&str>) -> Result<f64, &'static str> {
+    let value = match (value, part) {
+        (Value::Object(parts), Some(part)) => parts.get(part).ok_or(skip_reason::NO_SCORE)?,
+        (Value::Array(parts), Some(part)) => {
+            part.parse().ok().and_then(|index: usize| parts.get(index)).ok_or(skip_reason::NO_SCORE)?
+        }
+        (value, _) => value,
+    };
+    match value {
+        Value::Null => Err(skip_reason::NO_SCORE),
+        Value::Bool(flag) => Ok(f64::from(u8::from(*flag))),
+        Value::Number(number) => {
+            number.as_f64().filter(|number| number.is_finite()).ok_or(skip_reason::NOT_A_NUMBER)
+        }
+        Value::String(word) => score_of_word(word).ok_or(skip_reason::NOT_A_NUMBER),
+        Value::Array(_) | Value::Object(_) => Err(skip_reason::NOT_A_NUMBER),
+    }
+}
+
+/// One target as it is, several with commas between.
+fn plain(target: &Value) -> String {
+    match target {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// Milliseconds since 1970 of a time such as `2026-11-16T03:56:12.675360+00:00`.
+fn parse_timestamp(text: &str) -> Option<i64> {
+    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
+    let rest = text.get(19..)?;
+    let digits = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+    let fraction = if digits > 0 { format!("0{}", &rest[..=digits]).parse::<f64>().ok()? } else { 0.0 };
+    let zone = &rest[if digits > 0 { digits + 1 } else { 0 }..];
+    let offset_minutes = match zone.as_bytes().first() {
+        Some(sign @ (b'+' | b'-')) => {
+            let minutes = zone.get(1..3)?.parse::<i64>().ok()? * 60 + zone.get(4..6)?.parse::<i64>().ok()?;
+            if *sign == b'-' { -minutes } else { minutes }
+        }
+        _ => 0,
+    };
+    // Days since 1970, counting years from March so that the leap day comes last.
+    let (shifted_year, shifted_month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let era_days = 365 * shifted_year + shifted_year.div_euclid(4) - shifted_year.div_euclid(100)
+        + shifted_year.div_euclid(400);
+    let days = era_days + (153 * shifted_month + 2) / 5 + day - 1 - 719_468;
+    let seconds = days * 86_400 + hour * 3600 + (minute - offset_minutes) * 60 + second;
+    Some(seconds * 1000 + (fraction * 1000.0) as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_match_python() {
+        let texts = [
+            "1970-01-01T00:00:00+00:00",
+            "2026-11-16T03:56:12.675360+00:00",
+            "2024-02-29T23:59:59-05:30",
+            "2000-03-01T00:00:00.5+02:00",
+        ];
+        let script = "import sys, datetime\nfor line in sys.stdin.read().split():\n    print(int(datetime.datetime.fromisoformat(line).timestamp() * 1000))";
+        let Some(said) = reasonscape_oracle::python(script, &texts.join("\n")) else { return };
+        let ours: Vec<String> = texts.iter().map(|text| parse_timestamp(text).unwrap().to_string()).collect();
+        assert_eq!(ours, said.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(parse_timestamp("2026-11-16T03:56:12Z"), parse_timestamp("2026-11-16T03:56:12+00:00"));
+        assert_eq!(parse_timestamp("yesterday"), None);
+    }
+
+    #[test]
+    fn reads_keys_of_early_logs() {
+        let text = r#"{"id": 7, "epoch": 2, "input": "q", "target": ["a", "b"], "score": {"value": "C"},
+            "output": {"choices": [{"message": {"role": "assistant", "content": "a", "reasoning": "since"},
+            "stop_reason": "length"}]}}"#;
+        let sample: Sample<'_> = serde_json::from_str(text).unwrap();
+        assert_eq!(sample.scorers(), ["score"]);
+        let said = sample.to_log_sample(&ChosenScore::new("score"), "m").unwrap();
+        assert_eq!((said.index, said.repeat, said.score, said.is_truncated), (7, 1, 1.0, true));
+        assert_eq!(
+            (said.reasoning, said.replies.as_slice(), said.target.as_str()),
+            (Some("since"), &["a"][..], "a, b")
+        );
+        assert_eq!(said.messages, [("user".to_owned(), "q".to_owned())]);
+    }
+}

@@ -1,0 +1,264 @@
+//! Inspect's `.json` logs: one object with all samples in a list. The samples are cut out one by one, so that a log is
+//! never in memory as a whole.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use super::header::Header;
+use crate::IngestError;
+
+/// Bytes of samples that are understood together.
+pub(super) const BATCH_BYTES: usize = 16 << 20;
+/// The parts of a log that its header needs.
+const HEADER: [&str; 4] = ["status", "eval", "plan", "results"];
+
+/// Whether a file looks like a log: an object whose first keys are those of Inspect.
+pub(super) fn is_log(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut start));
+    let start = String::from_utf8_lossy(&start);
+    read.is_ok()
+        && start.trim_start().starts_with('{')
+        && start.contains("\"version\"")
+        && start.contains("\"eval\"")
+}
+
+/// A sample with a name to call it by.
+type Named = (String, Vec<u8>);
+
+/// A log of which the samples are cut out.
+pub(super) struct Split {
+    path: PathBuf,
+    scanner: Scanner<BufReader<File>>,
+    /// Samples seen so far, for their names.
+    seen: usize,
+    is_inside: bool,
+}
+
+impl Split {
+    /// Everything but the samples, and how many of those there are.
+    pub(super) fn header(path: &Path) -> Result<(Header, u64), IngestError> {
+        let mut split = Self::start(path)?;
+        let mut header = b"{".to_vec();
+        let mut samples = 0;
+        while let Some(key) = split.key()? {
+            if key == "samples" && split.scan(Scanner::enter_list)? {
+                while split.scan(|scanner| scanner.item(None))? {
+                    samples += 1;
+                }
+            } else if HEADER.contains(&key.as_str()) {
+                let separator = if header.len() > 1 { "," } else { "" };
+                header.extend_from_slice(format!("{separator}\"{key}\":").as_bytes());
+                split.scan(|scanner| scanner.value(Some(&mut header)))?;
+            } else {
+                split.scan(|scanner| scanner.value(None))?;
+            }
+        }
+        header.push(b'}');
+        Ok((Header::parse(path, "the header", &header)?, samples))
+    }
+
+    /// Goes to the samples.
+    pub(super) fn open(path: &Path) -> Result<Self, IngestError> {
+        let mut split = Self::start(path)?;
+        while let Some(key) = split.key()? {
+            if key == "samples" && split.scan(Scanner::enter_list)? {
+                split.is_inside = true;
+                break;
+            }
+            split.scan(|scanner| scanner.value(None))?;
+        }
+        Ok(split)
+    }
+
+    /// The next samples, with names to call them by, until they are so many bytes.
+    pub(super) fn next(&mut self, bytes: usize) -> Result<Option<Vec<Named>>, IngestError> {
+        let mut batch = Vec::new();
+        let mut taken = 0;
+        while self.is_inside && taken < bytes {
+            let mut text = Vec::new();
+            self.is_inside = self.scan(|scanner| scanner.item(Some(&mut text)))?;
+            if self.is_inside {
+                self.seen += 1;
+                taken += text.len();
+                batch.push((format!("number {}", self.seen), text));
+            }
+        }
+        Ok((!batch.is_empty()).then_some(batch))
+    }
+
+    fn start(path: &Path) -> Result<Self, IngestError> {
+        let file = File::open(path).map_err(IngestError::io("read", path))?;
+        let scanner = Scanner { reader: BufReader::with_capacity(1 << 18, file), at: 0, is_first: true };
+        let mut split = Self { path: path.to_owned(), scanner, seen: 0, is_inside: false };
+        split.scan(|scanner| scanner.expect(b'{'))?;
+        Ok(split)
+    }
+
+    fn key(&mut self) -> Result<Option<String>, IngestError> {
+        self.scan(Scanner::key)
+    }
+
+    fn scan<T>(
+        &mut self,
+        step: impl FnOnce(&mut Scanner<BufReader<File>>) -> Result<T, Stumble>,
+    ) -> Result<T, IngestError> {
+        step(&mut self.scanner).map_err(|stumble| match stumble {
+            Stumble::Io(error) => IngestError::io("read", &self.path)(error),
+            Stumble::Wrong(problem) => IngestError::file(
+                &self.path,
+                format!(
+                    "byte {}: {problem}; the log was cut off or is damaged: copy it again",
+                    self.scanner.at
+                ),
+            ),
+        })
+    }
+}
+
+enum Stumble {
+    Io(std::io::Error),
+    Wrong(&'static str),
+}
+
+/// Finds where the parts of a JSON text begin and end, and nothing more.
+struct Scanner<R> {
+    reader: R,
+    at: u64,
+    /// Whether nothing of the present object or list was taken yet.
+    is_first: bool,
+}
+
+impl<R: BufRead> Scanner<R> {
+    fn peek(&mut self) -> Result<Option<u8>, Stumble> {
+        Ok(self.reader.fill_buf().map_err(Stumble::Io)?.first().copied())
+    }
+
+    fn skip(&mut self) {
+        self.reader.consume(1);
+        self.at += 1;
+    }
+
+    fn skip_space(&mut self) -> Result<Option<u8>, Stumble> {
+        loop {
+            match self.peek()? {
+                Some(b' ' | b'\n' | b'\r' | b'\t') => self.skip(),
+                other => return Ok(other),
+            }
+        }
+    }
+
+    fn expect(&mut self, wanted: u8) -> Result<(), Stumble> {
+        match self.skip_space()? {
+            Some(found) if found == wanted => {
+                self.skip();
+                Ok(())
+            }
+            Some(_) => Err(Stumble::Wrong("not JSON")),
+            None => Err(Stumble::Wrong("the file ends in the middle")),
+        }
+    }
+
+    /// Whether another member of an object or a list follows.
+    fn follows(&mut self, end: u8) -> Result<bool, Stumble> {
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        match self.skip_space()? {
+            Some(found) if found == end => {
+                self.skip();
+                Ok(false)
+            }
+            Some(b',') if !is_first => {
+                self.skip();
+                Ok(true)
+            }
+            Some(_) if is_first => Ok(true),
+            Some(_) => Err(Stumble::Wrong("not JSON")),
+            None => Err(Stumble::Wrong("the file ends in the middle")),
+        }
+    }
+
+    /// The next key of the outermost object.
+    fn key(&mut self) -> Result<Option<String>, Stumble> {
+        if !self.follows(b'}')? {
+            return Ok(None);
+        }
+        let mut text = Vec::new();
+        self.value(Some(&mut text))?;
+        self.expect(b':')?;
+        serde_json::from_slice(&text).map(Some).map_err(|_| Stumble::Wrong("a key that is no string"))
+    }
+
+    /// Steps into a list, if one follows.
+    fn enter_list(&mut self) -> Result<bool, Stumble> {
+        let is_list = self.skip_space()? == Some(b'[');
+        if is_list {
+            self.skip();
+            self.is_first = true;
+        } else {
+            self.value(None)?;
+        }
+        Ok(is_list)
+    }
+
+    /// The next item of a list; false at its end.
+    fn item(&mut self, into: Option<&mut Vec<u8>>) -> Result<bool, Stumble> {
+        let follows = self.follows(b']')?;
+        if follows {
+            self.value(into)?;
+        }
+        Ok(follows)
+    }
+
+    /// Passes over a value, and copies it if it is wanted.
+    fn value(&mut self, mut into: Option<&mut Vec<u8>>) -> Result<(), Stumble> {
+        let is_nested = match self.skip_space()? {
+            None => return Err(Stumble::Wrong("the file ends in the middle")),
+            Some(first) => matches!(first, b'{' | b'[' | b'"'),
+        };
+        let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
+        loop {
+            let buffer = self.reader.fill_buf().map_err(Stumble::Io)?;
+            if buffer.is_empty() {
+                let problem = Stumble::Wrong("the file ends in the middle");
+                return if is_nested { Err(problem) } else { Ok(()) };
+            }
+            let mut taken = 0;
+            let mut is_over = false;
+            for byte in buffer {
+                if in_string {
+                    in_string = is_escaped || *byte != b'"';
+                    is_escaped = !is_escaped && *byte == b'\\';
+                    is_over = !in_string && depth == 0;
+                } else {
+                    match byte {
+                        b'"' => in_string = true,
+                        b'{' | b'[' => depth += 1,
+                        b'}' | b']' if depth > 0 => {
+                            depth -= 1;
+                            is_over = depth == 0;
+                        }
+                        // What ends a number or a word is not part of it.
+                        b',' | b'}' | b']' | b':' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => {
+                            is_over = true;
+                            break;
+                        }
+                        _ => {}
+                    }
+                }
+                taken += 1;
+                if is_over {
+                    break;
+                }
+            }
+            if let Some(into) = into.as_deref_mut() {
+                into.extend_from_slice(&buffer[..taken]);
+            }
+            self.reader.consume(taken);
+            self.at += taken as u64;
+            if is_over {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! lm-eval: a folder of `samples_<task>_<time>.jsonl` with a `results_<time>.json` beside them.
+//!
+//! A document on one filter is a line and becomes a trial; lines of other filters are the same document seen
+//! otherwise. Repeats were reduced by the filter before anything was scored, so there is one trial for all of them. Why
+//! an answer ended is written nowhere.
+
+mod line;
+mod results;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use self::line::Line;
+use self::results::Results;
+use super::batches::{ReadEnd, SampleSink, read_batches};
+use super::choose::{RunName, check_wanted, choose, distinct, latest_only};
+use super::sample::{LogInfo, LogSample, SampleResult};
+use super::score::Threshold;
+use super::{LogOptions, file_name, find, lenient};
+use crate::{IngestError, Progress};
+
+const TOOL: &str = "lm-eval";
+/// Maximum bytes and lines of a batch.
+const BATCH_BYTES: usize = 8 << 20;
+const BATCH_LINES: usize = 2_048;
+
+/// The samples of one model on one task.
+#[derive(Debug)]
+pub(super) struct Log {
+    pub(super) path: PathBuf,
+    task: String,
+    time: String,
+    results: Option<Arc<Results>>,
+    model: String,
+    /// Model and task as they are named after renaming.
+    display_model: String,
+    task_name: String,
+    metric: String,
+    filter: String,
+    is_generated: bool,
+}
+
+/// Finds logs and decides what of them is read; also returns notes on what is left out.
+pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<(Vec<Log>, Vec<String>), IngestError> {
+    let found = find(paths, |name| samples_name(name).is_some() || results_time(name).is_some())?;
+    let mut results: BTreeMap<PathBuf, Arc<Results>> = BTreeMap::new();
+    let mut logs = Vec::new();
+    let mut results_found = Vec::new();
+    for path in found {
+        let name = file_name(&path);
+        if let Some((task, time)) = samples_name(&name) {
+            let beside = path.with_file_name(format!("results_{time}.json"));
+            if !results.contains_key(&beside) && beside.is_file() {
+                results.insert(beside.clone(), Arc::new(Results::read(&beside)?));
+            }
+            let results = results.get(&beside).cloned();
+            logs.push(Log::open(path, task, time, results, options)?);
+        } else if results_time(&name).is_some() {
+            results_found.push(path);
+        } else {
+            return Err(IngestError::file(
+                &path,
+                "it is no log of lm-eval; give a folder, or files called `samples_<task>_<time>.jsonl`",
+            ));
+        }
+    }
+    if logs.is_empty() {
+        return Err(match results_found.first() {
+            Some(path) => IngestError::file(
+                path,
+                "there are no samples beside these results, only sums; run lm-eval again with `--log_samples`",
+            ),
+            None => IngestError::file(
+                paths.first().map_or(Path::new("."), PathBuf::as_path),
+                "there is no log of lm-eval in it; give the folder of its `--output_path`, with files called \
+                 `samples_<task>_<time>.jsonl`",
+            ),
+        });
+    }
+    check_wanted("metric", &options.metrics, logs.iter().map(|log| &log.metric))?;
+    check_wanted("filter", &options.filters, logs.iter().map(|log| &log.filter))?;
+    options.models.check("model", &distinct(logs.iter().map(|log| &log.model)))?;
+    options.tasks.check("task", &distinct(logs.iter().map(|log| &log.task)))?;
+    for log in &mut logs {
+        log.display_model = options.models.apply(&log.model);
+        log.task_name = reasonscape_core::task_name(&options.tasks.apply(&log.task));
+    }
+    let notes = keep_latest(&mut logs);
+    Ok((logs, notes))
+}
+
+impl Log {
+    fn open(
+        path: PathBuf,
+        task: &str,
+        time: &str,
+        results: Option<Arc<Results>>,
+        options: &LogOptions,
+    ) -> Result<Self, IngestError> {
+        let mut lines = Lines::open(&path)?;
+        let first = match lines.next()? {
+            Some(mut batch) => batch.swap_remove(0),
+            None => {
+                return Err(IngestError::file(
+                    &path,
+                    "it is empty; lm-eval was stopped before it wrote samples",
+                ));
+            }
+        };
+        let mut spare = Vec::new();
+        let line = parse_line(&path, &first, &mut spare)?;
+        let mut metrics = line.scores();
+        if let Some(results) = &results {
+            metrics.retain(|metric| !results.is_loss(task, metric));
+        }
+        if metrics.is_empty() {
+            return Err(IngestError::file(
+                &path,
+                "no metric of it says of single documents whether they are right; leave the file out",
+            ));
+        }
+        let filters = match results.as_ref().map(|results| results.filters(task)) {
+            Some(filters) if !filters.is_empty() => filters,
+            _ => filters_in(&path)?,
+        };
+        let choose = |what: &str, have: &[String], wanted: &[String]| choose(&path, task, what, have, wanted);
+        let model = results
+            .as_ref()
+            .and_then(|results| results.model.clone())
+            .unwrap_or_else(|| path.parent().map_or_else(|| "unknown".to_owned(), file_name));
+        Ok(Self {
+            metric: choose("metric", &metrics, &options.metrics)?,
+            filter: choose("filter", &filters, &options.filters)?,
+            is_generated: !line.is_likelihood(),
+            task: task.to_owned(),
+            time: time.to_owned(),
+            display_model: model.clone(),
+            task_name: task.to_owned(),
+            model,
+            results,
+            path,
+        })
+    }
+
+    pub(super) fn info(&self, threshold: Threshold) -> LogInfo {
+        let results = self.results.as_deref();
+        let version = results.and_then(|results| results.version.clone());
+        LogInfo {
+            model: self.display_model.clone(),
+            template: format!("{TOOL}{}", results.and_then(Results::shots).unwrap_or_default()),
+            sampler: results.map_or_else(|| "unknown".to_owned(), Results::sampler),
+            task: self.task_name.clone(),
+            tool: TOOL,
+            run: format!("{} {}", self.model, self.time),
+            file_name: file_name(&self.path),
+            tool_version: version.map_or_else(|| TOOL.to_owned(), |version| format!("{TOOL} {version}")),
+            task_version: results.map_or(0, |results| results.task_version(&self.task)),
+            score: self.score_name(),
+            threshold,
+            // Where the model only ranks given answers, nothing can be truncated.
+            is_truncation_known: !self.is_generated,
+        }
+    }
+
+    /// The score as lm-eval names it in its results.
+    fn score_name(&self) -> String {
+        format!("{},{}", self.metric, self.filter)
+    }
+
+    /// Lines that the results promise.
+    pub(super) fn expected_lines(&self) -> u64 {
+        let filters = self.results.as_ref().map_or(1, |results| results.filters(&self.task).len().max(1));
+        self.planned_trials() * filters as u64
+    }
+
+    /// Documents that the results promise.
+    pub(super) fn planned_trials(&self) -> u64 {
+        self.results.as_ref().and_then(|results| results.documents(&self.task)).unwrap_or(0)
+    }
+
+    /// What the results say that the mean score is.
+    pub(super) fn reported_score(&self) -> Option<f64> {
+        self.results.as_ref().and_then(|results| results.score(&self.task, &self.score_name()))
+    }
+
+    pub(super) fn read<S, T: Send>(
+        &self,
+        progress: &Progress,
+        init: impl Fn() -> S + Sync,
+        map: impl Fn(&mut S, LogSample<'_>) -> Result<T, String> + Sync,
+        sink: &mut SampleSink<'_, T>,
+    ) -> Result<ReadEnd, IngestError> {
+        let mut lines = Lines::open(&self.path)?;
+        let received_ms = self.results.as_ref().map_or(0, |results| results.date_ms);
+        let next = || {
+            let batch = lines.next()?;
+            let bytes: usize = batch.iter().flatten().map(|line| line.text.len()).sum();
+            progress.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+            Ok(batch)
+        };
+        let parse = |state: &mut S, numbered: NumberedLine| {
+            let mut spare = Vec::new();
+            let line = parse_line(&self.path, &numbered, &mut spare)?;
+            if line.filter != self.filter {
+                return Ok(SampleResult::OtherFilter);
+            }
+            let invalid = |problem: String| invalid_line(&self.path, numbered.number, &problem);
+            match line.to_log_sample(&self.metric, received_ms).map_err(invalid)? {
+                Ok(sample) => map(state, sample).map(SampleResult::Mapped).map_err(invalid),
+                Err(reason) => Ok(SampleResult::Skipped(reason)),
+            }
+        };
+        read_batches(progress, next, init, parse, sink)
+    }
+}
+
+/// Task and time of `samples_<task>_<time>.jsonl`. Task names have underscores, times have none.
+fn samples_name(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("samples_")?
+        .strip_suffix(".jsonl")?
+        .rsplit_once('_')
+        .filter(|(task, _)| !task.is_empty())
+}
+
+fn results_time(name: &str) -> Option<&str> {
+    name.strip_prefix("results_")?.strip_suffix(".json")
+}
+
+/// Of several runs of a model on a task, keeps the latest. Returns notes on the others.
+fn keep_latest(logs: &mut Vec<Log>) -> Vec<String> {
+    logs.sort_by(|a, b| {
+        (&a.display_model, &a.task_name, &b.time).cmp(&(&b.display_model, &b.task_name, &a.time))
+    });
+    let settings = |log: &Log| log.results.as_ref().map(|results| (results.shots(), results.sampler()));
+    let is_same = |a: &Log, b: &Log| {
+        (&a.display_model, &a.task_name) == (&b.display_model, &b.task_name) && settings(a) == settings(b)
+    };
+    latest_only(logs, is_same, |log| RunName { path: &log.path, model: &log.display_model, task: &log.task })
+}
+
+/// A line and its number in the file.
+struct NumberedLine {
+    number: usize,
+    text: Vec<u8>,
+}
+
+/// The lines of a file, in batches.
+struct Lines<'p> {
+    path: &'p Path,
+    reader: BufReader<File>,
+    number: usize,
+}
+
+impl<'p> Lines<'p> {
+    fn open(path: &'p Path) -> Result<Self, IngestError> {
+        let file = File::open(path).map_err(IngestError::io("read", path))?;
+        Ok(Self { path, reader: BufReader::with_capacity(1 << 18, file), number: 0 })
+    }
+
+    fn next(&mut self) -> Result<Option<Vec<NumberedLine>>, IngestError> {
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        while bytes < BATCH_BYTES && batch.len() < BATCH_LINES {
+            let mut text = Vec::new();
+            let read =
+                self.reader.read_until(b'\n', &mut text).map_err(IngestError::io("read", self.path))?;
+            if read == 0 {
+                break;
+            }
+            self.number += 1;
+            bytes += read;
+            if !text.trim_ascii().is_empty() {
+                batch.push(NumberedLine { number: self.number, text });
+            }
+        }
+        Ok((!batch.is_empty()).then_some(batch))
+    }
+}
+
+fn parse_line<'a>(
+    path: &Path,
+    numbered: &'a NumberedLine,
+    spare: &'a mut Vec<u8>,
+) -> Result<Line<'a>, IngestError> {
+    lenient::read(&numbered.text, spare).map_err(|error| {
+        let problem = error.to_string();
+        let problem = problem.split(" at line ").next().unwrap_or_default();
+        invalid_line(
+            path,
+            numbered.number,
+            &format!("not a sample of lm-eval ({problem}, column {})", error.column()),
+        )
+    })
+}
+
+fn invalid_line(path: &Path, number: usize, problem: &str) -> IngestError {
+    IngestError::file(path, format!("line {number}: {problem}; mend or remove the line and import again"))
+}
+
+/// The filters of a file whose results are not there to name them.
+fn filters_in(path: &Path) -> Result<Vec<String>, IngestError> {
+    let mut lines = Lines::open(path)?;
+    let mut filters: Vec<String> = Vec::new();
+    while let Some(batch) = lines.next()? {
+        for numbered in batch {
+            let mut spare = Vec::new();
+            let line = parse_line(path, &numbered, &mut spare)?;
+            if !filters.iter().any(|filter| *filter == line.filter) {
+                filters.push(line.filter.into_owned());
+            }
+        }
+    }
+    Ok(filters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn task_names_may_contain_underscores() {
+        let name = "samples_mmlu_high_school_2026-11-16T03-55-32.253987.jsonl";
+        assert_eq!(samples_name(name), Some(("mmlu_high_school", "2026-11-16T03-55-32.253987")));
+        assert_eq!(samples_name("samples_2026.jsonl"), None);
+        assert_eq!(samples_name("results_2026.json"), None);
+        assert_eq!(results_time("results_2026-11.json"), Some("2026-11"));
+    }
+}

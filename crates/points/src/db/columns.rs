@@ -1,0 +1,120 @@
+//! Columns of a query's result, with the types that the tables promise.
+//!
+//! The engine may return text as `Utf8View` or a count as `UInt64`; readers convert once, so that callers get `&str` and
+//! `i64`. A column that was selected by name is there, and has the type that the table has: anything else is a bug, and
+//! panics.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
+use datafusion::arrow::compute::{cast, concat_batches};
+use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
+use datafusion::prelude::DataFrame;
+
+use crate::{Mean, PointsError, TrialCounts};
+
+/// Runs a query and returns its rows as one batch.
+pub(super) async fn collect_batch(frame: DataFrame) -> Result<RecordBatch, PointsError> {
+    let schema = Arc::new(frame.schema().as_arrow().clone());
+    let batches = frame.collect().await?;
+    // The plan may promise less about missing values than its batches keep.
+    let schema = batches.first().map_or(schema, RecordBatch::schema);
+    Ok(concat_batches(&schema, &batches)?)
+}
+
+/// A column as it is.
+pub(super) fn column(batch: &RecordBatch, name: &str) -> ArrayRef {
+    Arc::clone(batch.column_by_name(name).expect("a column that was selected"))
+}
+
+/// A column of text without missing values.
+pub(super) struct TextColumn(StringArray);
+
+impl TextColumn {
+    pub(super) fn new(batch: &RecordBatch, name: &str) -> Self {
+        let text = cast(&column(batch, name), &DataType::Utf8).expect("a column of text");
+        Self(text.as_string::<i32>().clone())
+    }
+
+    pub(super) fn value(&self, row: usize) -> &str {
+        self.0.value(row)
+    }
+}
+
+/// A column of integers without missing values.
+pub(super) struct IntColumn(Int64Array);
+
+impl IntColumn {
+    pub(super) fn new(batch: &RecordBatch, name: &str) -> Self {
+        let integers = cast(&column(batch, name), &DataType::Int64).expect("a column of integers");
+        Self(integers.as_primitive::<Int64Type>().clone())
+    }
+
+    pub(super) fn value(&self, row: usize) -> i64 {
+        self.0.value(row)
+    }
+}
+
+/// The counts of a point by name, in the order in which they are added up and read back.
+pub(super) const COUNT_COLUMNS: [&str; 12] = [
+    "planned",
+    "n",
+    "n_e",
+    "n_t",
+    "prompt_tokens_sum",
+    "prompt_tokens_n",
+    "completion_tokens_sum",
+    "completion_tokens_n",
+    "reasoning_tokens_sum",
+    "reasoning_tokens_n",
+    "latency_ms_sum",
+    "compressed_size_sum",
+];
+
+/// The counters of a batch of points or of sums of points.
+pub(crate) struct CountColumns {
+    rows: usize,
+    numbers: Vec<ArrayRef>,
+    g: ArrayRef,
+}
+
+impl CountColumns {
+    pub(crate) fn new(batch: &RecordBatch) -> Result<Self, PointsError> {
+        let numbers = COUNT_COLUMNS.iter().map(|name| cast(&column(batch, name), &DataType::Int64));
+        Ok(Self {
+            rows: batch.num_rows(),
+            numbers: numbers.collect::<Result<_, _>>()?,
+            g: cast(&column(batch, "g"), &DataType::Float64)?,
+        })
+    }
+
+    /// All rows together.
+    pub(crate) fn total(&self) -> TrialCounts {
+        let mut total = TrialCounts::default();
+        for row in 0..self.rows {
+            total += self.row(row);
+        }
+        total
+    }
+
+    pub(super) fn row(&self, row: usize) -> TrialCounts {
+        let number = |index: usize| {
+            let column = self.numbers[index].as_primitive::<Int64Type>();
+            if column.is_null(row) { 0 } else { column.value(row).max(0) as u64 }
+        };
+        let mean = |index| Mean { sum: number(index), n: number(index + 1) };
+        let g = self.g.as_primitive::<Float64Type>();
+        TrialCounts {
+            planned: number(0),
+            n: number(1),
+            n_e: number(2),
+            n_t: number(3),
+            g: if g.is_null(row) { 0.0 } else { g.value(row) },
+            prompt_tokens: mean(4),
+            completion_tokens: mean(6),
+            reasoning_tokens: mean(8),
+            latency_ms: number(10),
+            compressed_size: number(11),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Tests that ended differently for two evaluations.
+
+use std::collections::BTreeMap;
+
+use datafusion::logical_expr::col;
+use futures_util::StreamExt;
+use reasonscape_core::Status;
+
+use super::columns::{IntColumn, TextColumn};
+use super::{PointsDb, TrialNumber};
+use crate::{BoxFuture, Filter, PointsError};
+
+/// The tests of a point that ended differently for two evaluations; there is one at least.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PointDisagreements {
+    /// The task.
+    pub base_task: String,
+    /// The coordinates, as canonical JSON.
+    pub params: String,
+    /// The tests in order.
+    pub tests: Vec<TestDisagreement>,
+}
+
+/// A test that ended differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TestDisagreement {
+    /// Which of the tests of its point.
+    pub number: TrialNumber,
+    /// How it ended for the first evaluation.
+    pub a: Status,
+    /// How it ended for the second.
+    pub b: Status,
+}
+
+impl PointsDb {
+    /// The tests that both evaluations were asked and that ended differently for them, by task and coordinates.
+    ///
+    /// Nothing is read but the identity and the status of the trials of these two.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the trials cannot be read.
+    pub fn disagreements<'a>(
+        &'a self,
+        a: &'a str,
+        b: &'a str,
+        filter: &'a Filter,
+    ) -> BoxFuture<'a, Result<Vec<PointDisagreements>, PointsError>> {
+        Box::pin(async move {
+            let pairs = self.pairs(a, b, filter).await?.filter(col("status_a").not_eq(col("status_b")))?;
+            let columns = ["base_task_a", "params_a", "index_a", "repeat_a", "status_a", "status_b"];
+            let mut batches = pairs.select_columns(&columns)?.execute_stream().await?;
+            let mut found: BTreeMap<(String, String), Vec<TestDisagreement>> = BTreeMap::new();
+            while let Some(batch) = batches.next().await {
+                let batch = batch?;
+                let [tasks, params] = ["base_task_a", "params_a"].map(|name| TextColumn::new(&batch, name));
+                let [index, repeat, status_a, status_b] =
+                    ["index_a", "repeat_a", "status_a", "status_b"].map(|name| IntColumn::new(&batch, name));
+                let test = |row: usize| -> Result<TestDisagreement, PointsError> {
+                    Ok(TestDisagreement {
+                        number: TrialNumber {
+                            index: index.value(row).cast_unsigned(),
+                            repeat: repeat.value(row).cast_unsigned() as u32,
+                        },
+                        a: status(status_a.value(row))?,
+                        b: status(status_b.value(row))?,
+                    })
+                };
+                // Tests of one point mostly come together.
+                let mut start = 0;
+                while start < batch.num_rows() {
+                    let (task, at) = (tasks.value(start), params.value(start));
+                    let is_other = |row: &usize| tasks.value(*row) != task || params.value(*row) != at;
+                    let end = (start + 1..batch.num_rows()).find(is_other).unwrap_or(batch.num_rows());
+                    let here = found.entry((task.to_owned(), at.to_owned())).or_default();
+                    for row in start..end {
+                        here.push(test(row)?);
+                    }
+                    start = end;
+                }
+            }
+            Ok(found
+                .into_iter()
+                .map(|((base_task, params), mut tests)| {
+                    tests.sort_unstable_by_key(|test| test.number);
+                    PointDisagreements { base_task, params, tests }
+                })
+                .collect())
+        })
+    }
+}
+
+fn status(code: i64) -> Result<Status, PointsError> {
+    let known = [Status::Incorrect, Status::Correct, Status::Truncated];
+    let found = known.into_iter().find(|status| i64::from(status.code()) == code);
+    found.ok_or_else(|| PointsError::Query(format!("{code} is no status; there are 0, 1 and 2")))
+}

@@ -1,0 +1,176 @@
+//! Opening a study: which files are there, which of their counters can be trusted, and what is counted anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use datafusion::arrow::array::{AsArray, RecordBatch};
+use datafusion::arrow::compute::concat_batches;
+use datafusion::arrow::datatypes::Int64Type;
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use super::tables::{RecomputedCounts, Tables, recount};
+use super::{PointsDb, UnitProvenance};
+use crate::files::{FileInfo, discover, inspect};
+use crate::schema;
+use crate::write::FileKind;
+use crate::{EvalInfo, PointsError, Truncation};
+
+/// What one evaluation has on one task: a pair of files, unless somebody copied some.
+#[derive(Default)]
+struct Unit {
+    trials: Vec<FileInfo>,
+    points: Vec<PointsFile>,
+}
+
+struct PointsFile {
+    info: FileInfo,
+    rows: RecordBatch,
+}
+
+impl PointsFile {
+    fn read(info: FileInfo) -> Result<Self, PointsError> {
+        let rows = concat_batches(&schema::POINTS, &info.read(FileKind::Points)?)?;
+        Ok(Self { info, rows })
+    }
+
+    /// Trials that it counts.
+    fn total(&self) -> u64 {
+        let n = self.rows.column_by_name("n").expect("its columns were checked");
+        n.as_primitive::<Int64Type>().values().iter().map(|n| u64::try_from(*n).unwrap_or(0)).sum()
+    }
+}
+
+impl Unit {
+    /// Counters are trusted when they are the only ones, and the trials beside them are those that they were made with.
+    /// Counters without trials are trusted too: somebody published them and kept the trials.
+    fn is_sound(&self) -> bool {
+        match (self.points.as_slice(), self.trials.as_slice()) {
+            ([points], [trials]) => points.info.pair == trials.pair && points.total() == trials.rows,
+            ([_], []) => true,
+            _ => false,
+        }
+    }
+}
+
+pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
+    let trials = inspect_all(study, FileKind::Trials)?;
+    let points = inspect_all(study, FileKind::Points)?;
+    if trials.is_empty() && points.is_empty() {
+        return Err(PointsError::Empty { study: study.to_owned() });
+    }
+    let evals = evaluations(trials.iter().chain(&points));
+    let sources = sources(trials.iter().chain(&points));
+    let files = trials.clone();
+    let mut truncation_unknown = BTreeSet::new();
+    let mut imported: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for FileInfo { eval, task, provenance, .. } in trials.iter().chain(&points) {
+        if provenance.truncation == Truncation::Unknown {
+            truncation_unknown.insert(eval.eval_id.clone());
+        }
+        if !provenance.source.is_empty() {
+            imported.entry(eval.eval_id.clone()).or_default().insert(task.clone(), provenance.source.clone());
+        }
+    }
+
+    let mut units: BTreeMap<(EvalKey, String), Unit> = BTreeMap::new();
+    for file in trials {
+        units.entry((EvalKey::new(&file.eval), file.task.clone())).or_default().trials.push(file);
+    }
+    let points: Vec<PointsFile> =
+        points.into_par_iter().map(PointsFile::read).collect::<Result<_, PointsError>>()?;
+    for file in points {
+        units.entry((EvalKey::new(&file.info.eval), file.info.task.clone())).or_default().points.push(file);
+    }
+
+    let mut remarks = Vec::new();
+    let mut rows = Vec::new();
+    let mut duplicates = 0;
+    for unit in units.into_values() {
+        if unit.is_sound() {
+            rows.extend(unit.points.into_iter().map(|file| file.rows));
+            continue;
+        }
+        let counted = recount_unit(&unit).await?;
+        remarks.push(format!(
+            "the trials of `{}` on {} do not match their counters and were counted anew; `reasonscape evaluate` puts \
+             that right",
+            unit.trials[0].eval.model, unit.trials[0].task
+        ));
+        duplicates += counted.duplicates;
+        rows.push(counted.points);
+    }
+    if duplicates > 0 {
+        remarks.push(format!("{duplicates} trials are stored more than once and count once"));
+    }
+    let points = concat_batches(&schema::POINTS, &rows)?;
+    let tables = Tables { trials: files, points, evals: &evals, has_duplicates: duplicates > 0 };
+    let (points, session) = tables.register().await?;
+    Ok(PointsDb {
+        study: study.to_owned(),
+        evals,
+        sources,
+        truncation_unknown,
+        imported,
+        remarks,
+        points,
+        session,
+    })
+}
+
+async fn recount_unit(unit: &Unit) -> Result<RecomputedCounts, PointsError> {
+    if let ([], [one, other, ..]) = (unit.trials.as_slice(), unit.points.as_slice()) {
+        return Err(PointsError::InvalidQuery(format!(
+            "`{}` and `{}` have counters of the same points, and no trials to tell which are the same; remove one",
+            one.info.path.display(),
+            other.info.path.display()
+        )));
+    }
+    let known: Vec<&RecordBatch> = unit.points.iter().map(|file| &file.rows).collect();
+    recount(&unit.trials, &known).await
+}
+
+fn inspect_all(study: &Path, kind: FileKind) -> Result<Vec<FileInfo>, PointsError> {
+    discover(study, kind)?.par_iter().map(|path| inspect(path, kind)).collect()
+}
+
+/// What an evaluation is known by; its six digits are made of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct EvalKey {
+    model: String,
+    template: String,
+    sampler: String,
+}
+
+impl EvalKey {
+    fn new(eval: &EvalInfo) -> Self {
+        Self { model: eval.model.clone(), template: eval.template.clone(), sampler: eval.sampler.clone() }
+    }
+}
+
+/// The evaluations of all files. Their names and labels are taken from the file that was written last.
+fn evaluations<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<EvalInfo> {
+    let mut latest: BTreeMap<EvalKey, &FileInfo> = BTreeMap::new();
+    for file in files {
+        let known = latest.entry(EvalKey::new(&file.eval)).or_insert(file);
+        if known.provenance.evaluated_ms < file.provenance.evaluated_ms {
+            *known = file;
+        }
+    }
+    latest.into_values().map(|file| file.eval.clone()).collect()
+}
+
+/// Where the numbers of each evaluation on each task come from, once however many files say it.
+fn sources<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<UnitProvenance> {
+    let mut found: BTreeMap<(&str, &str), &FileInfo> = BTreeMap::new();
+    for file in files {
+        found.entry((&file.eval.eval_id, &file.task)).or_insert(file);
+    }
+    found
+        .into_values()
+        .map(|file| UnitProvenance {
+            eval_id: file.eval.eval_id.clone(),
+            task: file.task.clone(),
+            provenance: file.provenance.clone(),
+        })
+        .collect()
+}

@@ -1,0 +1,99 @@
+//! Questions in SQL, and their answers a batch at a time.
+
+use std::path::Path;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::context::SQLOptions;
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::basic::{Compression, ZstdLevel};
+use datafusion::parquet::file::properties::WriterProperties;
+use futures_util::StreamExt;
+use reasonscape_ingest::column_to_json;
+use serde_json::Value;
+
+use super::PointsDb;
+use crate::BoxFuture;
+use crate::PointsError;
+use crate::error::plain;
+
+/// The answer to a question in SQL, as it comes.
+pub struct QueryResult {
+    pub(crate) stream: SendableRecordBatchStream,
+}
+
+impl std::fmt::Debug for QueryResult {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("QueryResult").field("columns", &self.columns()).finish()
+    }
+}
+
+impl PointsDb {
+    /// Asks in SQL. There are the tables `trials`, `points` and `evals`, and the statistics as functions; nothing can
+    /// be changed.
+    ///
+    /// # Errors
+    /// A [`PointsError`] that says what is wrong with the question.
+    pub fn sql<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<QueryResult, PointsError>> {
+        Box::pin(async move {
+            let reading =
+                SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+            let frame = self.session.sql_with_options(query, reading).await?;
+            Ok(QueryResult { stream: frame.execute_stream().await? })
+        })
+    }
+}
+
+impl QueryResult {
+    /// The names of the columns.
+    pub fn columns(&self) -> Vec<String> {
+        self.stream.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The next rows, or none when all have come. Numbers are numbers, lists are lists, the rest is text.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when a file cannot be read or a function refuses its arguments.
+    pub async fn next(&mut self) -> Result<Option<Vec<Vec<Value>>>, PointsError> {
+        match self.stream.next().await {
+            None => Ok(None),
+            Some(batch) => Ok(Some(rows(&batch?)?)),
+        }
+    }
+
+    /// Writes the rest to a Parquet file and says how many rows there were.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the question fails half-way or the file cannot be written.
+    pub fn write_parquet<'a>(
+        mut self,
+        out: &'a mut (dyn std::io::Write + Send),
+        path: &'a Path,
+    ) -> BoxFuture<'a, Result<u64, PointsError>> {
+        Box::pin(async move {
+            let failed = |error| PointsError::Write { path: path.to_owned(), problem: plain(&error) };
+            let properties =
+                WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+            let mut writer =
+                ArrowWriter::try_new(out, self.stream.schema(), Some(properties)).map_err(failed)?;
+            let mut written = 0;
+            while let Some(batch) = self.stream.next().await {
+                let batch = batch?;
+                written += batch.num_rows() as u64;
+                writer.write(&batch).map_err(failed)?;
+            }
+            writer.close().map_err(failed)?;
+            Ok(written)
+        })
+    }
+}
+
+fn rows(batch: &RecordBatch) -> Result<Vec<Vec<Value>>, PointsError> {
+    let mut rows = vec![Vec::with_capacity(batch.num_columns()); batch.num_rows()];
+    for column in batch.columns() {
+        for (row, value) in rows.iter_mut().zip(column_to_json(column)?) {
+            row.push(value);
+        }
+    }
+    Ok(rows)
+}

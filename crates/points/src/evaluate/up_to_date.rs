@@ -1,0 +1,55 @@
+//! Finds files that need not be written again.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use datafusion::arrow::compute::concat_batches;
+use reasonscape_runner::Eval;
+use reasonscape_runner::cache::{Changes, Mark, Reader};
+
+use crate::db::CountColumns;
+use crate::files::inspect;
+use crate::schema;
+use crate::write::FileKind;
+use crate::{PointsError, TrialCounts};
+
+/// Compares existing files with what has been added to the cache since they were written.
+pub(super) struct UpToDate<'s> {
+    study: &'s Path,
+    reader: &'s Reader,
+    changes: HashMap<Mark, Changes>,
+}
+
+impl<'s> UpToDate<'s> {
+    pub(super) fn new(study: &'s Path, reader: &'s Reader) -> Self {
+        Self { study, reader, changes: HashMap::new() }
+    }
+
+    /// What the files of an evaluation on a task add up to, if making them again would give the same. Files that are
+    /// damaged or not there are made again.
+    pub(super) fn find(
+        &mut self,
+        eval: &Eval,
+        task: &str,
+        inputs: &str,
+    ) -> Result<Option<TrialCounts>, PointsError> {
+        let file = |kind: FileKind| inspect(&kind.path(self.study, eval.id.as_str(), task), kind).ok();
+        let (Some(trials), Some(points)) = (file(FileKind::Trials), file(FileKind::Points)) else {
+            return Ok(None);
+        };
+        if trials.pair != points.pair || points.provenance.inputs != inputs {
+            return Ok(None);
+        }
+        let mark = points.provenance.mark;
+        if !self.changes.contains_key(&mark) {
+            self.changes.insert(mark, self.reader.changes_since(&mark)?);
+        }
+        if self.changes[&mark].concern(&eval.model) {
+            return Ok(None);
+        }
+        let Ok(rows) = points.read(FileKind::Points) else { return Ok(None) };
+        let rows = concat_batches(&schema::POINTS, &rows)?;
+        let counts = CountColumns::new(&rows)?.total();
+        Ok((counts.n == trials.rows).then_some(counts))
+    }
+}

@@ -1,0 +1,295 @@
+//! Writes the samples of a log as trials of a study: read and compressed on all cores, written by one thread meanwhile.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use reasonscape_core::{Json, Status, cache_key, canonical_json};
+use reasonscape_ingest::logs::{Log, LogInfo, LogSample, ReadEnd, SampleResult, skip_reason};
+use reasonscape_runner::EvalId;
+use reasonscape_runner::cache::{Cache, CacheKey, Entry, EntryId, Importer, Mark, Response};
+use serde_json::{Value, json};
+
+use super::ImportedUnit;
+use crate::evaluate::characters;
+use crate::gzip_size::GzipSizer;
+use crate::{
+    EvalInfo, PointTrials, PointsError, Progress, Provenance, Trial, TrialCounts, Truncation, UnitWriter,
+};
+
+/// A trial, its entry in the cache, and its score as it is in the log.
+struct IngestedTrial {
+    trial: Trial,
+    entry: Entry,
+    score: f64,
+    is_correct: bool,
+}
+
+/// Builds trials and cache entries from the samples of one log.
+struct TrialBuilder {
+    info: LogInfo,
+    eval: EvalInfo,
+}
+
+impl TrialBuilder {
+    fn new(info: LogInfo) -> Self {
+        let LogInfo { model, template, sampler, tool, .. } = &info;
+        let eval = EvalInfo {
+            eval_id: EvalId::new(model, template, sampler).to_string(),
+            model: model.clone(),
+            template: template.clone(),
+            sampler: sampler.clone(),
+            name: model.clone(),
+            groups: vec![format!("source:{tool}")],
+        };
+        Self { info, eval }
+    }
+
+    /// The trial of a sample and its entry in the cache.
+    ///
+    /// The entry has the form of a request to the OpenAI chat API and its reply, so that whatever shows cached responses
+    /// shows imported ones too. Nothing was sent: `source`, `run` and `doc_id` in the request say where it comes from,
+    /// and make its key unique.
+    fn build(&self, sample: LogSample<'_>, sizer: &mut GzipSizer) -> Result<IngestedTrial, String> {
+        let status = self.info.threshold.status(sample.score, sample.is_truncated)?;
+        let text = |text: &str| Json::String(text.to_owned());
+        let messages = sample.messages.iter().map(|(role, content)| {
+            Json::from([("role", role.as_str().into()), ("content", content.as_str().into())])
+        });
+        let request = canonical_json(&Json::from([
+            ("source", text(self.info.tool)),
+            ("run", text(&self.info.run)),
+            ("model", text(&self.eval.model)),
+            ("task", text(&self.info.task)),
+            ("doc_id", sample.doc_id),
+            ("messages", Json::Array(messages.collect())),
+        ]));
+        let cache_key = CacheKey::of_canonical(&request);
+        let choices: Vec<Value> = sample
+            .replies
+            .iter()
+            .enumerate()
+            .map(|(index, reply)| {
+                let mut message = json!({ "role": "assistant", "content": reply });
+                if let (0, Some(reasoning)) = (index, sample.reasoning) {
+                    message["reasoning_content"] = json!(reasoning);
+                }
+                json!({ "index": index, "message": message, "finish_reason": sample.finish })
+            })
+            .collect();
+        let body = json!({
+            "model": self.eval.model,
+            "choices": choices,
+            "usage": {
+                "prompt_tokens": sample.prompt_tokens,
+                "completion_tokens": sample.completion_tokens,
+                "completion_tokens_details": { "reasoning_tokens": sample.reasoning_tokens },
+            },
+        });
+        let reply = sample.replies.first().copied().unwrap_or_default();
+        let response = Response {
+            status: 200,
+            latency_ms: sample.latency_ms,
+            received_ms: sample.received_ms,
+            body: body.to_string().into_bytes(),
+        };
+        let id = EntryId { repeat: sample.repeat, ..EntryId::of(cache_key) };
+        Ok(IngestedTrial {
+            trial: Trial {
+                index: sample.index,
+                repeat: sample.repeat,
+                status,
+                guess: sample.guess,
+                prompt_tokens: sample.prompt_tokens,
+                completion_tokens: sample.completion_tokens,
+                reasoning_tokens: sample.reasoning_tokens,
+                latency_ms: sample.latency_ms,
+                received_ms: sample.received_ms,
+                reasoning_chars: characters(sample.reasoning.unwrap_or_default()),
+                answer_chars: characters(reply),
+                compressed_size: sizer.gzip_size(sample.reasoning.unwrap_or(reply).as_bytes()),
+                finish: sample.finish,
+                method: format!("{}:{}", self.info.tool, self.info.score),
+                answer: sample.answer.filter(|_| status != Status::Truncated),
+                target: sample.target,
+                cache_key,
+            },
+            entry: Entry { id, request, response },
+            score: sample.score,
+            is_correct: self.info.threshold.is_correct(sample.score)?,
+        })
+    }
+
+    fn provenance(&self) -> Provenance {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let text = |text: &str| Json::String(text.to_owned());
+        Provenance {
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            suite: self.info.tool_version.clone(),
+            suite_hash: String::new(),
+            task_version: self.info.task_version,
+            seed: 0,
+            evaluated_ms: now.as_millis() as i64,
+            inputs: cache_key(&Json::Array(vec![
+                text(self.info.tool),
+                text(&self.info.run),
+                text(&self.info.score),
+            ])),
+            mark: Mark::default(),
+            source: format!("{}: {}", self.info.tool, self.info.file_name),
+            truncation: self.truncation(),
+        }
+    }
+
+    fn truncation(&self) -> Truncation {
+        if self.info.is_truncation_known { Truncation::Known } else { Truncation::Unknown }
+    }
+
+    fn unit(self, log: &Log, summary: IngestSummary) -> ImportedUnit {
+        let n = summary.counts.n;
+        let mean = |sum: f64| (n > 0).then(|| sum / n as f64);
+        ImportedUnit {
+            truncation_known: self.info.is_truncation_known,
+            eval: self.eval,
+            task: self.info.task,
+            log: log.path().to_owned(),
+            score: self.info.score,
+            counts: summary.counts,
+            accuracy: mean(summary.correct as f64),
+            mean_score: mean(summary.score_sum),
+            log_score: log.reported_score(),
+            partial: summary.partial,
+            truncated_correct: summary.truncated_correct,
+            skipped: summary.skipped,
+            unfinished: log.is_unfinished(),
+        }
+    }
+}
+
+/// What was imported from a log.
+struct IngestSummary {
+    counts: TrialCounts,
+    correct: u64,
+    score_sum: f64,
+    partial: u64,
+    truncated_correct: u64,
+    skipped: BTreeMap<&'static str, u64>,
+}
+
+/// Imports one log into a study. If anything fails, or if it is stopped, no trial of it is stored; `None` means that it
+/// was stopped.
+pub(super) fn ingest(
+    log: &Log,
+    study: &Path,
+    cache: &Cache,
+    progress: &Progress,
+) -> Result<Option<ImportedUnit>, PointsError> {
+    let builder = TrialBuilder::new(log.info());
+    let writer = TrialWriter::new(&builder, study, cache)?;
+    let summary = std::thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(2);
+        let writing = scope.spawn(move || writer.write(receiver));
+        let read = log.read(
+            progress,
+            GzipSizer::default,
+            |sizer, sample| builder.build(sample, sizer).map(Box::new),
+            // A writer that has hung up has failed, and its error is returned below.
+            &mut |batch| match sender.send(batch) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            },
+        );
+        drop(sender);
+        let written = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match (read, written) {
+            (Err(error), _) => Err(error.into()),
+            (_, Err(error)) => Err(error),
+            (Ok(ReadEnd::Stopped), _) => Ok(None),
+            (Ok(ReadEnd::Complete), Ok(writer)) => {
+                writer.finish(&builder.provenance(), log.planned_trials()).map(Some)
+            }
+        }
+    })?;
+    Ok(summary.map(|summary| builder.unit(log, summary)))
+}
+
+/// Writes trials and cache entries, on a thread of its own.
+struct TrialWriter {
+    writer: UnitWriter,
+    importer: Importer,
+    /// Index and repeat of the trials so far.
+    seen: HashSet<(u64, u32)>,
+    summary: IngestSummary,
+}
+
+impl TrialWriter {
+    fn new(builder: &TrialBuilder, study: &Path, cache: &Cache) -> Result<Self, PointsError> {
+        Ok(Self {
+            writer: UnitWriter::new(study, builder.eval.clone(), &builder.info.task)?,
+            importer: cache.importer()?,
+            seen: HashSet::new(),
+            summary: IngestSummary {
+                counts: TrialCounts::default(),
+                correct: 0,
+                score_sum: 0.0,
+                partial: 0,
+                truncated_correct: 0,
+                skipped: BTreeMap::new(),
+            },
+        })
+    }
+
+    fn write(
+        mut self,
+        receiver: Receiver<Vec<SampleResult<Box<IngestedTrial>>>>,
+    ) -> Result<Self, PointsError> {
+        for batch in receiver {
+            let mut trials = Vec::with_capacity(batch.len());
+            for result in batch {
+                match result {
+                    SampleResult::OtherFilter => {}
+                    SampleResult::Skipped(reason) => self.skip(reason),
+                    SampleResult::Mapped(ingested) => {
+                        let IngestedTrial { trial, entry, score, is_correct } = *ingested;
+                        if !self.seen.insert((trial.index, trial.repeat)) {
+                            self.skip(skip_reason::DUPLICATE);
+                            continue;
+                        }
+                        self.importer.add(&entry)?;
+                        let summary = &mut self.summary;
+                        summary.score_sum += score;
+                        summary.correct += u64::from(is_correct);
+                        summary.partial += u64::from(score != 0.0 && score != 1.0);
+                        summary.truncated_correct +=
+                            u64::from(is_correct && trial.status == Status::Truncated);
+                        trials.push(trial);
+                    }
+                }
+            }
+            self.writer.point(point(0, trials))?;
+        }
+        Ok(self)
+    }
+
+    fn skip(&mut self, reason: &'static str) {
+        *self.summary.skipped.entry(reason).or_default() += 1;
+    }
+
+    /// Replaces the files. Samples that were skipped count as missing, as do those that the run never reached.
+    fn finish(mut self, provenance: &Provenance, planned: u64) -> Result<IngestSummary, PointsError> {
+        let duplicates = self.summary.skipped.get(skip_reason::DUPLICATE).copied().unwrap_or(0);
+        let skipped = self.summary.skipped.values().sum::<u64>() - duplicates;
+        let found = self.seen.len() as u64 + skipped;
+        self.writer.point(point(planned.max(found), Vec::new()))?;
+        self.importer.finish()?;
+        self.summary.counts = self.writer.finish(provenance)?;
+        Ok(self.summary)
+    }
+}
+
+/// A log has no parameters: all documents of a task are one point.
+fn point(planned: u64, trials: Vec<Trial>) -> PointTrials {
+    PointTrials { params: "{}".to_owned(), manifolds: Vec::new(), planned, trials }
+}

@@ -1,0 +1,46 @@
+//! Finds the prompts and replies of trials in the response cache.
+
+use std::sync::Arc;
+
+use reasonscape_runner::cache::{Cache, CacheError, EntryId, Reader};
+
+use crate::{PointsError, Transcript};
+
+/// Reads prompts and replies from the response cache.
+#[derive(Debug)]
+pub struct TranscriptReader {
+    reader: Option<Reader>,
+}
+
+impl TranscriptReader {
+    /// Opens the cache for reading; without one, nothing is found.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the cache cannot be read.
+    pub fn open(cache: Option<&Cache>) -> Result<Self, PointsError> {
+        Ok(Self { reader: cache.map(Cache::reader).transpose()? })
+    }
+
+    /// The prompt and reply under a key. A damaged entry counts as missing: the trial is useful without its text.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the cache cannot be read.
+    pub fn find(&mut self, key: &str, repeat: u32, model: &str) -> Result<Option<Transcript>, PointsError> {
+        let (Some(reader), Ok(key)) = (&self.reader, key.parse()) else { return Ok(None) };
+        // If the study has a cache namespace per endpoint, it follows the model's name after `#`.
+        let namespaces = std::iter::once("").chain(model.match_indices('#').map(|(at, _)| &model[at + 1..]));
+        for namespace in namespaces {
+            let id = EntryId { key, namespace: Arc::from(namespace), repeat };
+            match reader.entry(&id) {
+                Ok(Some(entry)) => {
+                    let response = &entry.response;
+                    return Ok(Transcript::parse(&entry.request, response.status, &response.body));
+                }
+                Ok(None) => {}
+                Err(CacheError::DamagedEntry { .. }) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(None)
+    }
+}
