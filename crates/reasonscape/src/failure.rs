@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use reasonscape_analysis::AnalysisError;
 
 /// Why a command ended without its result.
 #[derive(Debug)]
@@ -45,6 +46,18 @@ impl From<std::io::Error> for Failure {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Self::NobodyListens,
             _ => Self::Broken(error.into()),
+        }
+    }
+}
+
+impl From<AnalysisError> for Failure {
+    fn from(error: AnalysisError) -> Self {
+        match error {
+            AnalysisError::Points(error) => error.into(),
+            AnalysisError::Write(error) => error.into(),
+            AnalysisError::Stopped => Self::Interrupted,
+            error @ (AnalysisError::Input(_) | AnalysisError::Open { .. }) => Self::Input(error.into()),
+            error => Self::Broken(error.into()),
         }
     }
 }

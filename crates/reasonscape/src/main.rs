@@ -4,19 +4,20 @@
 //! Thin: it reads arguments, calls the rooms below, and says things to people. Data goes to standard output, talk to
 //! standard error. Exit codes are API: 0 done, 1 failed, 2 wrong input, 130 interrupted.
 
-mod analysis;
 mod cli;
 mod failure;
 mod logging;
 mod making;
 mod output;
 mod questions;
-mod report;
 mod tally;
 mod web;
-mod zeta;
 
 use std::process::ExitCode;
+
+// removed when all users name the new crate
+pub(crate) use reasonscape_analysis as analysis;
+pub(crate) use reasonscape_analysis::report;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -78,7 +78,7 @@ impl ReportCommand {
                 Form::Markdown => {
                     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
                     let beside = path.with_file_name(format!("{stem}-figures"));
-                    let (text, pictures) = markdown(&report, &format!("{stem}-figures"))?;
+                    let (text, pictures) = markdown(&report, &format!("{stem}-figures"));
                     make_folder(&beside)?;
                     for picture in pictures {
                         write_file(&beside.join(&picture.name), |out| {

@@ -1,13 +1,14 @@
 //! `reasonscape analyze pairwise`: everybody against everybody.
 
+use reasonscape_analysis::tables::pairwise::{display_table, export_table};
 use reasonscape_stats::Mode;
 use reasonscape_stats::pairwise::Method;
 
-use super::{Selected, cells, count, eval_cells, named};
+use super::Selected;
 use crate::analysis;
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::output::{Cell, Format, Table, print};
+use crate::output::{Format, print};
 
 /// Compare all evaluations head to head: win rates, expected wins, Bradley-Terry ratings
 ///
@@ -46,7 +47,7 @@ impl Pairwise {
         };
         let mode = self.selected.mode.unwrap_or(Mode::C_P);
         let found = analysis::pairwise(&db, &asked, mode, method).await?;
-        let table = if global.format == Format::Csv { for_programs(&found) } else { for_people(&found) };
+        let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
         print(global.format, &table, &found)?;
         say_beside(&found, global);
         Ok(())
@@ -58,54 +59,4 @@ fn say_beside(found: &analysis::Pairwise, global: Global) {
     for remark in found.remarks() {
         global.note(remark);
     }
-}
-
-fn for_people(found: &analysis::Pairwise) -> Table {
-    let fixed = ["#", "name", "Elo", "95 % interval", "expected wins", "rating"].map(str::to_owned);
-    let opponents = (1..=found.evals.len()).map(|place| format!("vs {place}"));
-    let mut table = Table::new(&fixed.into_iter().chain(opponents).collect::<Vec<_>>());
-    for (place, (eval, rates)) in found.evals.iter().zip(&found.win_rates).enumerate() {
-        let interval = eval.elo_low.zip(eval.elo_high);
-        let mut row = vec![
-            count(place as u64 + 1),
-            Cell::text(&eval.label),
-            Cell::Number(eval.elo, 0),
-            interval.map_or(Cell::Missing, |(low, high)| Cell::Shown(format!("{low:.0} to {high:.0}"))),
-            Cell::Shown(format!("{:.2} of {}", eval.expected_wins, eval.opponents)),
-            Cell::Shown(rating(eval.rating)),
-        ];
-        row.extend(rates.iter().map(|rate| Cell::optional(*rate, 3)));
-        table.push(row);
-    }
-    table
-}
-
-/// A rating with the digits that matter, however small it is.
-fn rating(rating: f64) -> String {
-    if rating < 0.01 { format!("{rating:.1e}") } else { format!("{rating:.2}") }
-}
-
-fn for_programs(found: &analysis::Pairwise) -> Table {
-    let rows = found.evals.iter().zip(&found.win_rates).map(|(eval, rates)| {
-        let mut row = eval_cells(&eval.eval);
-        row.extend(cells([
-            ("expected_wins", Cell::Number(eval.expected_wins, 3)),
-            ("opponents", count(eval.opponents as u64)),
-            ("tasks", count(eval.tasks as u64)),
-            ("rating", Cell::Number(eval.rating, 4)),
-            ("rating_low", Cell::optional(eval.rating_low, 4)),
-            ("rating_high", Cell::optional(eval.rating_high, 4)),
-            ("elo", Cell::Number(eval.elo, 1)),
-            ("elo_low", Cell::optional(eval.elo_low, 1)),
-            ("elo_high", Cell::optional(eval.elo_high, 1)),
-            ("converged", Cell::text(found.converged.to_string())),
-            ("mode", Cell::text(found.mode)),
-            ("method", Cell::text(found.method)),
-        ]));
-        for (opponent, rate) in found.evals.iter().zip(rates) {
-            row.push((format!("vs_{}", opponent.eval.eval_id), Cell::optional(*rate, 4)));
-        }
-        row
-    });
-    named(rows.collect())
 }

@@ -1,7 +1,9 @@
 //! `reasonscape analyze projection`: accuracy along one parameter.
 
+use reasonscape_analysis::tables::surface::{display_table, export_table};
+
 use super::Pictured;
-use super::surface::{for_people, for_programs, say_beside};
+use super::surface::say_beside;
 use crate::analysis::{Along, projection_figure, projection_finding, views};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -27,8 +29,11 @@ impl Projection {
         let (estimator, db, asked) = self.pictured.open(global).await?;
         let along = Along { x: self.x.as_deref(), y: None, is_surface: false };
         let found = views(&db, &asked, along, estimator).await?;
-        let table =
-            if global.format == Format::Csv { for_programs(&found.views) } else { for_people(&found.views) };
+        let table = if global.format == Format::Csv {
+            export_table(&found.views)
+        } else {
+            display_table(&found.views)
+        };
         print(global.format, &table, &found.views)?;
         say_beside(&found, estimator, global);
         for view in &found.views {

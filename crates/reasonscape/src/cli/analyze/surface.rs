@@ -1,13 +1,14 @@
 //! `reasonscape analyze surface`: accuracy over two parameters.
 
-use reasonscape_points::{Estimator, Value};
+use reasonscape_analysis::tables::surface::{display_table, export_table};
+use reasonscape_points::Estimator;
 use reasonscape_stats::{Event, Mode};
 
-use super::{Pictured, bounds_cells, cells, count, cut_off, eval_cells, named, share};
+use super::Pictured;
 use crate::analysis::{Along, View, ViewCell, Views, surface_figure, surface_finding, views};
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::output::{Cell, Format, Table, print};
+use crate::output::{Format, print};
 
 /// Show accuracy over two parameters, everything else pooled
 ///
@@ -32,8 +33,11 @@ impl Surface {
         let (estimator, db, asked) = self.pictured.open(global).await?;
         let along = Along { x: self.x.as_deref(), y: self.y.as_deref(), is_surface: true };
         let found = views(&db, &asked, along, estimator).await?;
-        let table =
-            if global.format == Format::Csv { for_programs(&found.views) } else { for_people(&found.views) };
+        let table = if global.format == Format::Csv {
+            export_table(&found.views)
+        } else {
+            display_table(&found.views)
+        };
         print(global.format, &table, &found.views)?;
         say_beside(&found, estimator, global);
         say_findings(&found.views, global);
@@ -107,56 +111,4 @@ pub(super) fn say_what_goes_along(mixed: &[String], global: Global) {
             mixed.join("; ")
         ));
     }
-}
-
-pub(crate) fn for_people(views: &[View]) -> Table {
-    let mut table = Table::new(&["eval", "task", "at", "correct", "n", "truncated", "points", "low", "high"]);
-    for view in views {
-        for cell in &view.cells {
-            let known = |number| if cell.n > 0 { Cell::Number(number, 3) } else { Cell::Missing };
-            table.push(vec![
-                Cell::text(&cell.label),
-                Cell::text(&view.task),
-                Cell::text(view.place(&cell.places)),
-                share(&cell.estimate),
-                count(cell.n),
-                cut_off(cell.n_t, cell.truncation_known),
-                count(cell.points),
-                known(cell.estimate.low),
-                known(cell.estimate.high),
-            ]);
-        }
-    }
-    table
-}
-
-pub(super) fn for_programs(views: &[View]) -> Table {
-    let value = |value: &Value| match value {
-        Value::Number(number) => Cell::Number(*number, 4),
-        other => Cell::text(other.to_string()),
-    };
-    let mut rows = Vec::new();
-    for view in views {
-        for cell in &view.cells {
-            let mut row = eval_cells(&cell.eval);
-            row.push(("task".to_owned(), Cell::text(&view.task)));
-            for (name, (axis, place)) in ["x", "y"].into_iter().zip(view.axes.iter().zip(&cell.places)) {
-                row.push((format!("{name}_parameter"), Cell::text(&axis.parameter)));
-                row.push((name.to_owned(), value(&axis.values[*place])));
-            }
-            row.extend(cells([
-                ("points", count(cell.points)),
-                ("n", count(cell.n)),
-                ("n_e", count(cell.n_e)),
-                ("n_u", count(cell.n_u)),
-                ("n_t", count(cell.n_t)),
-                ("truncation_known", Cell::text(cell.truncation_known.to_string())),
-                ("g", Cell::Number(cell.g, 2)),
-                ("mode", Cell::text(view.mode)),
-            ]));
-            row.extend(bounds_cells(&cell.estimate));
-            rows.push(row);
-        }
-    }
-    named(rows)
 }

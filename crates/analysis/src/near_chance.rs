@@ -1,0 +1,18 @@
+//! Whoever reads C near chance is told.
+
+use reasonscape_stats::{Confidence, Counters, Event, Interval, Mode};
+
+/// The calibrated mode and its interval, where the interval that C gives is too narrow to believe: near chance, where it
+/// subtracts luck and keeps none of its spread.
+pub fn honest_near_chance(
+    mode: Mode,
+    counters: &Counters,
+    confidence: Confidence,
+) -> Option<(Mode, Interval)> {
+    if mode.event != Event::Correctness {
+        return None;
+    }
+    let calibrated = Mode { event: Event::Calibrated, ..mode };
+    let (narrow, honest) = (mode.estimate(counters, confidence), calibrated.estimate(counters, confidence));
+    (narrow.margin() < 0.9 * honest.margin()).then_some((calibrated, honest))
+}

@@ -1,0 +1,52 @@
+//! Which evaluations a picture shows, where a study has more than can be told apart.
+
+use super::Block;
+use crate::{Asked, Leaderboard};
+
+/// Curves in one picture: as many as have a colour of their own.
+const MOST_CURVES: usize = 8;
+/// Rows of a picture that has one for each evaluation.
+pub(super) const MOST_ROWS: usize = 100;
+/// Rows and columns of a picture of everybody against everybody.
+pub(super) const MOST_SIDES: usize = 60;
+
+/// The evaluations with the highest ReasonScore, and how many are left out.
+#[derive(Debug)]
+pub(super) struct Shown {
+    /// What is asked of these only.
+    pub(super) asked: Asked,
+    count: usize,
+    left_out: usize,
+}
+
+impl Shown {
+    /// Those that are drawn one by one.
+    pub(super) fn curves(board: &Leaderboard, asked: &Asked) -> Self {
+        Self::best(board, asked, MOST_CURVES)
+    }
+
+    /// Those that have a row.
+    pub(super) fn rows(board: &Leaderboard, asked: &Asked) -> Self {
+        Self::best(board, asked, MOST_ROWS)
+    }
+
+    fn best(board: &Leaderboard, asked: &Asked, most: usize) -> Self {
+        let count = board.rows.len().min(most);
+        let left_out = board.rows.len() - count;
+        let ids: Vec<&str> = board.rows[..count].iter().map(|row| row.eval.eval_id.as_str()).collect();
+        let asked = if left_out == 0 { asked.clone() } else { asked.of_evals(&ids) };
+        Self { asked, count, left_out }
+    }
+
+    /// Says what is left out, and which analysis has it.
+    pub(super) fn remark(&self, analysis: &str) -> Option<Block> {
+        (self.left_out > 0).then(|| {
+            Block::Text(format!(
+                "Of {} evaluations, these are the {} with the highest ReasonScore. `reasonscape analyze {analysis} STUDY` \
+                 tells of all, and draws others with `--filter model=NAME --plot FILE.html`.",
+                self.count + self.left_out,
+                self.count
+            ))
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! The trials that are meant, by evaluation and task or by evaluation alone.
+
+use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError};
+use reasonscape_stats::paired_bootstrap::Outcome;
+
+use super::query::Asked;
+use super::totals::{Counted, truncation_is_known};
+
+/// What a row of an analysis of trials stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum By {
+    /// An evaluation, all its tasks together.
+    Eval,
+    /// An evaluation on one task.
+    #[default]
+    Task,
+}
+
+/// The trials of one row; there is one at least.
+#[derive(Debug)]
+pub(super) struct Watched {
+    pub(super) eval: EvalInfo,
+    /// What tables call the evaluation.
+    pub(super) label: String,
+    /// The task; `None` is all of them together.
+    pub(super) task: Option<String>,
+    /// Whether it was written down which answers were cut off.
+    pub(super) truncation_known: bool,
+    pub(super) units: Vec<Outcomes>,
+}
+
+impl Watched {
+    pub(super) fn n(&self) -> u64 {
+        self.units.iter().map(|unit| unit.len() as u64).sum()
+    }
+
+    /// Tokens of the completion, how it ended and what a guess gives, of the trials whose tokens were counted.
+    pub(super) fn with_tokens(&self) -> impl Iterator<Item = (u64, Outcome, f64)> {
+        self.units.iter().flat_map(|unit| {
+            let ends = unit.status.iter().zip(&unit.guess);
+            let tokens = unit.measure(Measure::CompletionTokens);
+            tokens.zip(ends).filter_map(|(tokens, (status, guess))| Some((tokens?, *status, *guess)))
+        })
+    }
+}
+
+/// Reads the trials that are meant, by model, template, sampler and task. It is an error if no point is meant; what has
+/// no trial yet has no row.
+pub(super) async fn watched(
+    db: &PointsDb,
+    asked: &Asked,
+    measures: &[Measure],
+    by: By,
+) -> Result<Vec<Watched>, PointsError> {
+    let counted = Counted::gather(db, asked).await?;
+    let mut units = db.outcomes(&asked.filter, measures).await?;
+    let mut rows = Vec::new();
+    for eval in counted.evals {
+        let of_eval: Vec<Outcomes> = units.extract_if(.., |unit| unit.eval_id == eval.info.eval_id).collect();
+        let row = |task: Option<String>, units: Vec<Outcomes>| Watched {
+            eval: eval.info.clone(),
+            label: eval.label.clone(),
+            task,
+            truncation_known: truncation_is_known(db, [&eval.info.eval_id]),
+            units,
+        };
+        match by {
+            By::Task => {
+                let tasks = of_eval.into_iter().map(|unit| row(Some(unit.base_task.clone()), vec![unit]));
+                rows.extend(tasks);
+            }
+            By::Eval if of_eval.is_empty() => {}
+            By::Eval => rows.push(row(None, of_eval)),
+        }
+    }
+    Ok(rows)
+}
+
+/// Powers of two below the longest trial, and the longest trial itself, so that a limit that cut trials off is the last.
+pub(super) fn doubling(longest: u64) -> Vec<u64> {
+    let longest = longest.max(1);
+    let powers = (0..62).map(|power| 1 << power);
+    powers.take_while(|end| *end < longest).chain([longest]).collect()
+}
