@@ -60,7 +60,7 @@ pub(super) async fn parameter_curves(
             ),
             Block::Figure(Box::new(frontier_figure(&found.rows, confidence))),
         ];
-        blocks.extend(curves.remark("frontier"));
+        blocks.extend(curves.remark("threshold"));
         blocks.push(Block::Table(frontier_table(&found.rows)));
         sections.push(Section { id: "frontiers", title: "Where models break", blocks });
     }
@@ -72,7 +72,7 @@ pub(super) async fn parameter_curves(
             ),
             Block::Figure(Box::new(cluster_figure(&kin))),
         ];
-        blocks.extend(rows.remark("cluster"));
+        blocks.extend(rows.remark("similarity"));
         sections.push(Section { id: "kin", title: "Kin", blocks });
     }
     Ok(sections)

@@ -1,4 +1,4 @@
-//! `analyze cluster` and `spectrum` where kin and kinds were planted.
+//! `analyze similarity` and `spectrum` on planted families of models and kinds of prompts.
 
 use serde_json::{Value, json};
 
@@ -32,9 +32,9 @@ fn groups(found: &Value) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn planted_kin_are_grouped_and_the_gap_is_beyond_noise() {
+fn groups_planted_families_with_a_gap_beyond_noise() {
     let plot = families();
-    let found = plot.json("cluster", &[]);
+    let found = plot.json("similarity", &[]);
     let named = |name: &str| groups(&found).iter().find(|(known, _)| known == name).unwrap().1;
     assert_eq!((named("oak"), named("pine")), (named("acorn"), named("cone")));
     assert_ne!(named("oak"), named("pine"));
@@ -53,30 +53,30 @@ fn planted_kin_are_grouped_and_the_gap_is_beyond_noise() {
     let gap: f64 =
         shares[..2].iter().flat_map(|a| shares[2..].iter().map(|b| apart(*a, *b))).sum::<f64>() / 4.0;
     assert!((number(&merges[2]["height"]) - gap).abs() < 1e-12);
-    let run = plot.ask("cluster", &[]);
-    insta::assert_snapshot!("cluster", format!("{}{}", run.stdout, run.stderr));
-    let csv = plot.ask("cluster", &["--format", "csv"]).stdout;
+    let run = plot.ask("similarity", &[]);
+    insta::assert_snapshot!("similarity", format!("{}{}", run.stdout, run.stderr));
+    let csv = plot.ask("similarity", &["--format", "csv"]).stdout;
     assert!(csv.lines().next().unwrap().ends_with("sort,sort_error") && csv.lines().count() == 5, "{csv}");
-    plot.draws("cluster", &[], &["Kin among the evaluations", "acorn", "dates"]);
+    plot.draws("similarity", &[], &["Kin among the evaluations", "acorn", "dates"]);
 }
 
 #[test]
-fn shape_leaves_the_level_out_and_every_linkage_agrees_on_far_families() {
+fn shape_ignores_level_and_linkages_agree_on_distant_families() {
     let plot = Plot::new();
     for (name, level) in [("large", 0), ("small", 120)] {
         for (task, right) in TASKS.iter().zip([380, 300, 340, 260]) {
             plot.sow(name, task, &[point(json!({"length": 4}), 400, right - level)]);
         }
     }
-    let level = plot.json("cluster", &[]);
-    let shape = plot.json("cluster", &["--shape"]);
+    let level = plot.json("similarity", &[]);
+    let shape = plot.json("similarity", &["--shape"]);
     assert!((number(&level["merges"][0]["height"]) - 0.3).abs() < 1e-12);
     assert!(number(&shape["merges"][0]["height"]) < 1e-12);
     assert_eq!(groups(&shape)[0].1, groups(&shape)[1].1);
     assert_ne!(groups(&level)[0].1, groups(&level)[1].1);
     let families = families();
     for linkage in ["average", "complete", "single", "ward"] {
-        let found = families.json("cluster", &["--linkage", linkage]);
+        let found = families.json("similarity", &["--linkage", linkage]);
         let names: Vec<String> = groups(&found).into_iter().map(|(name, _)| name).collect();
         assert_eq!(
             names.iter().position(|name| name == "oak").unwrap() / 2,
@@ -86,24 +86,27 @@ fn shape_leaves_the_level_out_and_every_linkage_agrees_on_far_families() {
 }
 
 #[test]
-fn who_lacks_a_task_is_left_out_and_one_alone_has_no_kin() {
+fn excludes_evals_without_a_task_and_needs_two() {
     let plot = families();
     plot.sow("seed", "sort", &[point(json!({"length": 4}), 1, 1)]);
-    let run = plot.ask("cluster", &[]);
+    let run = plot.ask("similarity", &[]);
     assert!(run.stderr.contains("seed lacks arithmetic, boolean, dates and is left out"), "{run:?}");
-    assert_eq!(plot.json("cluster", &["--filter", "base_task=sort"])["members"].as_array().unwrap().len(), 5);
+    assert_eq!(
+        plot.json("similarity", &["--filter", "base_task=sort"])["members"].as_array().unwrap().len(),
+        5
+    );
     refuses(
-        &plot.ask("cluster", &["--filter", "model=org/oak"]),
+        &plot.ask("similarity", &["--filter", "model=org/oak"]),
         &["two evaluations or more", "1 of them has every task"],
     );
-    refuses(&plot.ask("cluster", &["--shape", "--filter", "base_task=sort"]), &["1 task has no shape"]);
-    refuses(&plot.ask("cluster", &["--filter", "model=gpt"]), &["nothing in the study matches"]);
+    refuses(&plot.ask("similarity", &["--shape", "--filter", "base_task=sort"]), &["1 task has no shape"]);
+    refuses(&plot.ask("similarity", &["--filter", "model=gpt"]), &["nothing in the study matches"]);
     let cut = Plot::new();
     for name in ["a", "b"] {
         cut.sow(name, "sort", &[Planted { truncated: 9, ..point(json!({"length": 4}), 9, 0) }]);
     }
-    assert_eq!(number(&cut.json("cluster", &[])["merges"][0]["height"]), 0.0);
-    refuses(&cut.ask("cluster", &["--mode", "C_I"]), &["0 of them have every task", "a lacks sort"]);
+    assert_eq!(number(&cut.json("similarity", &[])["merges"][0]["height"]), 0.0);
+    refuses(&cut.ask("similarity", &["--mode", "C_I"]), &["0 of them have every task", "a lacks sort"]);
 }
 
 /// Points that the generators know.
@@ -116,7 +119,7 @@ fn prompts() -> Plot {
 }
 
 #[test]
-fn the_same_point_under_another_seed_is_alike_and_another_point_is_not() {
+fn spectra_match_across_seeds_and_differ_across_points() {
     let plot = prompts();
     let short = ["--filter", "base_task=arithmetic", "--filter", "params.length=48"];
     let more = |more: &[&'static str]| [&short[..], more].concat();
@@ -144,7 +147,7 @@ fn the_same_point_under_another_seed_is_alike_and_another_point_is_not() {
 }
 
 #[test]
-fn the_mean_spectrum_is_that_of_the_prompts_that_generate_prints() {
+fn mean_spectrum_matches_generated_prompts() {
     let plot = prompts();
     let filter = ["--filter", "base_task=arithmetic", "--filter", "params.length=48"];
     let found = plot.json("spectrum", &[&filter[..], &["--bins", "1", "--count", "8"]].concat());
@@ -167,7 +170,7 @@ print(2 * sum(powers) / len(powers))";
 }
 
 #[test]
-fn prompts_that_cannot_be_made_again_are_named() {
+fn names_prompts_that_cannot_be_regenerated() {
     let plot = prompts();
     refuses(&plot.ask("spectrum", &[]), &["`imported` is not a task of this program", "--filter base_task="]);
     refuses(&plot.ask("spectrum", &["--filter", "model=gpt"]), &["nothing in the study matches `model=gpt`"]);
