@@ -9,9 +9,9 @@ use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError, Value};
 use serde::Serialize;
 
 use super::Bounds;
-use super::near_chance::honest_near_chance;
-use super::parameter_grid::{Landscape, Place, TaskLandscape};
-use super::query::Asked;
+use super::near_chance::calibrated_near_chance;
+use super::parameter_grid::{GridCell, ParameterGrid, TaskGrid};
+use super::query::PointQuery;
 use super::totals::is_known;
 
 pub use self::figure::{projection_figure, surface_figure};
@@ -19,24 +19,24 @@ pub use self::findings::{projection_finding, surface_finding, surface_range};
 
 /// One task along the chosen parameters.
 #[derive(Debug, Clone, Serialize)]
-pub struct View {
+pub struct AccuracyGrid {
     /// The task.
     pub task: String,
     /// One parameter or two, the horizontal one first.
-    pub axes: Vec<ViewAxis>,
+    pub axes: Vec<AccuracyGridAxis>,
     /// Other parameters that vary and are pooled.
     pub pooled: Vec<String>,
     /// Those of them that change along the axes too, so that what is seen may be theirs.
     pub mixed: Vec<String>,
     /// What was found, by evaluation and place.
-    pub cells: Vec<ViewCell>,
+    pub cells: Vec<AccuracyGridCell>,
     /// The estimator.
     pub mode: &'static str,
 }
 
 /// A parameter along which one looks.
 #[derive(Debug, Clone, Serialize)]
-pub struct ViewAxis {
+pub struct AccuracyGridAxis {
     /// The parameter.
     pub parameter: String,
     /// Its values, in ascending order; words in the order of their task.
@@ -48,7 +48,7 @@ pub struct ViewAxis {
 
 /// One evaluation at one place.
 #[derive(Debug, Clone, Serialize)]
-pub struct ViewCell {
+pub struct AccuracyGridCell {
     /// The evaluation.
     #[serde(flatten)]
     pub eval: EvalInfo,
@@ -82,22 +82,24 @@ pub struct ViewCell {
     pub is_near_chance: bool,
 }
 
-impl View {
+impl AccuracyGrid {
     /// A place as a person reads it: `length=16 max_depth=2`.
     pub fn place(&self, places: &[usize]) -> String {
-        let one = |(axis, place): (&ViewAxis, &usize)| format!("{}={}", axis.parameter, axis.values[*place]);
+        let one = |(axis, place): (&AccuracyGridAxis, &usize)| {
+            format!("{}={}", axis.parameter, axis.values[*place])
+        };
         self.axes.iter().zip(places).map(one).collect::<Vec<_>>().join(" ")
     }
 
     /// The cells of each evaluation, in the order of their places.
-    pub fn by_eval(&self) -> Vec<&[ViewCell]> {
+    pub fn by_eval(&self) -> Vec<&[AccuracyGridCell]> {
         self.cells.chunk_by(|a, b| a.eval.eval_id == b.eval.eval_id).collect()
     }
 }
 
 /// Along which parameters one wants to look; those that vary most, where none is named.
 #[derive(Debug, Clone, Copy)]
-pub struct Along<'a> {
+pub struct AxisSelection<'a> {
     /// The horizontal parameter.
     pub x: Option<&'a str>,
     /// The vertical parameter, for a surface.
@@ -108,9 +110,9 @@ pub struct Along<'a> {
 
 /// The views of the tasks that have such parameters, and the tasks that have not.
 #[derive(Debug, Clone)]
-pub struct Views {
+pub struct AccuracyGrids {
     /// The tasks that have such parameters.
-    pub views: Vec<View>,
+    pub views: Vec<AccuracyGrid>,
     /// Tasks without a view, and why.
     pub without: Vec<(String, String)>,
 }
@@ -119,15 +121,15 @@ pub struct Views {
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
-pub async fn views(
+pub async fn accuracy_grids(
     db: &PointsDb,
-    asked: &Asked,
-    along: Along<'_>,
+    query: &PointQuery,
+    along: AxisSelection<'_>,
     estimator: Estimator,
-) -> Result<Views, PointsError> {
-    let landscape = Landscape::gather(db, asked).await?;
+) -> Result<AccuracyGrids, PointsError> {
+    let grid = ParameterGrid::load(db, query).await?;
     for name in [along.x, along.y].into_iter().flatten() {
-        landscape.check(name)?;
+        grid.check(name)?;
     }
     if along.is_surface && along.x.is_some() && along.x == along.y {
         let name = along.x.unwrap_or_default();
@@ -135,10 +137,10 @@ pub async fn views(
             "both parameters are `{name}`; a surface takes two, and `reasonscape analyze projection --x {name}` shows one"
         )));
     }
-    let mut found = Views { views: Vec::new(), without: Vec::new() };
-    for task in &landscape.tasks {
+    let mut found = AccuracyGrids { views: Vec::new(), without: Vec::new() };
+    for task in &grid.tasks {
         match axes(task, along) {
-            Ok(axes) => found.views.push(view(&landscape, task, &axes, estimator)?),
+            Ok(axes) => found.views.push(view(&grid, task, &axes, estimator)?),
             Err(reason) => found.without.push((task.task.clone(), reason)),
         }
     }
@@ -153,8 +155,8 @@ pub async fn views(
 }
 
 /// The places of the parameters to look along, or why there are none.
-fn axes(task: &TaskLandscape, along: Along<'_>) -> Result<Vec<usize>, String> {
-    let wanted = |name: &str| task.place_of(name).ok_or_else(|| format!("has no parameter `{name}`"));
+fn axes(task: &TaskGrid, along: AxisSelection<'_>) -> Result<Vec<usize>, String> {
+    let wanted = |name: &str| task.index_of(name).ok_or_else(|| format!("has no parameter `{name}`"));
     let varies = |place: &usize| task.parameters[*place].values.len() > 1;
     let mut chosen = [along.x.map(wanted).transpose()?, along.y.map(wanted).transpose()?];
     let needed = if along.is_surface { 2 } else { 1 };
@@ -172,20 +174,20 @@ fn axes(task: &TaskLandscape, along: Along<'_>) -> Result<Vec<usize>, String> {
 }
 
 fn view(
-    landscape: &Landscape,
-    task: &TaskLandscape,
+    grid: &ParameterGrid,
+    task: &TaskGrid,
     axes: &[usize],
     estimator: Estimator,
-) -> Result<View, PointsError> {
+) -> Result<AccuracyGrid, PointsError> {
     let names =
         |places: Vec<usize>| places.into_iter().map(|place| task.parameters[place].name.clone()).collect();
-    let cell = |((eval, places), place): ((usize, Vec<usize>), Place)| {
-        let eval = &landscape.evals[eval];
+    let cell = |((eval, places), place): ((usize, Vec<usize>), GridCell)| {
+        let eval = &grid.evals[eval];
         let at = axes.iter().zip(&places).map(|(axis, place)| {
             (task.parameters[*axis].name.clone(), task.parameters[*axis].values[*place].clone())
         });
         let counts = place.counts;
-        Ok(ViewCell {
+        Ok(AccuracyGridCell {
             eval: eval.info.clone(),
             label: eval.label.clone(),
             at: at.collect(),
@@ -197,18 +199,18 @@ fn view(
             truncation_known: eval.truncation_known,
             g: counts.g,
             estimate: estimator.estimate(&counts)?.into(),
-            is_near_chance: honest_near_chance(estimator.mode, &counts.counters()?, estimator.confidence)
+            is_near_chance: calibrated_near_chance(estimator.mode, &counts.counters()?, estimator.confidence)
                 .is_some(),
             places,
         })
     };
-    Ok(View {
+    Ok(AccuracyGrid {
         task: task.task.clone(),
         axes: axes
             .iter()
             .map(|axis| {
                 let spread = &task.parameters[*axis];
-                ViewAxis {
+                AccuracyGridAxis {
                     parameter: spread.name.clone(),
                     values: spread.values.clone(),
                     is_numeric: spread.is_numeric(),

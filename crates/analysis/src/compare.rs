@@ -12,8 +12,8 @@ use reasonscape_stats::power::{
 use reasonscape_stats::{Confidence, Mode, StatsError};
 use serde::{Serialize, Serializer};
 
-use super::labels::{evaluation, label};
-use super::query::Asked;
+use super::labels::{eval_label, find_eval};
+use super::query::PointQuery;
 
 /// Of tests at 5 %, those that find a difference where there is none.
 const LEVEL: f64 = 0.05;
@@ -126,7 +126,7 @@ pub fn p_value(p: f64) -> String {
 }
 
 /// `better`, `worse` or `cannot tell`.
-pub fn word(verdict: Verdict) -> &'static str {
+pub fn verdict_name(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
@@ -136,7 +136,7 @@ pub fn word(verdict: Verdict) -> &'static str {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 fn as_word<S: Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(word(*verdict))
+    serializer.serialize_str(verdict_name(*verdict))
 }
 
 /// Compares two evaluations, given by id, name or model, on the tests that both answered.
@@ -145,34 +145,34 @@ fn as_word<S: Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn compare(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     [a, b]: [&str; 2],
     mode: Mode,
 ) -> Result<Comparison, PointsError> {
-    let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], &asked.filter, mode).await?;
+    let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], &query.filter, mode).await?;
     if groups.is_empty() {
-        return Err(asked.nothing(db).await);
+        return Err(query.no_match_error(db).await);
     }
     let meant: Vec<&EvalInfo> = db
         .evals()
         .iter()
         .filter(|eval| groups.iter().any(|group| group.key[0].to_string() == eval.eval_id))
         .collect();
-    let (a, b) = (evaluation(&meant, a)?, evaluation(&meant, b)?);
+    let (a, b) = (find_eval(&meant, a)?, find_eval(&meant, b)?);
     if a.eval_id == b.eval_id {
         return Err(PointsError::Question(format!(
             "both are {} ({}); a comparison takes two evaluations",
             a.eval_id, a.name
         )));
     }
-    let labels = [a, b].map(|eval| label(db.evals(), eval));
+    let labels = [a, b].map(|eval| eval_label(db.evals(), eval));
     let answered = |eval: &EvalInfo| -> BTreeMap<String, u64> {
         let of_eval = groups.iter().filter(|group| group.key[0].to_string() == eval.eval_id);
         of_eval.map(|group| (group.key[1].to_string(), group.counts.n)).collect()
     };
     let (answered_a, answered_b) = (answered(a), answered(b));
     let paired: Vec<PairedTask> = db
-        .paired(&a.eval_id, &b.eval_id, &asked.filter.of_tests())
+        .paired(&a.eval_id, &b.eval_id, &query.filter.of_tests())
         .await?
         .into_iter()
         .filter(|task| task.pairs() > 0)
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_says_who_is_better_or_what_it_would_take() {
+    fn sentence_names_the_better_or_the_trials_needed() {
         assert_eq!(say(&found(23.4, 8.0)), "A is better than B by 23 ± 8");
         assert_eq!(say(&found(-23.4, 8.0)), "A is worse than B by 23 ± 8");
         // 400 pairs at a margin of twice the difference: 400 × (2.80 × 2 / 1.96)² = 3267, so 717 more for each of four.
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_trials_have_two_digits() {
+    fn rounds_trials_to_two_digits() {
         assert_eq!([1, 9, 41, 432, 1999, 12_345].map(rounded), [1, 9, 41, 440, 2000, 13_000]);
     }
 }

@@ -12,22 +12,22 @@ use reasonscape_stats::{Confidence, wilson};
 use serde::Serialize;
 
 pub use self::figure::compression_figure;
-use self::loops::Suspect;
+use self::loops::LoopCandidate;
 pub use self::loops::{LoopExample, LoopRule};
-pub use self::quartiles::Spread;
+pub use self::quartiles::QuartileSummary;
 use super::Bounds;
-use super::query::Asked;
+use super::query::PointQuery;
 use super::totals::is_known;
-use super::trials::{By, Watched, watched};
+use super::trials::{GroupBy, TrialGroup, load_trial_groups};
 
 /// Bytes of nothing after gzip: its header and its end. Nothing was weighed where there are no more.
-const EMPTY: u64 = 20;
+const EMPTY_GZIP_SIZE: u64 = 20;
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy)]
 pub struct CompressionOptions {
     /// What a row stands for.
-    pub by: By,
+    pub by: GroupBy,
     /// The level of confidence intervals.
     pub confidence: Confidence,
     /// Bits per token below which a long trial is a loop, instead of what the evaluation's answers suggest.
@@ -62,15 +62,15 @@ pub struct CompressionRow {
     /// Trials.
     pub n: u64,
     /// Correct answers.
-    pub correct: Ended,
+    pub correct: OutcomeStats,
     /// Incorrect answers.
-    pub incorrect: Ended,
+    pub incorrect: OutcomeStats,
     /// Truncated trials.
-    pub truncated: Ended,
+    pub truncated: OutcomeStats,
     /// Bits per token of right answers against wrong ones.
-    pub bits_effect: Option<Dominance>,
+    pub bits_effect: Option<EffectSize>,
     /// Compressed sizes of right answers against wrong ones.
-    pub size_effect: Option<Dominance>,
+    pub size_effect: Option<EffectSize>,
     /// Repetition loops.
     pub loops: Loops,
     /// What was found, in words.
@@ -79,20 +79,20 @@ pub struct CompressionRow {
 
 /// Trials that ended alike.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
-pub struct Ended {
+pub struct OutcomeStats {
     /// Trials.
     pub n: u64,
     /// Of these, trials whose tokens are known.
     pub with_bits: u64,
     /// Bits per token.
-    pub bits_per_token: Option<Spread>,
+    pub bits_per_token: Option<QuartileSummary>,
     /// Bytes after gzip.
-    pub compressed_size: Option<Spread>,
+    pub compressed_size: Option<QuartileSummary>,
 }
 
 /// How much larger the numbers of right answers tend to be than those of wrong ones.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Dominance {
+pub struct EffectSize {
     /// Cliff's delta.
     pub delta: f64,
     /// Lower end of the confidence interval.
@@ -115,7 +115,7 @@ pub struct Dominance {
     pub n_incorrect: usize,
 }
 
-impl From<Effect> for Dominance {
+impl From<Effect> for EffectSize {
     fn from(effect: Effect) -> Self {
         Self {
             delta: effect.delta,
@@ -152,7 +152,7 @@ pub struct Loops {
 
 /// One trial and what it weighs.
 #[derive(Debug, Clone, Copy)]
-struct Weighed {
+struct CompressedTrial {
     outcome: Outcome,
     size: u64,
     completion_tokens: Option<u64>,
@@ -160,7 +160,7 @@ struct Weighed {
     tokens: Option<f64>,
 }
 
-impl Weighed {
+impl CompressedTrial {
     fn bits(&self) -> Option<f64> {
         bits(self.size, self.tokens)
     }
@@ -172,7 +172,7 @@ impl Weighed {
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn compression(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     options: CompressionOptions,
 ) -> Result<Compression, PointsError> {
     let measures = [
@@ -182,65 +182,66 @@ pub async fn compression(
         Measure::AnswerChars,
         Measure::CompressedSize,
     ];
-    let watched = watched(db, asked, &measures, options.by).await?;
-    let mut of_evals: Vec<Vec<Watched>> = Vec::new();
-    for row in watched {
+    let groups = load_trial_groups(db, query, &measures, options.by).await?;
+    let mut of_evals: Vec<Vec<TrialGroup>> = Vec::new();
+    for row in groups {
         // The rows of an evaluation stand together.
         match of_evals.last_mut().filter(|rows| rows[0].eval.eval_id == row.eval.eval_id) {
             Some(rows) => rows.push(row),
             None => of_evals.push(vec![row]),
         }
     }
-    let found: Vec<(Vec<CompressionRow>, Vec<Suspect>)> =
-        of_evals.into_par_iter().map(|rows| of_eval(rows, options)).collect::<Result<_, PointsError>>()?;
+    let found: Vec<(Vec<CompressionRow>, Vec<LoopCandidate>)> =
+        of_evals.into_par_iter().map(|rows| eval_rows(rows, options)).collect::<Result<_, PointsError>>()?;
     let (rows, suspects): (Vec<_>, Vec<_>) = found.into_iter().unzip();
     let suspects = suspects.into_iter().flatten().collect();
-    let examples = loops::examples(db, asked, suspects, options.examples).await?;
+    let examples = loops::examples(db, query, suspects, options.examples).await?;
     Ok(Compression { rows: rows.into_iter().flatten().collect(), examples })
 }
 
 /// The rows of one evaluation, and of each the emptiest loop. Columns that were weighed are let go, since there may be
 /// millions of trials.
-fn of_eval(
-    mut watched: Vec<Watched>,
+fn eval_rows(
+    mut groups: Vec<TrialGroup>,
     options: CompressionOptions,
-) -> Result<(Vec<CompressionRow>, Vec<Suspect>), PointsError> {
-    let weighed: Vec<Vec<(String, Vec<Weighed>)>> = watched
+) -> Result<(Vec<CompressionRow>, Vec<LoopCandidate>), PointsError> {
+    let compressed: Vec<Vec<(String, Vec<CompressedTrial>)>> = groups
         .iter_mut()
         .map(|row| {
             let units = std::mem::take(&mut row.units).into_iter();
-            units.map(|unit| (unit.base_task.clone(), weigh(&unit))).collect()
+            units.map(|unit| (unit.base_task.clone(), measure_compression(&unit))).collect()
         })
         .collect();
-    let rule = LoopRule::of(weighed.iter().flatten().flat_map(|(_, trials)| trials), options.loop_bits);
-    let both = || watched.iter().zip(&weighed);
-    let suspects = both().filter_map(|(row, units)| loops::emptiest(row, units, rule)).collect();
+    let rule =
+        LoopRule::from_trials(compressed.iter().flatten().flat_map(|(_, trials)| trials), options.loop_bits);
+    let both = || groups.iter().zip(&compressed);
+    let suspects = both().filter_map(|(row, units)| loops::lowest_entropy_loop(row, units, rule)).collect();
     let rows = both().map(|(row, units)| self::row(row, units, rule, options.confidence));
     Ok((rows.collect::<Result<_, _>>()?, suspects))
 }
 
-fn weigh(unit: &Outcomes) -> Vec<Weighed> {
+fn measure_compression(unit: &Outcomes) -> Vec<CompressedTrial> {
     let tokens = unit.measure(Measure::CompletionTokens).zip(unit.measure(Measure::ReasoningTokens));
     let letters = unit.measure(Measure::ReasoningChars).zip(unit.measure(Measure::AnswerChars));
     let sizes = unit.status.iter().zip(unit.measure(Measure::CompressedSize));
     sizes
         .zip(tokens.zip(letters))
         .map(|((outcome, size), ((completion_tokens, reasoning_tokens), (thought, said)))| {
-            let text = Compressed {
+            let text = CompressedText {
                 size: size.unwrap_or(0),
                 completion_tokens,
                 reasoning_tokens,
                 reasoning_chars: thought.unwrap_or(0),
                 answer_chars: said.unwrap_or(0),
             };
-            Weighed { outcome: *outcome, size: text.size, completion_tokens, tokens: text.tokens() }
+            CompressedTrial { outcome: *outcome, size: text.size, completion_tokens, tokens: text.tokens() }
         })
         .collect()
 }
 
 /// How much is new in a token of a trial: the bits of what was compressed by its tokens, if these are known.
 pub fn bits_per_token(trial: &StoredTrial) -> Option<f64> {
-    let text = Compressed {
+    let text = CompressedText {
         size: trial.compressed_size,
         completion_tokens: trial.completion_tokens,
         reasoning_tokens: trial.reasoning_tokens,
@@ -255,7 +256,7 @@ fn bits(size: u64, tokens: Option<f64>) -> Option<f64> {
 }
 
 /// What is known of a text that was compressed: the reasoning, or the whole output where there is none.
-struct Compressed {
+struct CompressedText {
     size: u64,
     completion_tokens: Option<u64>,
     reasoning_tokens: Option<u64>,
@@ -263,7 +264,7 @@ struct Compressed {
     answer_chars: u64,
 }
 
-impl Compressed {
+impl CompressedText {
     /// Tokens of the same text.
     ///
     /// Where nobody counted the tokens of the reasoning, it has its share of the completion's by characters. Reasoning
@@ -277,48 +278,49 @@ impl Compressed {
         } else {
             self.completion_tokens.map(|tokens| tokens.saturating_sub(reasoning.unwrap_or(0)) as f64)
         };
-        tokens.filter(|tokens| *tokens > 0.0 && self.size > EMPTY)
+        tokens.filter(|tokens| *tokens > 0.0 && self.size > EMPTY_GZIP_SIZE)
     }
 }
 
 fn row(
-    watched: &Watched,
-    units: &[(String, Vec<Weighed>)],
+    group: &TrialGroup,
+    units: &[(String, Vec<CompressedTrial>)],
     rule: LoopRule,
     confidence: Confidence,
 ) -> Result<CompressionRow, PointsError> {
     let trials = || units.iter().flat_map(|(_, trials)| trials);
-    let sample =
-        |outcome: Outcome, value: fn(&Weighed) -> Option<f64>| -> Result<Option<Sample>, PointsError> {
-            let alike = trials().filter(|trial| trial.outcome == outcome);
-            let values: Vec<f64> = alike.filter_map(value).collect();
-            Ok(if values.is_empty() { None } else { Some(Sample::new(values)?) })
-        };
+    let sample = |outcome: Outcome,
+                  value: fn(&CompressedTrial) -> Option<f64>|
+     -> Result<Option<Sample>, PointsError> {
+        let alike = trials().filter(|trial| trial.outcome == outcome);
+        let values: Vec<f64> = alike.filter_map(value).collect();
+        Ok(if values.is_empty() { None } else { Some(Sample::new(values)?) })
+    };
     let mut ended = Vec::new();
     let mut samples = Vec::new();
     for outcome in [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated] {
-        let bits = sample(outcome, Weighed::bits)?;
+        let bits = sample(outcome, CompressedTrial::bits)?;
         let sizes = sample(outcome, |trial| Some(trial.size as f64))?;
-        ended.push(Ended {
+        ended.push(OutcomeStats {
             n: sizes.as_ref().map_or(0, Sample::len) as u64,
             with_bits: bits.as_ref().map_or(0, Sample::len) as u64,
-            bits_per_token: bits.as_ref().map(|sample| Spread::of(sample, confidence)),
-            compressed_size: sizes.as_ref().map(|sample| Spread::of(sample, confidence)),
+            bits_per_token: bits.as_ref().map(|sample| QuartileSummary::new(sample, confidence)),
+            compressed_size: sizes.as_ref().map(|sample| QuartileSummary::new(sample, confidence)),
         });
         samples.push((bits, sizes));
     }
     let effect = |right: Option<&Sample>, wrong: Option<&Sample>| {
-        Some(Dominance::from(right?.compared_with(wrong?, confidence)))
+        Some(EffectSize::from(right?.compared_with(wrong?, confidence)))
     };
     let [right, wrong, _] = &samples[..] else { unreachable!("three endings") };
     let of = ended.iter().map(|ended| ended.with_bits).sum::<u64>();
     let count = trials().filter(|trial| rule.is_loop(trial)).count() as u64;
     let share = wilson(count as f64, of as f64, confidence)?.into();
     let mut row = CompressionRow {
-        eval: watched.eval.clone(),
-        label: watched.label.clone(),
-        task: watched.task.clone(),
-        truncation_known: watched.truncation_known,
+        eval: group.eval.clone(),
+        label: group.label.clone(),
+        task: group.task.clone(),
+        truncation_known: group.truncation_known,
         n: trials().count() as u64,
         correct: ended[0],
         incorrect: ended[1],
@@ -328,7 +330,7 @@ fn row(
         loops: Loops { count, of, share, rule },
         finding: String::new(),
     };
-    row.finding = row.in_words();
+    row.finding = row.summary();
     Ok(row)
 }
 
@@ -341,7 +343,7 @@ impl CompressionRow {
         }
     }
 
-    fn in_words(&self) -> String {
+    fn summary(&self) -> String {
         if self.loops.of == 0 {
             return "cannot tell: no tokens were counted".to_owned();
         }

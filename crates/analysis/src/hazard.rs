@@ -10,21 +10,21 @@ use reasonscape_stats::survival::{Cause, Ending, Exposure, HazardBin, Lifetimes,
 use reasonscape_stats::{Confidence, Interval};
 use serde::Serialize;
 
-pub use self::change_point::Turn;
+pub use self::change_point::ChangePoint;
 pub use self::figure::{hazard_figure, histogram_figure};
 use super::Bounds;
-use super::query::Asked;
+use super::query::PointQuery;
 use super::totals::is_known;
-use super::trials::{By, Watched, doubling, watched};
+use super::trials::{GroupBy, TrialGroup, load_trial_groups, powers_of_two};
 
 /// Bins of one width that are worth looking at.
-const MOST_BINS: u64 = 1_000;
+const MAX_BINS: u64 = 1_000;
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy)]
 pub struct HazardOptions {
     /// What a row stands for.
-    pub by: By,
+    pub by: GroupBy,
     /// Tokens of a bin; without it each bin is twice as wide as the one before.
     pub width: Option<u64>,
     /// The level of confidence intervals.
@@ -56,21 +56,21 @@ pub struct HazardRow {
     /// Truncated trials, which are censored.
     pub censored: u64,
     /// Tokens after which half of the trials have answered.
-    pub median: ReachedAt,
+    pub median: TokenQuantile,
     /// Where thinking longer stops helping, if that is clear.
-    pub stops_helping: Option<Turn>,
+    pub stops_helping: Option<ChangePoint>,
     /// What was found, in words.
     pub finding: String,
     /// Bins of tokens.
     pub bins: Vec<Bin>,
     /// The share still thinking, the share that has answered right and that which has answered wrong, for pictures.
     #[serde(skip)]
-    pub curve: Vec<Moment>,
+    pub curve: Vec<CurvePoint>,
 }
 
 /// A number of tokens with its bounds; none where the data end before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct ReachedAt {
+pub struct TokenQuantile {
     /// Tokens.
     pub tokens: Option<u64>,
     /// Lower end of the confidence interval.
@@ -110,7 +110,7 @@ pub struct Bin {
 
 /// The curves at one number of tokens.
 #[derive(Debug, Clone, Copy)]
-pub struct Moment {
+pub struct CurvePoint {
     /// Tokens.
     pub tokens: u64,
     /// Proportion of trials without an answer so far.
@@ -127,28 +127,28 @@ pub struct Moment {
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn hazard(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     options: HazardOptions,
 ) -> Result<Vec<HazardRow>, PointsError> {
-    let watched = watched(db, asked, &[Measure::CompletionTokens], options.by).await?;
-    watched.into_par_iter().map(|watched| row(watched, options)).collect()
+    let groups = load_trial_groups(db, query, &[Measure::CompletionTokens], options.by).await?;
+    groups.into_par_iter().map(|group| row(group, options)).collect()
 }
 
-fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsError> {
+fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsError> {
     let trials: Vec<(u64, Ending)> =
-        watched.with_tokens().map(|(tokens, status, _)| (tokens, ending(status))).collect();
+        group.with_tokens().map(|(tokens, status, _)| (tokens, to_ending(status))).collect();
     let n = trials.len() as u64;
     let mut row = HazardRow {
         n,
-        without_tokens: watched.n() - n,
-        eval: watched.eval,
-        label: watched.label,
-        task: watched.task,
-        truncation_known: watched.truncation_known,
+        without_tokens: group.n() - n,
+        eval: group.eval,
+        label: group.label,
+        task: group.task,
+        truncation_known: group.truncation_known,
         correct: 0,
         incorrect: 0,
         censored: 0,
-        median: ReachedAt::default(),
+        median: TokenQuantile::default(),
         stops_helping: None,
         finding: String::new(),
         bins: Vec::new(),
@@ -156,8 +156,8 @@ fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsErro
     };
     if n > 0 {
         let lifetimes = Lifetimes::new(trials)?;
-        [row.correct, row.incorrect, row.censored] =
-            [Ending::Correct, Ending::Incorrect, Ending::Censored].map(|ending| lifetimes.count(ending));
+        [row.correct, row.incorrect, row.censored] = [Ending::Correct, Ending::Incorrect, Ending::Censored]
+            .map(|to_ending| lifetimes.count(to_ending));
         let ends = ends(lifetimes.longest(), options.width)?;
         let bins = lifetimes.hazards(&ends, Exposure::Everybody, options.confidence)?;
         let curve = lifetimes.survival(options.confidence);
@@ -170,7 +170,7 @@ fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsErro
         });
         let moment = |tokens| {
             let step = curve.at(tokens);
-            Moment {
+            CurvePoint {
                 tokens,
                 thinking: Interval { low: step.low, high: step.high, point: Some(step.share) },
                 correct: right(tokens),
@@ -178,21 +178,21 @@ fn row(watched: Watched, options: HazardOptions) -> Result<HazardRow, PointsErro
             }
         };
         let median = curve.median();
-        row.median = ReachedAt { tokens: median.tokens, low: median.low, high: median.high };
+        row.median = TokenQuantile { tokens: median.tokens, low: median.low, high: median.high };
         row.stops_helping = change_point::find(&bins, options.confidence)?;
         row.bins = bins
             .iter()
             // Bins before the first event say that nothing happened yet, which the first one of the others says too.
             .skip_while(|bin| bin.correct + bin.incorrect + bin.censored == 0)
-            .map(|bin| shown(bin, &moment(bin.up_to)))
+            .map(|bin| bin_with_curves(bin, &moment(bin.up_to)))
             .collect();
         row.curve = moments(&curve, lifetimes.longest()).into_iter().map(moment).collect();
     }
-    row.finding = row.in_words();
+    row.finding = row.summary();
     Ok(row)
 }
 
-fn ending(status: Outcome) -> Ending {
+fn to_ending(status: Outcome) -> Ending {
     match status {
         Outcome::Correct => Ending::Correct,
         Outcome::Incorrect => Ending::Incorrect,
@@ -202,12 +202,12 @@ fn ending(status: Outcome) -> Ending {
 
 /// The ends of bins. The last is the longest trial, so that a limit that cut trials off lies on the end of a bin.
 fn ends(longest: u64, width: Option<u64>) -> Result<Vec<u64>, PointsError> {
-    let Some(width) = width else { return Ok(doubling(longest)) };
+    let Some(width) = width else { return Ok(powers_of_two(longest)) };
     let longest = longest.max(1);
-    if longest / width > MOST_BINS {
+    if longest / width > MAX_BINS {
         return Err(PointsError::Question(format!(
-            "`--width {width}` makes more than {MOST_BINS} bins of up to {longest} tokens; give {} or more",
-            longest.div_ceil(MOST_BINS)
+            "`--width {width}` makes more than {MAX_BINS} bins of up to {longest} tokens; give {} or more",
+            longest.div_ceil(MAX_BINS)
         )));
     }
     let whole = (1..).map(|bin| bin * width);
@@ -216,9 +216,9 @@ fn ends(longest: u64, width: Option<u64>) -> Result<Vec<u64>, PointsError> {
 
 /// The token counts at which a picture of the curve has its corners.
 fn moments(curve: &SurvivalCurve, longest: u64) -> Vec<u64> {
-    const MOST: usize = 150;
+    const MAX: usize = 150;
     let steps = curve.steps();
-    let stride = steps.len().div_ceil(MOST).max(1);
+    let stride = steps.len().div_ceil(MAX).max(1);
     let mut moments: Vec<u64> = steps.iter().step_by(stride).map(|step| step.tokens).collect();
     moments.extend(steps.last().map(|step| step.tokens));
     moments.push(longest);
@@ -226,7 +226,7 @@ fn moments(curve: &SurvivalCurve, longest: u64) -> Vec<u64> {
     moments
 }
 
-fn shown(bin: &HazardBin, end: &Moment) -> Bin {
+fn bin_with_curves(bin: &HazardBin, end: &CurvePoint) -> Bin {
     Bin {
         above: bin.above,
         up_to: bin.up_to,
@@ -252,11 +252,11 @@ impl HazardRow {
         }
     }
 
-    fn in_words(&self) -> String {
+    fn summary(&self) -> String {
         let answers = self.correct + self.incorrect;
         let bins_with_answers = self.bins.iter().filter(|bin| bin.correct + bin.incorrect > 0).count();
         match &self.stops_helping {
-            Some(turn) => turn.in_words(),
+            Some(turn) => turn.summary(),
             None if self.n == 0 => "cannot tell: no tokens were counted".to_owned(),
             None if answers == 0 => format!("cannot tell: every trial was cut off ({})", self.n),
             None if bins_with_answers < 2 => {
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bins_double_or_keep_their_width_and_end_on_the_limit() {
+    fn bins_double_or_have_one_width_and_end_at_the_longest_trial() {
         assert_eq!(ends(10, None).unwrap(), [1, 2, 4, 8, 10]);
         assert_eq!(ends(8, None).unwrap(), [1, 2, 4, 8]);
         assert_eq!(ends(0, None).unwrap(), [1]);

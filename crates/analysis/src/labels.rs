@@ -3,25 +3,25 @@
 use reasonscape_points::{EvalInfo, PointsDb, PointsError};
 
 /// `a, b or c`, of many only the first.
-pub(crate) fn some_of(values: &[String]) -> String {
-    const MOST: usize = 12;
+pub(crate) fn join_alternatives(values: &[String]) -> String {
+    const MAX: usize = 12;
     match values {
         [] => String::new(),
         [one] => one.clone(),
-        few if few.len() <= MOST => {
+        few if few.len() <= MAX => {
             let (last, others) = few.split_last().expect("more than one");
             format!("{} or {last}", others.join(", "))
         }
-        many => format!("{} or one of {} more", many[..MOST].join(", "), many.len() - MOST),
+        many => format!("{} or one of {} more", many[..MAX].join(", "), many.len() - MAX),
     }
 }
 
 /// Names, of many only the first.
-pub fn some(names: &[String]) -> String {
-    const MOST: usize = 5;
-    match names.len().saturating_sub(MOST) {
+pub fn join_truncated(names: &[String]) -> String {
+    const MAX: usize = 5;
+    match names.len().saturating_sub(MAX) {
         0 => names.join(", "),
-        more => format!("{} and {more} more", names[..MOST].join(", ")),
+        more => format!("{} and {more} more", names[..MAX].join(", ")),
     }
 }
 
@@ -31,7 +31,7 @@ pub fn truncation_note(db: &PointsDb) -> Option<String> {
         .evals()
         .iter()
         .filter(|eval| db.truncation_unknown().contains(&eval.eval_id))
-        .map(|eval| label(db.evals(), eval))
+        .map(|eval| eval_label(db.evals(), eval))
         .collect();
     (!unknown.is_empty()).then(|| {
         format!(
@@ -43,7 +43,7 @@ pub fn truncation_note(db: &PointsDb) -> Option<String> {
 }
 
 /// What a table calls an evaluation: its name, with its id where two have the same.
-pub fn label(evals: &[EvalInfo], eval: &EvalInfo) -> String {
+pub fn eval_label(evals: &[EvalInfo], eval: &EvalInfo) -> String {
     let is_alone = evals.iter().filter(|other| other.name == eval.name).count() == 1;
     if is_alone { eval.name.clone() } else { format!("{} ({})", eval.name, eval.eval_id) }
 }
@@ -52,7 +52,7 @@ pub fn label(evals: &[EvalInfo], eval: &EvalInfo) -> String {
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
-pub fn evaluation<'a>(evals: &[&'a EvalInfo], name: &str) -> Result<&'a EvalInfo, PointsError> {
+pub fn find_eval<'a>(evals: &[&'a EvalInfo], name: &str) -> Result<&'a EvalInfo, PointsError> {
     if let Some(eval) = evals.iter().find(|eval| eval.eval_id == name) {
         return Ok(eval);
     }
@@ -62,7 +62,7 @@ pub fn evaluation<'a>(evals: &[&'a EvalInfo], name: &str) -> Result<&'a EvalInfo
         let one = |eval: &&EvalInfo| {
             format!("{} ({}, {}, {})", eval.eval_id, eval.name, eval.template, eval.sampler)
         };
-        some_of(&evals.iter().map(one).collect::<Vec<_>>())
+        join_alternatives(&evals.iter().map(one).collect::<Vec<_>>())
     };
     match called.as_slice() {
         [eval] => Ok(eval),

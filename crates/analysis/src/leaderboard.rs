@@ -7,10 +7,10 @@ use reasonscape_stats::score::{Band, Bootstrap, TaskBounds, ranks, reason_scores
 use reasonscape_stats::{Confidence, Event, Mode};
 use serde::Serialize;
 
-use super::query::Asked;
+use super::query::PointQuery;
 use super::summaries::truncation_rate;
-use super::totals::{Counted, CountedEval, is_known, truncation_is_known};
-use super::{Score, honest_near_chance};
+use super::totals::{EvalTotals, SuiteTotals, is_known, truncation_is_known};
+use super::{Score, calibrated_near_chance};
 
 /// A leaderboard and what has to be said beside it.
 #[derive(Debug)]
@@ -157,9 +157,9 @@ impl Leaderboard {
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
-pub async fn leaderboard(db: &PointsDb, asked: &Asked, mode: Mode) -> Result<Leaderboard, PointsError> {
-    let counted = Counted::gather(db, asked).await?;
-    let (scored, unscored): (Vec<&CountedEval>, Vec<&CountedEval>) =
+pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Result<Leaderboard, PointsError> {
+    let counted = SuiteTotals::load(db, query).await?;
+    let (scored, unscored): (Vec<&EvalTotals>, Vec<&EvalTotals>) =
         counted.evals.iter().partition(|eval| eval.with_trials().next().is_some());
     let mut near_chance: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut tasks = Vec::new();
@@ -216,7 +216,7 @@ pub async fn leaderboard(db: &PointsDb, asked: &Asked, mode: Mode) -> Result<Lea
 
 /// The bounds of each task that has trials; remembers where they are too narrow.
 fn task_scores(
-    eval: &CountedEval,
+    eval: &EvalTotals,
     mode: Mode,
     near_chance: &mut BTreeMap<String, Vec<String>>,
 ) -> Result<BTreeMap<String, TaskScore>, PointsError> {
@@ -224,7 +224,7 @@ fn task_scores(
         .map(|(name, task)| {
             let counters = task.counts.counters()?;
             let bounds = TaskBounds::from(mode.estimate(&counters, Confidence::P95));
-            if honest_near_chance(mode, &counters, Confidence::P95).is_some() {
+            if calibrated_near_chance(mode, &counters, Confidence::P95).is_some() {
                 near_chance.entry(name.clone()).or_default().push(eval.label.clone());
             }
             let counts = task.counts;

@@ -39,36 +39,39 @@ use reasonscape_stats::score::ReasonScore;
 use serde::Serialize;
 
 pub use self::accuracy_by_parameter::{
-    Along, View, ViewAxis, ViewCell, Views, projection_figure, projection_finding, surface_figure,
-    surface_finding, surface_range, views,
+    AccuracyGrid, AccuracyGridAxis, AccuracyGridCell, AccuracyGrids, AxisSelection, accuracy_grids,
+    projection_figure, projection_finding, surface_figure, surface_finding, surface_range,
 };
-pub use self::compare::{Comparison, ScoreGap, TaskComparison, compare, p_value, word};
+pub use self::compare::{Comparison, ScoreGap, TaskComparison, compare, p_value, verdict_name};
 pub use self::compression::{
-    Compression, CompressionOptions, CompressionRow, Dominance, Ended, LoopExample, LoopRule, Loops, Spread,
-    bits_per_token, compression, compression_figure,
+    Compression, CompressionOptions, CompressionRow, EffectSize, LoopExample, LoopRule, Loops, OutcomeStats,
+    QuartileSummary, bits_per_token, compression, compression_figure,
 };
 pub use self::error::AnalysisError;
 pub use self::hazard::{
-    Bin, HazardOptions, HazardRow, Moment, ReachedAt, Turn, hazard, hazard_figure, histogram_figure,
+    Bin, ChangePoint, CurvePoint, HazardOptions, HazardRow, TokenQuantile, hazard, hazard_figure,
+    histogram_figure,
 };
-pub use self::labels::{evaluation, label, some, truncation_note};
+pub use self::labels::{eval_label, find_eval, join_truncated, truncation_note};
 pub use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard};
 pub use self::modes::{ModesRow, modes};
-pub use self::near_chance::honest_near_chance;
-pub use self::pairwise::{Contestant, Pairwise, pairwise};
+pub use self::near_chance::calibrated_near_chance;
+pub use self::pairwise::{Pairwise, RatedModel, pairwise};
 pub use self::parameter_grid::{Parameter, TaskParameters, parameters};
-pub use self::query::Asked;
-pub use self::similarity::{KinMerge, Kinship, LeftOut, Member, Nearest, cluster_figure, kinship};
+pub use self::query::PointQuery;
+pub use self::similarity::{
+    ClusterMerge, ExcludedEval, Member, ModelClusters, NearestModel, cluster_models, similarity_figure,
+};
 pub use self::spectrum::{PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure};
-pub use self::summaries::{
-    EvalSummary, PointSummary, TaskSummary, evals, points, tasks, telling_coordinates,
-};
-pub use self::surprisal::{Surprise, surprise};
+pub use self::summaries::{EvalSummary, PointSummary, TaskSummary, evals, points, tasks, varying_params};
+pub use self::surprisal::{LogprobStats, logprob_stats};
 pub use self::threshold::{
-    Fit, Frontier, FrontierRow, Frontiers, frontier_figure, frontier_lines, frontiers,
+    CurveFit, ThresholdCurve, ThresholdRow, Thresholds, threshold_figure, threshold_lines, thresholds,
 };
-pub use self::tokens::{Enough, Limited, Spent, TokensOptions, TokensRow, tokens, tokens_figure};
-pub use self::trials::By;
+pub use self::tokens::{
+    BudgetOutcome, SufficientBudget, TokenCost, TokensOptions, TokensRow, tokens, tokens_figure,
+};
+pub use self::trials::GroupBy;
 
 /// An interval as programs read it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

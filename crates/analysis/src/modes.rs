@@ -7,8 +7,8 @@ use reasonscape_stats::score::{Bootstrap, TaskBounds, reason_scores};
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
-use super::query::Asked;
-use super::totals::Counted;
+use super::query::PointQuery;
+use super::totals::SuiteTotals;
 use super::{Bounds, Score};
 
 /// One evaluation by each of the modes.
@@ -32,8 +32,8 @@ pub struct ModesRow {
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
-pub async fn modes(db: &PointsDb, asked: &Asked, modes: &[Mode]) -> Result<Vec<ModesRow>, PointsError> {
-    let counted = Counted::gather(db, asked).await?;
+pub async fn modes(db: &PointsDb, query: &PointQuery, modes: &[Mode]) -> Result<Vec<ModesRow>, PointsError> {
+    let counted = SuiteTotals::load(db, query).await?;
     let mut rows: Vec<ModesRow> = Vec::new();
     // The intervals of each row, task by task, and of each task, mode by mode.
     let mut intervals: Vec<Vec<Vec<Interval>>> = Vec::new();

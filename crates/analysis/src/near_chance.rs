@@ -4,7 +4,7 @@ use reasonscape_stats::{Confidence, Counters, Event, Interval, Mode};
 
 /// The calibrated mode and its interval, where the interval that C gives is too narrow to believe: near chance, where it
 /// subtracts luck and keeps none of its spread.
-pub fn honest_near_chance(
+pub fn calibrated_near_chance(
     mode: Mode,
     counters: &Counters,
     confidence: Confidence,
@@ -13,6 +13,7 @@ pub fn honest_near_chance(
         return None;
     }
     let calibrated = Mode { event: Event::Calibrated, ..mode };
-    let (narrow, honest) = (mode.estimate(counters, confidence), calibrated.estimate(counters, confidence));
-    (narrow.margin() < 0.9 * honest.margin()).then_some((calibrated, honest))
+    let (narrow, calibrated_interval) =
+        (mode.estimate(counters, confidence), calibrated.estimate(counters, confidence));
+    (narrow.margin() < 0.9 * calibrated_interval.margin()).then_some((calibrated, calibrated_interval))
 }

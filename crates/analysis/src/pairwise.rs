@@ -6,9 +6,9 @@ use reasonscape_stats::pairwise::{Method, expected_wins, task_win_rates};
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
-use super::labels::some;
-use super::query::Asked;
-use super::totals::{Counted, CountedEval};
+use super::labels::join_truncated;
+use super::query::PointQuery;
+use super::totals::{EvalTotals, SuiteTotals};
 
 /// Everybody against everybody.
 #[derive(Debug, Clone, Serialize)]
@@ -20,7 +20,7 @@ pub struct Pairwise {
     /// The tasks that are compared, by name.
     pub tasks: Vec<String>,
     /// From the highest rating to the lowest.
-    pub evals: Vec<Contestant>,
+    pub evals: Vec<RatedModel>,
     /// How often the row beats the column, in the order of `evals`; null where they share no task, and for oneself.
     pub win_rates: Vec<Vec<Option<f64>>>,
     /// Whether the ratings are the maximum of their likelihood.
@@ -37,7 +37,7 @@ pub struct Pairwise {
 
 /// One of them.
 #[derive(Debug, Clone, Serialize)]
-pub struct Contestant {
+pub struct RatedModel {
     /// The evaluation.
     #[serde(flatten)]
     pub eval: EvalInfo,
@@ -104,7 +104,9 @@ impl Pairwise {
         let labels: Vec<String> = group.iter().map(|eval| eval.label.clone()).collect();
         match labels.as_slice() {
             [one] => format!("{one} {does} the others"),
-            several => format!("none of {} {} the others", some(several), does.replace("never ", "")),
+            several => {
+                format!("none of {} {} the others", join_truncated(several), does.replace("never ", ""))
+            }
         }
     }
 }
@@ -115,12 +117,12 @@ impl Pairwise {
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn pairwise(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     mode: Mode,
     method: Method,
 ) -> Result<Pairwise, PointsError> {
-    let counted = Counted::gather(db, asked).await?;
-    let (rated, unrated): (Vec<&CountedEval>, Vec<&CountedEval>) =
+    let counted = SuiteTotals::load(db, query).await?;
+    let (rated, unrated): (Vec<&EvalTotals>, Vec<&EvalTotals>) =
         counted.evals.iter().partition(|eval| eval.with_trials().next().is_some());
     let [_, _, ..] = rated.as_slice() else {
         return Err(PointsError::Question(
@@ -148,7 +150,7 @@ pub async fn pairwise(
     order.sort_by(|&a, &b| fitted.elo[b].total_cmp(&fitted.elo[a]).then(a.cmp(&b)));
     let contestant = |&place: &usize| {
         let elo = intervals.as_ref().map(|intervals| intervals.elo(place));
-        Contestant {
+        RatedModel {
             eval: rated[place].info.clone(),
             label: rated[place].label.clone(),
             expected_wins: wins[place],
@@ -184,7 +186,7 @@ pub async fn pairwise(
 }
 
 /// The interval of each task, none where there is no trial.
-fn shares(eval: &CountedEval, tasks: &[String], mode: Mode) -> Result<Vec<Option<Interval>>, PointsError> {
+fn shares(eval: &EvalTotals, tasks: &[String], mode: Mode) -> Result<Vec<Option<Interval>>, PointsError> {
     tasks
         .iter()
         .map(|task| match eval.tasks.get(task) {

@@ -9,22 +9,22 @@ use reasonscape_stats::Mode;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::labels::label;
-use super::query::Asked;
+use super::labels::eval_label;
+use super::query::PointQuery;
 use super::totals::truncation_is_known;
 
 /// What was counted at every point that is meant, task by task.
 #[derive(Debug)]
-pub(super) struct Landscape {
+pub(super) struct ParameterGrid {
     /// The evaluations that have a point, by model, template and sampler.
-    pub(super) evals: Vec<Named>,
+    pub(super) evals: Vec<LabeledEval>,
     /// Their tasks by name.
-    pub(super) tasks: Vec<TaskLandscape>,
+    pub(super) tasks: Vec<TaskGrid>,
 }
 
 /// An evaluation and what tables call it.
 #[derive(Debug, Clone)]
-pub(super) struct Named {
+pub(super) struct LabeledEval {
     pub(super) info: EvalInfo,
     pub(super) label: String,
     /// Whether it was written down which answers were cut off.
@@ -33,10 +33,10 @@ pub(super) struct Named {
 
 /// The points of one task.
 #[derive(Debug)]
-pub(super) struct TaskLandscape {
+pub(super) struct TaskGrid {
     pub(super) task: String,
     /// The parameters that its points have, those that vary most first.
-    pub(super) parameters: Vec<Spread>,
+    pub(super) parameters: Vec<ParamValues>,
     /// For each point its place on each of the parameters, where it has the parameter.
     points: Vec<Vec<Option<usize>>>,
     /// The evaluation, the point, and what was counted there.
@@ -45,7 +45,7 @@ pub(super) struct TaskLandscape {
 
 /// A parameter and the values that it takes.
 #[derive(Debug, Clone)]
-pub(super) struct Spread {
+pub(super) struct ParamValues {
     pub(super) name: String,
     /// In ascending order; words in the order of their task, the easiest first.
     pub(super) values: Vec<Value>,
@@ -53,8 +53,8 @@ pub(super) struct Spread {
     words: &'static [&'static str],
 }
 
-impl Spread {
-    fn place_of(&self, value: &Value) -> Option<usize> {
+impl ParamValues {
+    fn index_of(&self, value: &Value) -> Option<usize> {
         self.values.binary_search_by(|known| in_order(known, value, self.words)).ok()
     }
 
@@ -66,7 +66,7 @@ impl Spread {
 
 /// What was counted at one place along the chosen parameters.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Place {
+pub(super) struct GridCell {
     pub(super) points: u64,
     pub(super) counts: Counts,
 }
@@ -97,10 +97,10 @@ pub struct Parameter {
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
-pub async fn parameters(db: &PointsDb, asked: &Asked) -> Result<Vec<TaskParameters>, PointsError> {
-    let groups = db.aggregate(&[Column::BaseTask, Column::Params], &asked.filter, Mode::C_P).await?;
+pub async fn parameters(db: &PointsDb, query: &PointQuery) -> Result<Vec<TaskParameters>, PointsError> {
+    let groups = db.aggregate(&[Column::BaseTask, Column::Params], &query.filter, Mode::C_P).await?;
     if groups.is_empty() {
-        return Err(asked.nothing(db).await);
+        return Err(query.no_match_error(db).await);
     }
     let mut points: BTreeMap<String, Vec<BTreeMap<String, Value>>> = BTreeMap::new();
     for group in groups {
@@ -108,13 +108,13 @@ pub async fn parameters(db: &PointsDb, asked: &Asked) -> Result<Vec<TaskParamete
         points.entry(task.to_string()).or_default().push(read(&params.to_string()));
     }
     let mut manifolds: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for group in db.aggregate(&[Column::BaseTask, Column::Manifold], &asked.filter, Mode::C_P).await? {
+    for group in db.aggregate(&[Column::BaseTask, Column::Manifold], &query.filter, Mode::C_P).await? {
         if let [task, Value::Text(manifold)] = &group.key[..] {
             manifolds.entry(task.to_string()).or_default().push(manifold.clone());
         }
     }
     let of_task = |(task, points): (String, Vec<BTreeMap<String, Value>>)| TaskParameters {
-        parameters: spreads(&task, &points)
+        parameters: param_values(&task, &points)
             .into_iter()
             .filter(|spread| spread.values.len() > 1)
             .map(|spread| Parameter {
@@ -129,13 +129,13 @@ pub async fn parameters(db: &PointsDb, asked: &Asked) -> Result<Vec<TaskParamete
     Ok(points.into_iter().map(of_task).collect())
 }
 
-impl Landscape {
+impl ParameterGrid {
     /// Reads the points that are meant. It is an error if there are none.
-    pub(super) async fn gather(db: &PointsDb, asked: &Asked) -> Result<Self, PointsError> {
+    pub(super) async fn load(db: &PointsDb, query: &PointQuery) -> Result<Self, PointsError> {
         let columns = [Column::EvalId, Column::BaseTask, Column::Params];
-        let groups = db.aggregate(&columns, &asked.filter, Mode::C_P).await?;
+        let groups = db.aggregate(&columns, &query.filter, Mode::C_P).await?;
         if groups.is_empty() {
-            return Err(asked.nothing(db).await);
+            return Err(query.no_match_error(db).await);
         }
         let mut by_task: BTreeMap<String, Vec<(String, String, Counts)>> = BTreeMap::new();
         for group in groups {
@@ -144,20 +144,20 @@ impl Landscape {
             by_task.entry(task.to_string()).or_default().push(counted);
         }
         let meant: HashSet<&str> = by_task.values().flatten().map(|(id, ..)| id.as_str()).collect();
-        let evals: Vec<Named> = db
+        let evals: Vec<LabeledEval> = db
             .evals()
             .iter()
             .filter(|info| meant.contains(info.eval_id.as_str()))
-            .map(|info| Named {
+            .map(|info| LabeledEval {
                 info: info.clone(),
-                label: label(db.evals(), info),
+                label: eval_label(db.evals(), info),
                 truncation_known: truncation_is_known(db, [&info.eval_id]),
             })
             .collect();
         let places: HashMap<&str, usize> =
             evals.iter().enumerate().map(|(place, eval)| (eval.info.eval_id.as_str(), place)).collect();
         let tasks =
-            by_task.into_iter().map(|(task, counted)| TaskLandscape::new(task, counted, &places)).collect();
+            by_task.into_iter().map(|(task, counted)| TaskGrid::new(task, counted, &places)).collect();
         Ok(Self { evals, tasks })
     }
 
@@ -181,7 +181,7 @@ impl Landscape {
     }
 }
 
-impl TaskLandscape {
+impl TaskGrid {
     fn new(task: String, counted: Vec<(String, String, Counts)>, evals: &HashMap<&str, usize>) -> Self {
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut coordinates: Vec<BTreeMap<String, Value>> = Vec::new();
@@ -195,11 +195,11 @@ impl TaskLandscape {
             });
             rows.push((eval, point, counts));
         }
-        let parameters = spreads(&task, &coordinates);
+        let parameters = param_values(&task, &coordinates);
         let points = coordinates
             .iter()
             .map(|point| {
-                let place = |spread: &Spread| spread.place_of(point.get(&spread.name)?);
+                let place = |spread: &ParamValues| spread.index_of(point.get(&spread.name)?);
                 parameters.iter().map(place).collect()
             })
             .collect();
@@ -207,13 +207,13 @@ impl TaskLandscape {
     }
 
     /// The place of a parameter among those of the task.
-    pub(super) fn place_of(&self, name: &str) -> Option<usize> {
+    pub(super) fn index_of(&self, name: &str) -> Option<usize> {
         self.parameters.iter().position(|spread| spread.name == name)
     }
 
     /// What each evaluation has at each value of these parameters, everything else pooled: by evaluation and places.
-    pub(super) fn along(&self, axes: &[usize]) -> BTreeMap<(usize, Vec<usize>), Place> {
-        let mut sums: BTreeMap<(usize, Vec<usize>), Place> = BTreeMap::new();
+    pub(super) fn along(&self, axes: &[usize]) -> BTreeMap<(usize, Vec<usize>), GridCell> {
+        let mut sums: BTreeMap<(usize, Vec<usize>), GridCell> = BTreeMap::new();
         for (eval, point, counts) in &self.counted {
             let Some(places) = self.on(*point, axes) else { continue };
             let sum = sums.entry((*eval, places)).or_default();
@@ -270,13 +270,13 @@ fn read(params: &str) -> BTreeMap<String, Value> {
 }
 
 /// The parameters of some points, those with the most values first; of equals, in the order in which the task has them.
-fn spreads(task: &str, points: &[BTreeMap<String, Value>]) -> Vec<Spread> {
+fn param_values(task: &str, points: &[BTreeMap<String, Value>]) -> Vec<ParamValues> {
     let known = tasks::by_name(task).map_or(&[][..], |task| task.parameters());
     let mut values: BTreeMap<&String, Vec<Value>> = BTreeMap::new();
     for (name, value) in points.iter().flatten() {
         values.entry(name).or_default().push(value.clone());
     }
-    let mut spreads: Vec<Spread> = values
+    let mut param_values: Vec<ParamValues> = values
         .into_iter()
         .map(|(name, mut values)| {
             let words =
@@ -284,13 +284,13 @@ fn spreads(task: &str, points: &[BTreeMap<String, Value>]) -> Vec<Spread> {
             let words = if let Some(Range::Word { words, .. }) = words { words } else { &[] };
             values.sort_by(|a, b| in_order(a, b, words));
             values.dedup();
-            Spread { name: name.clone(), values, words }
+            ParamValues { name: name.clone(), values, words }
         })
         .collect();
-    let listed = |spread: &Spread| known.iter().position(|parameter| parameter.name == spread.name);
-    spreads
+    let listed = |spread: &ParamValues| known.iter().position(|parameter| parameter.name == spread.name);
+    param_values
         .sort_by_key(|spread| (std::cmp::Reverse(spread.values.len()), listed(spread).unwrap_or(usize::MAX)));
-    spreads
+    param_values
 }
 
 /// Numbers by size and before words, words in the order given and otherwise by the alphabet.
@@ -311,15 +311,15 @@ fn in_order(a: &Value, b: &Value, words: &[&str]) -> Ordering {
 mod tests {
     use super::*;
 
-    fn task(points: &[&str]) -> TaskLandscape {
+    fn task(points: &[&str]) -> TaskGrid {
         let evals = HashMap::from([("a", 0)]);
         let one = Counts { n: 10, n_e: 5, ..Counts::default() };
         let counted = points.iter().map(|params| ("a".to_owned(), (*params).to_owned(), one)).collect();
-        TaskLandscape::new("tables".to_owned(), counted, &evals)
+        TaskGrid::new("tables".to_owned(), counted, &evals)
     }
 
     #[test]
-    fn the_parameter_that_varies_most_is_first_and_of_equals_the_one_that_the_task_has_first() {
+    fn orders_parameters_by_number_of_values_then_task_order() {
         let found = task(&[
             r#"{"columns": 3, "filters": 1, "rows": 4, "operation": "sum"}"#,
             r#"{"columns": 5, "filters": 1, "rows": 4, "operation": "lookup"}"#,
@@ -332,14 +332,14 @@ mod tests {
     }
 
     #[test]
-    fn pooling_adds_up_and_says_what_goes_along() {
+    fn pooling_sums_counts_and_finds_confounded_parameters() {
         let crossed = task(&[
             r#"{"rows": 4, "columns": 3}"#,
             r#"{"rows": 4, "columns": 5}"#,
             r#"{"rows": 8, "columns": 3}"#,
             r#"{"rows": 8, "columns": 5}"#,
         ]);
-        let rows = crossed.place_of("rows").unwrap();
+        let rows = crossed.index_of("rows").unwrap();
         let sums = crossed.along(&[rows]);
         assert_eq!((sums.len(), sums[&(0, vec![1])].counts.n, sums[&(0, vec![1])].points), (2, 20, 2));
         assert_eq!((crossed.pooled(&[rows]).len(), crossed.mixed(&[rows])), (1, vec![]));

@@ -3,18 +3,18 @@
 use reasonscape_points::{Filter, PointsDb, PointsError, Value};
 use reasonscape_stats::Mode;
 
-use crate::labels::some_of;
+use crate::labels::join_alternatives;
 
 /// Which part of a study is meant.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
+pub struct PointQuery {
     /// The conditions that a point has to meet.
     pub filter: Filter,
     /// The filter as it was written, for errors.
     items: Vec<String>,
 }
 
-impl Asked {
+impl PointQuery {
     /// Reads conditions of the form `COLUMN=VALUE`.
     ///
     /// # Errors
@@ -29,13 +29,13 @@ impl Asked {
     }
 
     /// Says what there is, to whoever asked for something that is not there.
-    pub async fn nothing(&self, db: &PointsDb) -> PointsError {
+    pub async fn no_match_error(&self, db: &PointsDb) -> PointsError {
         let mut there = Vec::new();
         for item in &self.items {
             let name = item.split('=').next().unwrap_or_default().trim();
             match values(db, name).await {
                 Ok(values) if values.is_empty() => there.push(format!("no point has `{name}`")),
-                Ok(values) => there.push(format!("`{name}` is {}", some_of(&values))),
+                Ok(values) => there.push(format!("`{name}` is {}", join_alternatives(&values))),
                 Err(error) => return error,
             }
         }

@@ -22,16 +22,16 @@ use reasonscape_stats::Mode;
 use reasonscape_stats::pairwise::Method;
 use tokio::runtime::Handle;
 
-use self::selection::{MOST_ROWS, MOST_SIDES, Shown};
+use self::selection::{MAX_ROWS, MAX_SIDES, TopModels};
 use crate::error::AnalysisError;
 use crate::tables::{Cell, Table};
-use crate::{Asked, Leaderboard, ScoreRow, leaderboard, pairwise, truncation_note};
+use crate::{Leaderboard, PointQuery, ScoreRow, leaderboard, pairwise, truncation_note};
 
 pub use self::html::html;
 pub use self::markdown::markdown;
 
 /// Evaluations that stand side by side in a table, however few tasks there are.
-const MOST_ABREAST: usize = 8;
+const MAX_COLUMNS: usize = 8;
 
 /// A report, before it is written in one form or another.
 #[derive(Debug)]
@@ -78,23 +78,28 @@ impl Block {
 ///
 /// # Errors
 /// A [`AnalysisError`] when the study cannot be read or has nothing that matches.
-pub async fn report(db: &PointsDb, asked: &Asked, title: &str, mode: Mode) -> Result<Report, AnalysisError> {
-    let board = leaderboard(db, asked, mode).await?;
+pub async fn report(
+    db: &PointsDb,
+    query: &PointQuery,
+    title: &str,
+    mode: Mode,
+) -> Result<Report, AnalysisError> {
+    let board = leaderboard(db, query, mode).await?;
     if board.rows.is_empty() {
         return Err(AnalysisError::input(
             "no evaluation has a trial yet, so there is nothing to report; `reasonscape run` asks for them",
         ));
     }
-    let curves = Shown::curves(&board, asked);
-    let rows = Shown::rows(&board, asked);
+    let curves = TopModels::curves(&board, query);
+    let rows = TopModels::rows(&board, query);
     let runtime = Handle::current();
     // Parts that do not need each other are worked out side by side.
     let [found, head_to_head, landscapes, forensics] = std::thread::scope(|scope| {
         let found = scope.spawn(|| {
-            let blocks = runtime.block_on(findings::findings(db, asked, &board, mode))?;
+            let blocks = runtime.block_on(findings::findings(db, query, &board, mode))?;
             Ok(vec![Section { id: "findings", title: "Findings", blocks }])
         });
-        let head_to_head = scope.spawn(|| runtime.block_on(head_to_head(db, asked, &board, mode)));
+        let head_to_head = scope.spawn(|| runtime.block_on(head_to_head(db, query, &board, mode)));
         let landscapes =
             scope.spawn(|| runtime.block_on(parameter_curves::parameter_curves(db, [&curves, &rows], mode)));
         let forensics = scope.spawn(|| runtime.block_on(forensics::forensics(db, &curves, mode)));
@@ -104,7 +109,7 @@ pub async fn report(db: &PointsDb, asked: &Asked, title: &str, mode: Mode) -> Re
     sections.push(Section {
         id: "leaderboard",
         title: "Leaderboard",
-        blocks: standing(&board, truncation_note(db)),
+        blocks: leaderboard_blocks(&board, truncation_note(db)),
     });
     sections.push(Section { id: "tasks", title: "Task by task", blocks: task_by_task(&board) });
     sections.extend(head_to_head?);
@@ -120,8 +125,8 @@ pub async fn report(db: &PointsDb, asked: &Asked, title: &str, mode: Mode) -> Re
     let trials: u64 = board.rows.iter().flat_map(|row| row.tasks.values()).map(|task| task.n).sum();
     let summary = format!(
         "{} on {}, {trials} trials{}",
-        counted(board.rows.len(), "evaluation"),
-        counted(board.tasks.len(), "task"),
+        pluralize(board.rows.len(), "evaluation"),
+        pluralize(board.tasks.len(), "task"),
         provenance::when(sources),
     );
     Ok(Report { title: title.to_owned(), summary, sections })
@@ -137,24 +142,24 @@ fn joined(
 /// Everybody against everybody; nothing where there is one.
 async fn head_to_head(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     board: &Leaderboard,
     mode: Mode,
 ) -> Result<Vec<Section>, AnalysisError> {
     if board.rows.len() < 2 {
         return Ok(Vec::new());
     }
-    let games = pairwise(db, asked, mode, Method::Exact).await?;
+    let games = pairwise(db, query, mode, Method::Exact).await?;
     let mut blocks = vec![
         Block::text(
             "How often the model of the row would come out ahead of the model of the column, were a task drawn at random \
              and each accuracy drawn from what the data support. A half is a draw.",
         ),
-        Block::Figure(Box::new(figures::head_to_head(&games, MOST_SIDES))),
+        Block::Figure(Box::new(figures::head_to_head(&games, MAX_SIDES))),
     ];
-    if games.evals.len() > MOST_SIDES {
+    if games.evals.len() > MAX_SIDES {
         blocks.push(Block::Text(format!(
-            "Of {} evaluations, these are the {MOST_SIDES} with the highest rating. `reasonscape analyze pairwise STUDY \
+            "Of {} evaluations, these are the {MAX_SIDES} with the highest rating. `reasonscape analyze pairwise STUDY \
              --format csv` has the win rates of all.",
             games.evals.len()
         )));
@@ -167,7 +172,7 @@ async fn head_to_head(
 fn task_by_task(board: &Leaderboard) -> Vec<Block> {
     vec![
         Block::text("Accuracy on each task, with its 95 % interval; the darker, the more a model fails."),
-        Block::Figure(Box::new(figures::by_task(board, MOST_ROWS))),
+        Block::Figure(Box::new(figures::by_task(board, MAX_ROWS))),
         Block::Table(by_task(board)),
     ]
 }
@@ -181,12 +186,12 @@ fn if_any<T>(found: Result<T, PointsError>) -> Result<Option<T>, AnalysisError> 
     }
 }
 
-fn counted(number: usize, thing: &str) -> String {
+fn pluralize(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
 /// The leaderboard as a picture and as a table, with what has to be said beside it.
-fn standing(board: &Leaderboard, truncation: Option<String>) -> Vec<Block> {
+fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Block> {
     let mut table = Table::new(&[
         "rank",
         "name",
@@ -212,7 +217,7 @@ fn standing(board: &Leaderboard, truncation: Option<String>) -> Vec<Block> {
             Cell::Number(row.tasks.values().map(|task| task.n).sum::<u64>() as f64, 0),
         ]);
     }
-    let mut blocks = vec![Block::Figure(Box::new(figures::scores(board, MOST_ROWS))), Block::Table(table)];
+    let mut blocks = vec![Block::Figure(Box::new(figures::scores(board, MAX_ROWS))), Block::Table(table)];
     let mut remarks: Vec<String> = truncation.into_iter().collect();
     remarks.extend(board.remarks());
     if !remarks.is_empty() {
@@ -231,7 +236,7 @@ fn by_task(board: &Leaderboard) -> Table {
         None => Cell::Missing,
     };
     let labels = board.rows.iter().map(|row| row.label.as_str());
-    if board.rows.len() > board.tasks.len().max(MOST_ABREAST) {
+    if board.rows.len() > board.tasks.len().max(MAX_COLUMNS) {
         let columns: Vec<&str> = ["name"].into_iter().chain(board.tasks.iter().map(String::as_str)).collect();
         let mut table = Table::new(&columns);
         for row in &board.rows {

@@ -8,10 +8,10 @@ use reasonscape_stats::cluster::{Linkage, cluster, distance, noise_distance, sta
 use reasonscape_stats::{Confidence, chi_square};
 use serde::Serialize;
 
-use super::query::Asked;
-use super::totals::{Counted, CountedEval};
+use super::query::PointQuery;
+use super::totals::{EvalTotals, SuiteTotals};
 
-pub use self::figure::cluster_figure;
+pub use self::figure::similarity_figure;
 
 /// How often the profiles are drawn anew within their errors, to see which groups stay.
 const RESAMPLES: usize = 200;
@@ -19,15 +19,15 @@ const SEED: i128 = 42;
 
 /// Evaluations in groups.
 #[derive(Debug, Clone, Serialize)]
-pub struct Kinship {
+pub struct ModelClusters {
     /// What a profile has a number for.
     pub tasks: Vec<String>,
     /// The evaluations, kin beside each other.
     pub members: Vec<Member>,
     /// The merges, the nearest first.
-    pub merges: Vec<KinMerge>,
+    pub merges: Vec<ClusterMerge>,
     /// Evaluations that lack a task, and which.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<ExcludedEval>,
     /// Whether profiles are compared without their level.
     pub shape: bool,
     /// The estimator.
@@ -57,12 +57,12 @@ pub struct Member {
     /// Trials.
     pub n: u64,
     /// The evaluation whose profile is nearest.
-    pub nearest: Option<Nearest>,
+    pub nearest: Option<NearestModel>,
 }
 
 /// The next of kin.
 #[derive(Debug, Clone, Serialize)]
-pub struct Nearest {
+pub struct NearestModel {
     /// The id of the evaluation.
     pub eval_id: String,
     /// The name of the evaluation in tables.
@@ -76,7 +76,7 @@ pub struct Nearest {
 
 /// Two groups become one.
 #[derive(Debug, Clone, Serialize)]
-pub struct KinMerge {
+pub struct ClusterMerge {
     /// Ids of the one and of the other.
     pub a: Vec<String>,
     /// Ids of the other.
@@ -93,7 +93,7 @@ pub struct KinMerge {
 
 /// An evaluation that cannot be compared.
 #[derive(Debug, Clone, Serialize)]
-pub struct LeftOut {
+pub struct ExcludedEval {
     /// The id of the evaluation.
     pub eval_id: String,
     /// The name of the evaluation in tables.
@@ -105,7 +105,7 @@ pub struct LeftOut {
 
 /// What is known of one evaluation, a number and its error a task.
 struct Profile<'a> {
-    eval: &'a CountedEval,
+    eval: &'a EvalTotals,
     values: Vec<f64>,
     errors: Vec<f64>,
 }
@@ -114,14 +114,14 @@ struct Profile<'a> {
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
-pub async fn kinship(
+pub async fn cluster_models(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     estimator: Estimator,
     linkage: Linkage,
     shape: bool,
-) -> Result<Kinship, PointsError> {
-    let counted = Counted::gather(db, asked).await?;
+) -> Result<ModelClusters, PointsError> {
+    let counted = SuiteTotals::load(db, query).await?;
     let has_trials = |task: &&String| counted.evals.iter().any(|eval| trials(eval, task) > 0);
     let tasks: Vec<String> = counted.suite.keys().filter(has_trials).cloned().collect();
     if shape && tasks.len() < 2 {
@@ -134,7 +134,7 @@ pub async fn kinship(
     for eval in &counted.evals {
         match profile(eval, &tasks, estimator)? {
             Ok(profile) => profiles.push(if shape { without_level(profile) } else { profile }),
-            Err(lacks) => left_out.push(LeftOut {
+            Err(lacks) => left_out.push(ExcludedEval {
                 eval_id: eval.info.eval_id.clone(),
                 label: eval.label.clone(),
                 lacks,
@@ -154,13 +154,13 @@ pub async fn kinship(
     group(&profiles, tasks, left_out, linkage, estimator, shape)
 }
 
-fn trials(eval: &CountedEval, task: &str) -> u64 {
+fn trials(eval: &EvalTotals, task: &str) -> u64 {
     eval.tasks.get(task).map_or(0, |task| task.counts.n)
 }
 
 /// The profile of an evaluation, or the tasks of which nothing is known.
 fn profile<'a>(
-    eval: &'a CountedEval,
+    eval: &'a EvalTotals,
     tasks: &[String],
     estimator: Estimator,
 ) -> Result<Result<Profile<'a>, Vec<String>>, PointsError> {
@@ -195,11 +195,11 @@ fn without_level(mut profile: Profile<'_>) -> Profile<'_> {
 fn group(
     profiles: &[Profile<'_>],
     tasks: Vec<String>,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<ExcludedEval>,
     linkage: Linkage,
     estimator: Estimator,
     shape: bool,
-) -> Result<Kinship, PointsError> {
+) -> Result<ModelClusters, PointsError> {
     let values: Vec<&Vec<f64>> = profiles.iter().map(|profile| &profile.values).collect();
     let errors: Vec<&Vec<f64>> = profiles.iter().map(|profile| &profile.errors).collect();
     let tree = cluster(&values, linkage)?;
@@ -222,11 +222,11 @@ fn group(
         None => vec![id(&node)],
         Some(earlier) => groups[earlier].iter().map(id).collect(),
     };
-    let merges: Vec<KinMerge> = tree
+    let merges: Vec<ClusterMerge> = tree
         .merges()
         .iter()
         .zip(noise.iter().zip(shares))
-        .map(|(merge, (noise, stability))| KinMerge {
+        .map(|(merge, (noise, stability))| ClusterMerge {
             a: ids(merge.a),
             b: ids(merge.b),
             nodes: [merge.a, merge.b],
@@ -252,24 +252,24 @@ fn group(
         })
         .collect::<Result<Vec<Member>, PointsError>>()?;
     let (mode, confidence) = (estimator.mode.name(), estimator.confidence.level());
-    Ok(in_order(Kinship { tasks, members, merges, left_out, shape, mode, confidence }, &order))
+    Ok(in_order(ModelClusters { tasks, members, merges, left_out, shape, mode, confidence }, &order))
 }
 
 /// Puts the members into the order of the tree, and names them so in the merges.
-fn in_order(mut kinship: Kinship, order: &[usize]) -> Kinship {
+fn in_order(mut cluster_models: ModelClusters, order: &[usize]) -> ModelClusters {
     let mut place = vec![0; order.len()];
     for (to, from) in order.iter().enumerate() {
         place[*from] = to;
     }
-    for merge in &mut kinship.merges {
+    for merge in &mut cluster_models.merges {
         merge.nodes = merge.nodes.map(|node| place.get(node).copied().unwrap_or(node));
     }
-    kinship.members = order.iter().map(|leaf| kinship.members[*leaf].clone()).collect();
-    kinship
+    cluster_models.members = order.iter().map(|leaf| cluster_models.members[*leaf].clone()).collect();
+    cluster_models
 }
 
 /// The group of each leaf: groups merge as long as chance alone may have kept them, and all within them, apart.
-fn numbered(merges: &[KinMerge], groups: &[Vec<usize>], leaves: usize, order: &[usize]) -> Vec<usize> {
+fn numbered(merges: &[ClusterMerge], groups: &[Vec<usize>], leaves: usize, order: &[usize]) -> Vec<usize> {
     let mut is_one = vec![true; leaves];
     let mut first: Vec<usize> = (0..leaves).collect();
     for (merge, members) in merges.iter().zip(groups) {
@@ -290,7 +290,7 @@ fn numbered(merges: &[KinMerge], groups: &[Vec<usize>], leaves: usize, order: &[
     first.iter().map(|first| 1 + known.iter().position(|known| known == first).unwrap_or(0)).collect()
 }
 
-fn nearest(profiles: &[Profile<'_>], leaf: usize, margin: f64) -> Result<Option<Nearest>, PointsError> {
+fn nearest(profiles: &[Profile<'_>], leaf: usize, margin: f64) -> Result<Option<NearestModel>, PointsError> {
     let mut best: Option<(f64, usize)> = None;
     for other in (0..profiles.len()).filter(|other| *other != leaf) {
         let apart = distance(&profiles[leaf].values, &profiles[other].values)?;
@@ -300,7 +300,7 @@ fn nearest(profiles: &[Profile<'_>], leaf: usize, margin: f64) -> Result<Option<
     }
     let Some((apart, other)) = best else { return Ok(None) };
     let noise = noise_distance(&profiles[leaf].errors, &profiles[other].errors)?;
-    Ok(Some(Nearest {
+    Ok(Some(NearestModel {
         eval_id: profiles[other].eval.info.eval_id.clone(),
         label: profiles[other].eval.label.clone(),
         distance: apart,
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_margin_of_chance_is_that_of_chi_square() {
+    fn margin_of_chance_matches_chi_square() {
         // scipy.stats.chi2.ppf(0.95, degrees)
         for (degrees, quantile) in
             [(1, 3.841_458_820_694_124), (3, 7.814_727_903_251_179), (12, 21.026_069_817_483_07)]

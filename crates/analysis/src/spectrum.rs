@@ -12,7 +12,7 @@ use reasonscape_stats::Mode;
 use reasonscape_stats::spectrum::{PermutationTest, Population, SHORTEST};
 use serde::Serialize;
 
-use super::query::Asked;
+use super::query::PointQuery;
 
 pub use self::figure::spectrum_figure;
 
@@ -28,7 +28,7 @@ pub enum Series {
 }
 
 impl Series {
-    fn of(self, prompt: &str) -> Vec<f64> {
+    fn values(self, prompt: &str) -> Vec<f64> {
         match self {
             Self::Words => prompt.split_whitespace().map(|word| word.chars().count() as f64).collect(),
             Self::Classes => prompt.chars().map(class).collect(),
@@ -71,7 +71,7 @@ pub struct Sampling {
 #[derive(Debug, Clone)]
 pub struct Source<'a> {
     /// The points.
-    pub asked: &'a Asked,
+    pub query: &'a PointQuery,
     /// The global seed.
     pub seed: i64,
 }
@@ -121,7 +121,7 @@ pub struct PopulationSummary {
 }
 
 /// Fewer prompts than these on a side show only coarse differences.
-const FEW: usize = 20;
+const MIN_PROMPTS: usize = 20;
 
 /// Makes the prompts of both populations again and compares their spectra.
 ///
@@ -137,7 +137,7 @@ pub async fn spectra(
     let (population_b, b) = population(db, b, sampling).await?;
     let test = PermutationTest { permutations: sampling.permutations, ..PermutationTest::default() };
     let found = population_a.compare(&population_b, test)?;
-    let is_small = a.prompts.min(b.prompts) < FEW;
+    let is_small = a.prompts.min(b.prompts) < MIN_PROMPTS;
     Ok(Spectra {
         series: sampling.series,
         frequencies: population_a.frequencies(),
@@ -162,9 +162,9 @@ async fn population(
     source: Source<'_>,
     sampling: Sampling,
 ) -> Result<(Population, PopulationSummary), PointsError> {
-    let points = points(db, &source.asked.filter).await?;
+    let points = points(db, &source.query.filter).await?;
     if points.is_empty() {
-        return Err(source.asked.nothing(db).await);
+        return Err(source.query.no_match_error(db).await);
     }
     let (mut series, mut too_short, mut names) = (Vec::new(), 0, BTreeSet::new());
     for (name, params) in &points {
@@ -180,7 +180,7 @@ async fn population(
         let given = Json::parse(params).map_err(|error| refused(error.to_string()))?;
         let params = Params::new(task, &given).map_err(|error| refused(error.to_string()))?;
         for test in Tests::new(task, &params, source.seed).take(sampling.count) {
-            let one = sampling.series.of(&test.prompt);
+            let one = sampling.series.values(&test.prompt);
             if one.len() < SHORTEST {
                 too_short += 1;
             } else {
@@ -219,9 +219,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prompt_is_the_lengths_of_its_words_or_the_classes_of_its_characters() {
-        assert_eq!(Series::Words.of("Sum: 1 +\n größer"), [4.0, 1.0, 1.0, 6.0]);
-        assert_eq!(Series::Classes.of("Aß 7."), [2.0, 1.0, 0.0, 3.0, 4.0]);
-        assert!(Series::Words.of(" \n").is_empty());
+    fn series_are_word_lengths_or_character_classes() {
+        assert_eq!(Series::Words.values("Sum: 1 +\n größer"), [4.0, 1.0, 1.0, 6.0]);
+        assert_eq!(Series::Classes.values("Aß 7."), [2.0, 1.0, 0.0, 3.0, 4.0]);
+        assert!(Series::Words.values(" \n").is_empty());
     }
 }

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::Bounds;
-use super::labels::label;
-use super::query::Asked;
-use super::totals::{Counted, is_known, truncation_is_known};
+use super::labels::eval_label;
+use super::query::PointQuery;
+use super::totals::{SuiteTotals, is_known, truncation_is_known};
 
 /// An evaluation and how much of it there is.
 #[derive(Debug, Clone, Serialize)]
@@ -48,10 +48,10 @@ pub struct EvalSummary {
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn evals(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     estimator: Estimator,
 ) -> Result<Vec<EvalSummary>, PointsError> {
-    let counted = Counted::gather(db, asked).await?;
+    let counted = SuiteTotals::load(db, query).await?;
     counted
         .evals
         .into_iter()
@@ -118,11 +118,11 @@ pub struct TaskSummary {
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn tasks(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     estimator: Estimator,
 ) -> Result<Vec<TaskSummary>, PointsError> {
-    let counted = Counted::gather(db, asked).await?;
-    let points = db.aggregate(&[Column::BaseTask, Column::Params], &asked.filter, estimator).await?;
+    let counted = SuiteTotals::load(db, query).await?;
+    let points = db.aggregate(&[Column::BaseTask, Column::Params], &query.filter, estimator).await?;
     let mut points_of: BTreeMap<String, u64> = BTreeMap::new();
     for point in points {
         *points_of.entry(point.key[0].to_string()).or_default() += 1;
@@ -222,7 +222,7 @@ impl PointSummary {
 }
 
 /// The coordinates that differ between the points of a task, by task; all of them where there is one point only.
-pub fn telling_coordinates(points: &[PointSummary]) -> BTreeMap<&str, BTreeSet<&str>> {
+pub fn varying_params(points: &[PointSummary]) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut values: BTreeMap<&str, BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
     for point in points {
         let of_task = values.entry(&point.task).or_default();
@@ -246,15 +246,15 @@ pub fn telling_coordinates(points: &[PointSummary]) -> BTreeMap<&str, BTreeSet<&
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn points(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     estimator: Estimator,
 ) -> Result<Vec<PointSummary>, PointsError> {
-    let found = db.query_points(&asked.filter, estimator).await?;
+    let found = db.query_points(&query.filter, estimator).await?;
     if found.is_empty() {
-        return Err(asked.nothing(db).await);
+        return Err(query.no_match_error(db).await);
     }
     let labels: BTreeMap<&str, String> =
-        db.evals().iter().map(|eval| (eval.eval_id.as_str(), label(db.evals(), eval))).collect();
+        db.evals().iter().map(|eval| (eval.eval_id.as_str(), eval_label(db.evals(), eval))).collect();
     Ok(found
         .into_iter()
         .map(|point| PointSummary {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What the log-probabilities of a reply say.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Surprise {
+pub struct LogprobStats {
     /// Tokens whose probability is known.
     pub tokens: usize,
     /// Mean of `-log2 p`: 0 where the model was certain of every token.
@@ -16,7 +16,7 @@ pub struct Surprise {
 }
 
 /// What the log-probabilities of a reply say; `None` if there are none, or one that is none.
-pub fn surprise(said: &Said, answer: Option<&str>) -> Option<Surprise> {
+pub fn logprob_stats(said: &Said, answer: Option<&str>) -> Option<LogprobStats> {
     let tokens = said.logprobs.as_deref().filter(|tokens| !tokens.is_empty())?;
     let mut nats = 0.0;
     for token in tokens {
@@ -27,7 +27,7 @@ pub fn surprise(said: &Said, answer: Option<&str>) -> Option<Surprise> {
         nats -= token.logprob;
     }
     let pairs: Vec<(&str, f64)> = tokens.iter().map(|token| (token.token.as_str(), token.logprob)).collect();
-    Some(Surprise {
+    Some(LogprobStats {
         tokens: tokens.len(),
         bits_per_token: nats / tokens.len() as f64 / std::f64::consts::LN_2,
         answer_probability: answer.and_then(|answer| answer_probability(&pairs, answer)),
@@ -47,20 +47,22 @@ mod tests {
     }
 
     #[test]
-    fn halves_are_bits() {
+    fn probability_one_half_is_one_bit() {
         let (half, quarter) = (0.5_f64.ln(), 0.25_f64.ln());
-        let found =
-            surprise(&said(&[("The ", 0.0), ("answer ", half), ("4", quarter), ("2", half)]), Some("42"));
+        let found = logprob_stats(
+            &said(&[("The ", 0.0), ("answer ", half), ("4", quarter), ("2", half)]),
+            Some("42"),
+        );
         let found = found.unwrap();
         assert_eq!((found.tokens, found.bits_per_token), (4, 1.0));
         assert!((found.answer_probability.unwrap() - 0.125).abs() < 1e-15);
     }
 
     #[test]
-    fn what_is_no_probability_says_nothing() {
+    fn invalid_logprobs_give_none() {
         for wrong in [f64::NAN, f64::NEG_INFINITY, 0.1] {
-            assert_eq!(surprise(&said(&[("a", -1.0), ("b", wrong)]), None), None);
+            assert_eq!(logprob_stats(&said(&[("a", -1.0), ("b", wrong)]), None), None);
         }
-        assert_eq!(surprise(&said(&[]), None), None);
+        assert_eq!(logprob_stats(&said(&[]), None), None);
     }
 }

@@ -10,14 +10,14 @@ use reasonscape_stats::logistic::{Crossing, LackOfFit, LogisticFit, Row, Trend, 
 use reasonscape_stats::{Assumption, Event, Mode};
 use serde::Serialize;
 
-use super::parameter_grid::{Landscape, TaskLandscape};
-use super::query::Asked;
+use super::parameter_grid::{ParameterGrid, TaskGrid};
+use super::query::PointQuery;
 
-pub use self::figure::{frontier_figure, frontier_lines};
+pub use self::figure::{threshold_figure, threshold_lines};
 
 /// One evaluation on one task.
 #[derive(Debug, Clone, Serialize)]
-pub struct FrontierRow {
+pub struct ThresholdRow {
     /// The evaluation.
     #[serde(flatten)]
     pub eval: EvalInfo,
@@ -35,25 +35,26 @@ pub struct FrontierRow {
     /// Trials that the curve is fitted to.
     pub n: u64,
     /// The curve; none where there is nothing to fit one to.
-    pub curve: Option<Frontier>,
+    pub curve: Option<ThresholdCurve>,
     /// What it says, in words.
     pub finding: String,
     /// The estimator.
     pub mode: &'static str,
 }
 
-impl FrontierRow {
+impl ThresholdRow {
     /// Whether the curve crosses one half and fits, so that its numbers say it all.
     pub fn is_plain(&self) -> bool {
-        let is_plain =
-            |curve: &Frontier| curve.crossing == Crossing::Crosses && !curve.lack_of_fit.is_overdispersed;
+        let is_plain = |curve: &ThresholdCurve| {
+            curve.crossing == Crossing::Crosses && !curve.lack_of_fit.is_overdispersed
+        };
         self.curve.as_ref().is_some_and(is_plain)
     }
 }
 
 /// A fitted curve as programs read it.
 #[derive(Debug, Clone, Serialize)]
-pub struct Frontier {
+pub struct ThresholdCurve {
     /// Whether and how the curve crosses one half.
     #[serde(serialize_with = "as_word")]
     pub crossing: Crossing,
@@ -75,12 +76,12 @@ pub struct Frontier {
     /// Probability of so clear a slope by chance.
     pub slope_p: f64,
     /// How well the curve fits.
-    pub lack_of_fit: Fit,
+    pub lack_of_fit: CurveFit,
 }
 
 /// How well the curve fits, as programs read it.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Fit {
+pub struct CurveFit {
     /// Deviance.
     pub g2: f64,
     /// Pearson's statistic.
@@ -99,7 +100,7 @@ fn as_word<S: serde::Serializer>(word: &impl ToString, serializer: S) -> Result<
     serializer.serialize_str(&word.to_string().replace(' ', "_"))
 }
 
-impl From<LackOfFit> for Fit {
+impl From<LackOfFit> for CurveFit {
     fn from(fit: LackOfFit) -> Self {
         Self {
             g2: fit.g2,
@@ -112,7 +113,7 @@ impl From<LackOfFit> for Fit {
     }
 }
 
-impl From<LogisticFit> for Frontier {
+impl From<LogisticFit> for ThresholdCurve {
     fn from(fit: LogisticFit) -> Self {
         Self {
             crossing: fit.crossing,
@@ -131,9 +132,9 @@ impl From<LogisticFit> for Frontier {
 
 /// The frontiers, and the tasks that can have none.
 #[derive(Debug, Clone)]
-pub struct Frontiers {
+pub struct Thresholds {
     /// One row for each evaluation and task.
-    pub rows: Vec<FrontierRow>,
+    pub rows: Vec<ThresholdRow>,
     /// Tasks without a frontier, and why.
     pub without: Vec<(String, String)>,
 }
@@ -143,20 +144,20 @@ pub struct Frontiers {
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
-pub async fn frontiers(
+pub async fn thresholds(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     parameter: Option<&str>,
     estimator: Estimator,
-) -> Result<Frontiers, PointsError> {
-    let landscape = Landscape::gather(db, asked).await?;
+) -> Result<Thresholds, PointsError> {
+    let grid = ParameterGrid::load(db, query).await?;
     if let Some(name) = parameter {
-        landscape.check(name)?;
+        grid.check(name)?;
     }
-    let mut found = Frontiers { rows: Vec::new(), without: Vec::new() };
-    for task in &landscape.tasks {
+    let mut found = Thresholds { rows: Vec::new(), without: Vec::new() };
+    for task in &grid.tasks {
         match axis(task, parameter) {
-            Ok(axis) => found.rows.extend(of_task(&landscape, task, axis, estimator)),
+            Ok(axis) => found.rows.extend(of_task(&grid, task, axis, estimator)),
             Err(reason) => found.without.push((task.task.clone(), reason)),
         }
     }
@@ -170,7 +171,7 @@ pub async fn frontiers(
     Ok(found)
 }
 
-fn axis(task: &TaskLandscape, parameter: Option<&str>) -> Result<usize, String> {
+fn axis(task: &TaskGrid, parameter: Option<&str>) -> Result<usize, String> {
     let Some(name) = parameter else {
         let is_fit = |place: &usize| {
             let spread = &task.parameters[*place];
@@ -179,7 +180,7 @@ fn axis(task: &TaskLandscape, parameter: Option<&str>) -> Result<usize, String> 
         let place = (0..task.parameters.len()).find(is_fit);
         return place.ok_or_else(|| "has no numeric parameter that varies".to_owned());
     };
-    let place = task.place_of(name).ok_or_else(|| format!("has no parameter `{name}`"))?;
+    let place = task.index_of(name).ok_or_else(|| format!("has no parameter `{name}`"))?;
     if task.parameters[place].is_numeric() {
         Ok(place)
     } else {
@@ -187,12 +188,7 @@ fn axis(task: &TaskLandscape, parameter: Option<&str>) -> Result<usize, String> 
     }
 }
 
-fn of_task(
-    landscape: &Landscape,
-    task: &TaskLandscape,
-    axis: usize,
-    estimator: Estimator,
-) -> Vec<FrontierRow> {
+fn of_task(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Estimator) -> Vec<ThresholdRow> {
     let spread = &task.parameters[axis];
     let mixed: Vec<String> =
         task.mixed(&[axis]).into_iter().map(|place| task.parameters[place].name.clone()).collect();
@@ -210,20 +206,20 @@ fn of_task(
             let tested: Vec<f64> = rows.iter().map(|row| row.x).collect();
             let (curve, problem) = match fit(&rows, estimator.confidence) {
                 _ if tested.len() < 2 => (None, None),
-                Ok(fit) => (Some(Frontier::from(fit)), None),
+                Ok(fit) => (Some(ThresholdCurve::from(fit)), None),
                 Err(problem) => (None, Some(problem.to_string())),
             };
             let finding = match (&curve, problem) {
-                (Some(curve), _) => said(&spread.name, &tested, curve),
+                (Some(curve), _) => describe(&spread.name, &tested, curve),
                 (None, Some(problem)) => format!("cannot tell: {problem}"),
                 (None, None) => match tested.as_slice() {
                     [] => "cannot tell: no trial to count".to_owned(),
                     [only, ..] => format!("cannot tell: trials at {}={only} only", spread.name),
                 },
             };
-            FrontierRow {
-                eval: landscape.evals[eval].info.clone(),
-                label: landscape.evals[eval].label.clone(),
+            ThresholdRow {
+                eval: grid.evals[eval].info.clone(),
+                label: grid.evals[eval].label.clone(),
                 task: task.task.clone(),
                 parameter: spread.name.clone(),
                 mixed: mixed.clone(),
@@ -251,7 +247,7 @@ fn outcomes(x: f64, counts: &Counts, mode: Mode) -> Row {
 }
 
 /// What a curve says, in words.
-fn said(parameter: &str, tested: &[f64], curve: &Frontier) -> String {
+fn describe(parameter: &str, tested: &[f64], curve: &ThresholdCurve) -> String {
     let range = match tested {
         [first, .., last] => format!("{parameter} from {first} to {last}"),
         _ => parameter.to_owned(),

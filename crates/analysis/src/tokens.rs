@@ -12,18 +12,18 @@ use reasonscape_stats::survival::{Ending, Lifetimes};
 use serde::Serialize;
 
 pub use self::figure::tokens_figure;
-pub use self::token_cost::Spent;
-use super::hazard::ReachedAt;
-use super::query::Asked;
+pub use self::token_cost::TokenCost;
+use super::hazard::TokenQuantile;
+use super::query::PointQuery;
 use super::totals::is_known;
-use super::trials::{By, Watched, doubling, watched};
+use super::trials::{GroupBy, TrialGroup, load_trial_groups, powers_of_two};
 use super::{Bounds, in_percent};
 
 /// What is wanted.
 #[derive(Debug, Clone)]
 pub struct TokensOptions {
     /// What a row stands for.
-    pub by: By,
+    pub by: GroupBy,
     /// How accuracy is estimated.
     pub estimator: Estimator,
     /// The share of right answers that a smaller limit should keep.
@@ -55,18 +55,18 @@ pub struct TokensRow {
     /// The largest limit whose outcome is known exactly; none if every limit's is.
     pub exact_up_to: Option<u64>,
     /// As it was.
-    pub now: Option<Limited>,
+    pub now: Option<BudgetOutcome>,
     /// The smallest limit that keeps the wanted share of right answers.
-    pub enough: Option<Enough>,
+    pub enough: Option<SufficientBudget>,
     /// What was found, in words.
     pub finding: String,
     /// What each limit gives.
-    pub budgets: Vec<Limited>,
+    pub budgets: Vec<BudgetOutcome>,
 }
 
 /// What a limit gives.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Limited {
+pub struct BudgetOutcome {
     /// The token limit.
     pub budget: u64,
     /// Trials that were answered or truncated.
@@ -82,22 +82,22 @@ pub struct Limited {
     /// The accuracy.
     pub accuracy: Bounds,
     /// Tokens a trial.
-    pub mean_tokens: Spent,
+    pub mean_tokens: TokenCost,
     /// Tokens for each right answer; none without one.
-    pub tokens_per_correct: Option<Spent>,
+    pub tokens_per_correct: Option<TokenCost>,
     /// Whether it is known; otherwise it is the least that the limit would give.
     pub exact: bool,
 }
 
 /// A limit that is enough.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Enough {
+pub struct SufficientBudget {
     /// The share of right answers that it keeps.
     pub keep: f64,
     /// Tokens.
-    pub tokens: ReachedAt,
+    pub tokens: TokenQuantile,
     /// What it gives.
-    pub at: Limited,
+    pub at: BudgetOutcome,
 }
 
 /// What smaller limits would have given to the trials that are meant.
@@ -106,26 +106,24 @@ pub struct Enough {
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn tokens(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     options: &TokensOptions,
 ) -> Result<Vec<TokensRow>, PointsError> {
-    let watched = watched(db, asked, &[Measure::CompletionTokens], options.by).await?;
-    watched.into_par_iter().map(|watched| row(watched, options)).collect()
+    let groups = load_trial_groups(db, query, &[Measure::CompletionTokens], options.by).await?;
+    groups.into_par_iter().map(|group| row(group, options)).collect()
 }
 
-fn row(watched: Watched, options: &TokensOptions) -> Result<TokensRow, PointsError> {
-    let trials: Vec<BudgetTrial> = watched
-        .with_tokens()
-        .map(|(tokens, outcome, guess)| BudgetTrial { tokens, outcome, guess })
-        .collect();
+fn row(group: TrialGroup, options: &TokensOptions) -> Result<TokensRow, PointsError> {
+    let trials: Vec<BudgetTrial> =
+        group.with_tokens().map(|(tokens, outcome, guess)| BudgetTrial { tokens, outcome, guess }).collect();
     let n = trials.len() as u64;
     let mut row = TokensRow {
         n,
-        without_tokens: watched.n() - n,
-        eval: watched.eval,
-        label: watched.label,
-        task: watched.task,
-        truncation_known: watched.truncation_known,
+        without_tokens: group.n() - n,
+        eval: group.eval,
+        label: group.label,
+        task: group.task,
+        truncation_known: group.truncation_known,
         mode: options.estimator.mode.name(),
         exact_up_to: None,
         now: None,
@@ -135,32 +133,40 @@ fn row(watched: Watched, options: &TokensOptions) -> Result<TokensRow, PointsErr
     };
     if n > 0 {
         let budget = Budget::new(trials.iter().copied())?;
-        let limited = |limit: u64| limited(&budget, &trials, limit, options.estimator);
+        let limited = |limit: u64| budget_outcome(&budget, &trials, limit, options.estimator);
         row.exact_up_to = budget.exact_up_to();
         row.now = Some(limited(budget.longest()));
-        row.enough = enough(&trials, options.keep, options.estimator.confidence)?.map(|tokens| Enough {
-            keep: options.keep,
-            at: limited(tokens.tokens.unwrap_or(budget.longest())),
-            tokens,
+        row.enough = sufficient_budget(&trials, options.keep, options.estimator.confidence)?.map(|tokens| {
+            SufficientBudget {
+                keep: options.keep,
+                at: limited(tokens.tokens.unwrap_or(budget.longest())),
+                tokens,
+            }
         });
         let mut limits = options.budgets.clone();
         if limits.is_empty() {
             // Limits below the shortest trial give nothing, and one of them says so.
             let shortest = trials.iter().map(|trial| trial.tokens).min().unwrap_or(0);
-            limits = doubling(budget.longest()).into_iter().filter(|limit| 2 * limit > shortest).collect();
+            limits =
+                powers_of_two(budget.longest()).into_iter().filter(|limit| 2 * limit > shortest).collect();
         }
         limits.sort_unstable();
         limits.dedup();
         row.budgets = limits.into_iter().map(limited).collect();
     }
-    row.finding = row.in_words();
+    row.finding = row.summary();
     Ok(row)
 }
 
-fn limited(budget: &Budget, trials: &[BudgetTrial], limit: u64, estimator: Estimator) -> Limited {
+fn budget_outcome(
+    budget: &Budget,
+    trials: &[BudgetTrial],
+    limit: u64,
+    estimator: Estimator,
+) -> BudgetOutcome {
     let point = budget.at(limit);
-    let spending = token_cost::Spending::of(trials, limit);
-    Limited {
+    let totals = token_cost::TokenTotals::new(trials, limit);
+    BudgetOutcome {
         budget: limit,
         n: point.counters.n(),
         n_e: point.counters.n_e(),
@@ -168,26 +174,26 @@ fn limited(budget: &Budget, trials: &[BudgetTrial], limit: u64, estimator: Estim
         n_t: point.counters.n_t(),
         g: point.counters.g(),
         accuracy: estimator.mode.estimate(&point.counters, estimator.confidence).into(),
-        mean_tokens: spending.a_trial(estimator.confidence),
-        tokens_per_correct: spending.a_right_answer(estimator.confidence),
+        mean_tokens: totals.per_trial(estimator.confidence),
+        tokens_per_correct: totals.per_correct(estimator.confidence),
         exact: point.is_exact,
     }
 }
 
 /// The tokens by which this share of the right answers had come. Right answers were never cut off, so that it is a
 /// plain quantile of theirs.
-fn enough(
+fn sufficient_budget(
     trials: &[BudgetTrial],
     keep: f64,
     confidence: Confidence,
-) -> Result<Option<ReachedAt>, PointsError> {
+) -> Result<Option<TokenQuantile>, PointsError> {
     let right = trials.iter().filter(|trial| trial.outcome == Outcome::Correct);
     let right: Vec<(u64, Ending)> = right.map(|trial| (trial.tokens, Ending::Correct)).collect();
     if right.is_empty() {
         return Ok(None);
     }
     let found = Lifetimes::new(right)?.survival(confidence).quantile(keep)?;
-    Ok(Some(ReachedAt { tokens: found.tokens, low: found.low, high: found.high }))
+    Ok(Some(TokenQuantile { tokens: found.tokens, low: found.low, high: found.high }))
 }
 
 impl TokensRow {
@@ -199,9 +205,10 @@ impl TokensRow {
         }
     }
 
-    fn in_words(&self) -> String {
+    fn summary(&self) -> String {
         let Some(now) = &self.now else { return "cannot tell: no tokens were counted".to_owned() };
-        let Some(Enough { keep, tokens: ReachedAt { tokens: Some(tokens), low, high }, at }) = &self.enough
+        let Some(SufficientBudget { keep, tokens: TokenQuantile { tokens: Some(tokens), low, high }, at }) =
+            &self.enough
         else {
             return format!("cannot tell: no answer is right ({} trials)", self.n);
         };

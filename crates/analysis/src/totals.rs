@@ -5,46 +5,46 @@ use std::collections::BTreeMap;
 use reasonscape_points::{Column, Counts, EvalInfo, PointsDb, PointsError};
 use reasonscape_stats::Mode;
 
-use crate::labels::label;
-use crate::query::Asked;
+use crate::labels::eval_label;
+use crate::query::PointQuery;
 
 /// The counters of evaluations on the tasks of their suite.
 #[derive(Debug)]
-pub(super) struct Counted {
+pub(super) struct SuiteTotals {
     /// Evaluations that are meant, by model, template and sampler.
-    pub(super) evals: Vec<CountedEval>,
+    pub(super) evals: Vec<EvalTotals>,
     /// The tasks of the suite by name, with the number of their points: all that any evaluation of the study has.
     pub(super) suite: BTreeMap<String, u64>,
 }
 
 /// One evaluation.
 #[derive(Debug)]
-pub(super) struct CountedEval {
+pub(super) struct EvalTotals {
     pub(super) info: EvalInfo,
     /// What tables call it.
     pub(super) label: String,
     /// Its tasks by name, those without a trial among them.
-    pub(super) tasks: BTreeMap<String, CountedTask>,
+    pub(super) tasks: BTreeMap<String, TaskTotals>,
 }
 
 /// One evaluation on one task.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct CountedTask {
+pub(super) struct TaskTotals {
     pub(super) points: u64,
     pub(super) counts: Counts,
 }
 
-impl Counted {
+impl SuiteTotals {
     /// Adds up the points that are meant. It is an error if there are none.
-    pub(super) async fn gather(db: &PointsDb, asked: &Asked) -> Result<Self, PointsError> {
-        let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], &asked.filter, Mode::C_P).await?;
+    pub(super) async fn load(db: &PointsDb, query: &PointQuery) -> Result<Self, PointsError> {
+        let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], &query.filter, Mode::C_P).await?;
         if groups.is_empty() {
-            return Err(asked.nothing(db).await);
+            return Err(query.no_match_error(db).await);
         }
-        let mut of_evals: BTreeMap<String, BTreeMap<String, CountedTask>> = BTreeMap::new();
+        let mut of_evals: BTreeMap<String, BTreeMap<String, TaskTotals>> = BTreeMap::new();
         for group in groups {
             let [eval_id, task] = &group.key[..] else { unreachable!("grouped by two columns") };
-            let counted = CountedTask { points: group.points, counts: group.counts };
+            let counted = TaskTotals { points: group.points, counts: group.counts };
             of_evals.entry(eval_id.to_string()).or_default().insert(task.to_string(), counted);
         }
         let evals = db
@@ -52,11 +52,11 @@ impl Counted {
             .iter()
             .filter_map(|info| {
                 let tasks = of_evals.remove(&info.eval_id)?;
-                Some(CountedEval { info: info.clone(), label: label(db.evals(), info), tasks })
+                Some(EvalTotals { info: info.clone(), label: eval_label(db.evals(), info), tasks })
             })
             .collect();
         let points =
-            db.aggregate(&[Column::BaseTask, Column::Params], &asked.filter.of_tests(), Mode::C_P).await?;
+            db.aggregate(&[Column::BaseTask, Column::Params], &query.filter.of_tests(), Mode::C_P).await?;
         let mut suite: BTreeMap<String, u64> = BTreeMap::new();
         for point in points {
             *suite.entry(point.key[0].to_string()).or_default() += 1;
@@ -65,7 +65,7 @@ impl Counted {
     }
 }
 
-impl CountedEval {
+impl EvalTotals {
     /// Everything together.
     pub(super) fn total(&self) -> Counts {
         let mut total = Counts::default();
@@ -76,7 +76,7 @@ impl CountedEval {
     }
 
     /// The tasks that have a trial, by name.
-    pub(super) fn with_trials(&self) -> impl Iterator<Item = (&String, &CountedTask)> {
+    pub(super) fn with_trials(&self) -> impl Iterator<Item = (&String, &TaskTotals)> {
         self.tasks.iter().filter(|(_, task)| task.counts.n > 0)
     }
 
@@ -88,7 +88,7 @@ impl CountedEval {
 
     /// Points of its tasks that others have and it has not.
     pub(super) fn missing_points(&self, suite: &BTreeMap<String, u64>) -> u64 {
-        let missing = |(task, counted): (&String, &CountedTask)| {
+        let missing = |(task, counted): (&String, &TaskTotals)| {
             suite.get(task).map_or(0, |points| points.saturating_sub(counted.points))
         };
         self.tasks.iter().map(missing).sum()

@@ -3,12 +3,12 @@
 use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError};
 use reasonscape_stats::paired_bootstrap::Outcome;
 
-use super::query::Asked;
-use super::totals::{Counted, truncation_is_known};
+use super::query::PointQuery;
+use super::totals::{SuiteTotals, truncation_is_known};
 
 /// What a row of an analysis of trials stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum By {
+pub enum GroupBy {
     /// An evaluation, all its tasks together.
     Eval,
     /// An evaluation on one task.
@@ -18,7 +18,7 @@ pub enum By {
 
 /// The trials of one row; there is one at least.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct TrialGroup {
     pub(super) eval: EvalInfo,
     /// What tables call the evaluation.
     pub(super) label: String,
@@ -29,7 +29,7 @@ pub(super) struct Watched {
     pub(super) units: Vec<Outcomes>,
 }
 
-impl Watched {
+impl TrialGroup {
     pub(super) fn n(&self) -> u64 {
         self.units.iter().map(|unit| unit.len() as u64).sum()
     }
@@ -46,18 +46,18 @@ impl Watched {
 
 /// Reads the trials that are meant, by model, template, sampler and task. It is an error if no point is meant; what has
 /// no trial yet has no row.
-pub(super) async fn watched(
+pub(super) async fn load_trial_groups(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     measures: &[Measure],
-    by: By,
-) -> Result<Vec<Watched>, PointsError> {
-    let counted = Counted::gather(db, asked).await?;
-    let mut units = db.outcomes(&asked.filter, measures).await?;
+    by: GroupBy,
+) -> Result<Vec<TrialGroup>, PointsError> {
+    let counted = SuiteTotals::load(db, query).await?;
+    let mut units = db.outcomes(&query.filter, measures).await?;
     let mut rows = Vec::new();
     for eval in counted.evals {
         let of_eval: Vec<Outcomes> = units.extract_if(.., |unit| unit.eval_id == eval.info.eval_id).collect();
-        let row = |task: Option<String>, units: Vec<Outcomes>| Watched {
+        let row = |task: Option<String>, units: Vec<Outcomes>| TrialGroup {
             eval: eval.info.clone(),
             label: eval.label.clone(),
             task,
@@ -65,19 +65,19 @@ pub(super) async fn watched(
             units,
         };
         match by {
-            By::Task => {
+            GroupBy::Task => {
                 let tasks = of_eval.into_iter().map(|unit| row(Some(unit.base_task.clone()), vec![unit]));
                 rows.extend(tasks);
             }
-            By::Eval if of_eval.is_empty() => {}
-            By::Eval => rows.push(row(None, of_eval)),
+            GroupBy::Eval if of_eval.is_empty() => {}
+            GroupBy::Eval => rows.push(row(None, of_eval)),
         }
     }
     Ok(rows)
 }
 
 /// Powers of two below the longest trial, and the longest trial itself, so that a limit that cut trials off is the last.
-pub(super) fn doubling(longest: u64) -> Vec<u64> {
+pub(super) fn powers_of_two(longest: u64) -> Vec<u64> {
     let longest = longest.max(1);
     let powers = (0..62).map(|power| 1 << power);
     powers.take_while(|end| *end < longest).chain([longest]).collect()

@@ -3,21 +3,22 @@
 use reasonscape_figures::{Axis, Bounds as Ends, Cell, Figure, Heat, Layer, Panel, Point};
 use reasonscape_points::Value;
 
-use super::{View, ViewAxis, ViewCell};
+use super::{AccuracyGrid, AccuracyGridAxis, AccuracyGridCell};
 
 /// More panels than these cannot be read on one page.
-const MOST_PANELS: usize = 24;
+const MAX_PANELS: usize = 24;
 
 /// Values that grow by at least this factor from end to end are drawn by their logarithms.
 const WIDE: f64 = 20.0;
 
 /// One panel a task, one line with its band an evaluation.
-pub fn projection_figure(views: &[View], confidence: f64) -> Figure {
-    let panel = |view: &View| {
+pub fn projection_figure(views: &[AccuracyGrid], confidence: f64) -> Figure {
+    let panel = |view: &AccuracyGrid| {
         let (axis, places) = horizontal(&view.axes[0]);
         let mut panel = Panel::new(view.task.as_str(), axis, Axis::percent("accuracy"));
         for cells in view.by_eval() {
-            let point = |cell: &ViewCell| Some(between(places[cell.places[0]], cell, cell.estimate.point?));
+            let point =
+                |cell: &AccuracyGridCell| Some(between(places[cell.places[0]], cell, cell.estimate.point?));
             let points: Vec<Point> = cells.iter().filter_map(point).collect();
             if let Some(cell) = cells.first().filter(|_| !points.is_empty()) {
                 panel = panel.layer(Layer::line(cell.label.as_str(), points));
@@ -30,7 +31,7 @@ pub fn projection_figure(views: &[View], confidence: f64) -> Figure {
 }
 
 /// One panel an evaluation and task, coloured by accuracy.
-pub fn surface_figure(views: &[View], confidence: f64) -> Figure {
+pub fn surface_figure(views: &[AccuracyGrid], confidence: f64) -> Figure {
     let several_tasks = views.len() > 1;
     let panels: Vec<Panel> = views
         .iter()
@@ -51,7 +52,7 @@ pub fn surface_figure(views: &[View], confidence: f64) -> Figure {
 }
 
 /// The largest value of the vertical parameter is at the top, as on an axis.
-fn heat(x: &ViewAxis, y: &ViewAxis, cells: &[ViewCell]) -> Heat {
+fn heat(x: &AccuracyGridAxis, y: &AccuracyGridAxis, cells: &[AccuracyGridCell]) -> Heat {
     let mut table = vec![Cell::default(); x.values.len() * y.values.len()];
     for cell in cells.iter().filter(|cell| cell.estimate.point.is_some()) {
         let row = y.values.len() - 1 - cell.places[1];
@@ -72,12 +73,12 @@ fn heat(x: &ViewAxis, y: &ViewAxis, cells: &[ViewCell]) -> Heat {
     }
 }
 
-fn between(x: f64, cell: &ViewCell, y: f64) -> Point {
+fn between(x: f64, cell: &AccuracyGridCell, y: f64) -> Point {
     Point::between(x, y, cell.estimate.low, cell.estimate.high)
 }
 
 /// The axis of a parameter, and where each of its values stands on it.
-fn horizontal(axis: &ViewAxis) -> (Axis, Vec<f64>) {
+fn horizontal(axis: &AccuracyGridAxis) -> (Axis, Vec<f64>) {
     if !axis.is_numeric {
         let names = axis.values.iter().map(ToString::to_string);
         let places = (0..axis.values.len()).map(|place| place as f64).collect();
@@ -91,14 +92,14 @@ fn horizontal(axis: &ViewAxis) -> (Axis, Vec<f64>) {
 }
 
 /// The panels under a title, with what a reader has to know.
-fn described(title: &str, views: &[View], confidence: f64, mut panels: Vec<Panel>) -> Figure {
+fn described(title: &str, views: &[AccuracyGrid], confidence: f64, mut panels: Vec<Panel>) -> Figure {
     // Views of one task along different parameters are of the same trials.
     let is_one_task = views.windows(2).all(|pair| pair[0].task == pair[1].task);
     let counted = if is_one_task { &views[..views.len().min(1)] } else { views };
     let trials: u64 = counted.iter().flat_map(|view| &view.cells).map(|cell| cell.n).sum();
     let mode = views.first().map_or("", |view| view.mode);
-    let left_out = panels.len().saturating_sub(MOST_PANELS);
-    panels.truncate(MOST_PANELS);
+    let left_out = panels.len().saturating_sub(MAX_PANELS);
+    panels.truncate(MAX_PANELS);
     let title = match views {
         [view, ..] if is_one_task => {
             panels.iter_mut().filter(|panel| panel.title == view.task).for_each(|panel| panel.title.clear());

@@ -1,27 +1,27 @@
 //! What views show, in words.
 
-use super::{View, ViewCell};
-use crate::some;
+use super::{AccuracyGrid, AccuracyGridCell};
+use crate::join_truncated;
 
 /// From where to where an evaluation goes on a task, with both their names.
-pub fn surface_finding(view: &View, cells: &[ViewCell]) -> Option<String> {
+pub fn surface_finding(view: &AccuracyGrid, cells: &[AccuracyGridCell]) -> Option<String> {
     let label = &cells.first()?.label;
     Some(format!("{label} on {}: {}", view.task, surface_range(view, cells)?))
 }
 
 /// From where to where an evaluation goes, if its intervals tell any two places apart.
-pub fn surface_range(view: &View, cells: &[ViewCell]) -> Option<String> {
+pub fn surface_range(view: &AccuracyGrid, cells: &[AccuracyGridCell]) -> Option<String> {
     let known = || cells.iter().filter(|cell| cell.estimate.point.is_some());
     let best = known().max_by(|a, b| a.estimate.low.total_cmp(&b.estimate.low))?;
     let worst = known().min_by(|a, b| a.estimate.high.total_cmp(&b.estimate.high))?;
-    let said = |cell: &ViewCell| {
+    let said = |cell: &AccuracyGridCell| {
         format!("{:.2} ± {:.2} at {}", cell.estimate.center, cell.estimate.margin, view.place(&cell.places))
     };
     (best.estimate.low > worst.estimate.high).then(|| format!("from {} to {}", said(best), said(worst)))
 }
 
 /// Where evaluations stand at the last value as against the first.
-pub fn projection_finding(view: &View) -> Option<String> {
+pub fn projection_finding(view: &AccuracyGrid) -> Option<String> {
     let last = view.axes[0].values.len().checked_sub(1).filter(|last| *last > 0)?;
     let [mut lower, mut higher, mut unclear] = [Vec::new(), Vec::new(), Vec::new()];
     for cells in view.by_eval() {
@@ -40,7 +40,7 @@ pub fn projection_finding(view: &View) -> Option<String> {
         [("falls for", lower), ("rises for", higher), ("shows no clear change for", unclear)]
             .into_iter()
             .filter(|(_, names)| !names.is_empty())
-            .map(|(word, names)| format!("{word} {}", some(&names)))
+            .map(|(word, names)| format!("{word} {}", join_truncated(&names)))
             .collect();
     let ends = [view.place(&[0]), view.place(&[last])];
     (!parts.is_empty())

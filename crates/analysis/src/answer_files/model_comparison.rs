@@ -7,7 +7,7 @@ use reasonscape_stats::paired::Verdict;
 use serde::Serialize;
 
 use super::Model;
-use crate::word;
+use crate::verdict_name;
 
 /// Of tests at 5 %, those that find a difference where there is none.
 const LEVEL: f64 = 0.05;
@@ -53,7 +53,7 @@ pub fn differences(models: &[Model]) -> Result<Vec<Difference>, StatsError> {
                 sentence: sentence(labels, &paired, verdict),
                 a: a.name.clone(),
                 b: b.name.clone(),
-                verdict: word(verdict),
+                verdict: verdict_name(verdict),
                 paired,
                 p_adjusted,
             }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sentence_says_who_is_better_or_that_nobody_knows() {
+    fn sentence_names_the_better_or_a_tie() {
         let paired = Paired {
             tasks: 200,
             only_a: 0,

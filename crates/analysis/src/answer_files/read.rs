@@ -89,9 +89,9 @@ pub struct Example {
 }
 
 /// Bad lines that are shown; of more there is the number.
-const SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 /// More models than this are a field that names something else.
-const MOST_MODELS: usize = 1000;
+const MAX_MODELS: usize = 1000;
 
 #[derive(Debug, Default)]
 struct Bad {
@@ -224,7 +224,7 @@ impl Reading<'_> {
             part.lines += 1;
             if let Err(problem) = self.line(file, &block[from..end], &mut part) {
                 part.bad_count += 1;
-                if part.bad.len() < SHOWN {
+                if part.bad.len() < MAX_SHOWN {
                     part.bad.push((part.lines, problem));
                 }
             }
@@ -280,16 +280,16 @@ impl Reading<'_> {
                 Places { before: line, ..places }
             }));
         }
-        if self.results.models.len() > MOST_MODELS {
+        if self.results.models.len() > MAX_MODELS {
             return Err(AnalysisError::input(format_args!(
-                "`{}` names more than {MOST_MODELS} models; if `model` is something else there, name the right field \
+                "`{}` names more than {MAX_MODELS} models; if `model` is something else there, name the right field \
                  with `--map model=NAME`",
                 self.names[file]
             )));
         }
         self.bad.count += part.bad_count;
         for (place, problem) in part.bad {
-            if self.bad.shown.len() < SHOWN {
+            if self.bad.shown.len() < MAX_SHOWN {
                 self.bad.shown.push(format!(
                     "`{}` line {}: {problem}",
                     self.names[file],
@@ -320,12 +320,12 @@ impl Reading<'_> {
         for model in &self.results.models {
             let duplicates = model.summary.duplicates();
             again.count += duplicates.len() as u64;
-            for [place, first] in duplicates.into_iter().take(SHOWN) {
+            for [place, first] in duplicates.into_iter().take(MAX_SHOWN) {
                 let at = |place: usize| {
                     let (file, line) = model.place(place);
                     format!("`{}` line {line}", self.names[file])
                 };
-                if again.shown.len() < SHOWN {
+                if again.shown.len() < MAX_SHOWN {
                     again.shown.push(format!("{} has the id of {}", at(place), at(first)));
                 }
             }

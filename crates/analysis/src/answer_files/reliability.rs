@@ -4,7 +4,7 @@ use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
 use reasonscape_stats::calibration::Bin;
 
 /// Panels that fit on a page.
-const MOST_PANELS: usize = 12;
+const MAX_PANELS: usize = 12;
 
 /// A panel a model: how often answers were right beside how probable they were said to be. On the diagonal both agree.
 pub fn reliability_figure(models: &[(String, Vec<Bin>)]) -> Figure {
@@ -14,7 +14,7 @@ pub fn reliability_figure(models: &[(String, Vec<Bin>)]) -> Figure {
     if models.len() > 1 {
         figure = figure.columns(2);
     }
-    for (name, bins) in models.iter().take(MOST_PANELS) {
+    for (name, bins) in models.iter().take(MAX_PANELS) {
         let seen = bins
             .iter()
             .map(|bin| Point::between(bin.confidence, bin.accuracy, bin.interval.low, bin.interval.high));
@@ -25,7 +25,7 @@ pub fn reliability_figure(models: &[(String, Vec<Bin>)]) -> Figure {
                 .layer(Layer::dots("answers in a bin", seen.collect())),
         );
     }
-    match models.len().saturating_sub(MOST_PANELS) {
+    match models.len().saturating_sub(MAX_PANELS) {
         0 => figure,
         more => figure.note(format!("{more} more models are not drawn.")),
     }

@@ -2,31 +2,35 @@
 
 use reasonscape_figures::{Axis, Figure, Layer, Panel, Summary};
 
-use super::{Compression, CompressionRow, Ended, Spread};
+use super::{Compression, CompressionRow, OutcomeStats, QuartileSummary};
 
 /// Panels that fit on a page.
-const MOST_PANELS: usize = 12;
+const MAX_PANELS: usize = 12;
 
 /// Evaluations that stand side by side in one panel.
-const MOST_PLACES: usize = 24;
+const MAX_BOXES: usize = 24;
 
 /// A panel for each evaluation, a place for each of its tasks, a box for each way to end; where tasks are taken
 /// together, one panel with a place for each evaluation.
-pub fn compression_figure(found: &Compression, measure: fn(&Ended) -> Option<Spread>, label: &str) -> Figure {
+pub fn compression_figure(
+    found: &Compression,
+    measure: fn(&OutcomeStats) -> Option<QuartileSummary>,
+    label: &str,
+) -> Figure {
     let trials: u64 = found.rows.iter().map(|row| row.n).sum();
     let mut figure = Figure::new(format!("How trials that end alike compress: {label}"))
         .subtitle(format!("{trials} trials; boxes from quartile to quartile, whiskers to the ends"));
     let left_out = if found.rows.iter().all(|row| row.task.is_none()) {
-        let rows = &found.rows[..found.rows.len().min(MOST_PLACES)];
+        let rows = &found.rows[..found.rows.len().min(MAX_BOXES)];
         figure = figure.panel(panel("", rows, |row| &row.label, measure, label));
         found.rows.len() - rows.len()
     } else {
         let panels: Vec<&[CompressionRow]> =
             found.rows.chunk_by(|a, b| a.eval.eval_id == b.eval.eval_id).collect();
-        for rows in panels.iter().take(MOST_PANELS) {
+        for rows in panels.iter().take(MAX_PANELS) {
             figure = figure.panel(panel(&rows[0].label, rows, task_of, measure, label));
         }
-        panels.len().saturating_sub(MOST_PANELS)
+        panels.len().saturating_sub(MAX_PANELS)
     };
     if left_out > 0 {
         figure = figure
@@ -40,12 +44,12 @@ fn panel(
     title: &str,
     rows: &[CompressionRow],
     place_of: fn(&CompressionRow) -> &str,
-    measure: fn(&Ended) -> Option<Spread>,
+    measure: fn(&OutcomeStats) -> Option<QuartileSummary>,
     label: &str,
 ) -> Panel {
     let mut panel = Panel::new(title, Axis::categories("", rows.iter().map(place_of)), Axis::linear(label));
     for (name, ended) in [
-        ("right", (|row| row.correct) as fn(&CompressionRow) -> Ended),
+        ("right", (|row| row.correct) as fn(&CompressionRow) -> OutcomeStats),
         ("wrong", |row| row.incorrect),
         ("cut off", |row| row.truncated),
     ] {

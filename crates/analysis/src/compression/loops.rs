@@ -8,17 +8,17 @@ use reasonscape_runner::cache::{Cache, CacheKey, EntryId};
 use reasonscape_stats::paired_bootstrap::Outcome;
 use serde::Serialize;
 
-use super::{Asked, Watched, Weighed};
+use super::{CompressedTrial, PointQuery, TrialGroup};
 
 /// Answers that an evaluation needs before they say what is usual for it.
-const ENOUGH: usize = 20;
+const MIN_ANSWERS: usize = 20;
 /// No trial is a loop with more bits per token than this. Prose has five to twelve; short texts have more, because gzip
 /// has nothing yet to refer to, so that short answers alone would call every long one a loop.
-const MOST_BITS: f64 = 2.0;
+const MAX_BITS: f64 = 2.0;
 /// A loop has this share of the bits that are usual, at most.
-const SHARE_OF_USUAL: f64 = 0.25;
+const FRACTION_OF_MEDIAN: f64 = 0.25;
 /// Shorter trials are no loops: gzip's header weighs too much, and a list may be as even.
-const LEAST_TOKENS: f64 = 256.0;
+const MIN_TOKENS: f64 = 256.0;
 
 /// What makes a trial a loop: few bits per token over many tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -33,23 +33,26 @@ pub struct LoopRule {
 
 impl LoopRule {
     /// A quarter of the median of the answers that an evaluation gave, right or wrong, since tokens differ between
-    /// models; never more than [`MOST_BITS`].
-    pub(super) fn of<'a>(trials: impl Iterator<Item = &'a Weighed>, given: Option<f64>) -> Self {
-        let rule = |bits_below, made_from| Self { bits_below, tokens_from: LEAST_TOKENS, made_from };
+    /// models; never more than [`MAX_BITS`].
+    pub(super) fn from_trials<'a>(
+        trials: impl Iterator<Item = &'a CompressedTrial>,
+        given: Option<f64>,
+    ) -> Self {
+        let rule = |bits_below, made_from| Self { bits_below, tokens_from: MIN_TOKENS, made_from };
         if let Some(bits) = given {
             return rule(bits, 0);
         }
         let answers = trials.filter(|trial| trial.outcome != Outcome::Truncated);
-        let mut bits: Vec<f64> = answers.filter_map(Weighed::bits).collect();
-        if bits.len() < ENOUGH {
-            return rule(MOST_BITS, 0);
+        let mut bits: Vec<f64> = answers.filter_map(CompressedTrial::bits).collect();
+        if bits.len() < MIN_ANSWERS {
+            return rule(MAX_BITS, 0);
         }
         let middle = bits.len() / 2;
         let (_, usual, _) = bits.select_nth_unstable_by(middle, f64::total_cmp);
-        rule((SHARE_OF_USUAL * *usual).min(MOST_BITS), bits.len())
+        rule((FRACTION_OF_MEDIAN * *usual).min(MAX_BITS), bits.len())
     }
 
-    pub(super) fn is_loop(&self, trial: &Weighed) -> bool {
+    pub(super) fn is_loop(&self, trial: &CompressedTrial) -> bool {
         let is_long = trial.tokens.is_some_and(|tokens| tokens >= self.tokens_from);
         is_long && trial.bits().is_some_and(|bits| bits < self.bits_below)
     }
@@ -87,7 +90,7 @@ pub struct LoopExample {
 
 /// A loop whose place is not known yet.
 #[derive(Debug)]
-pub(super) struct Suspect {
+pub(super) struct LoopCandidate {
     eval_id: String,
     label: String,
     task: String,
@@ -98,10 +101,14 @@ pub(super) struct Suspect {
 }
 
 /// The loop of a row that has the fewest bits per token.
-pub(super) fn emptiest(row: &Watched, units: &[(String, Vec<Weighed>)], rule: LoopRule) -> Option<Suspect> {
-    let suspects = units.iter().flat_map(|(task, trials)| {
+pub(super) fn lowest_entropy_loop(
+    row: &TrialGroup,
+    units: &[(String, Vec<CompressedTrial>)],
+    rule: LoopRule,
+) -> Option<LoopCandidate> {
+    let candidates = units.iter().flat_map(|(task, trials)| {
         trials.iter().filter(move |trial| rule.is_loop(trial)).filter_map(move |trial| {
-            Some(Suspect {
+            Some(LoopCandidate {
                 eval_id: row.eval.eval_id.clone(),
                 label: row.label.clone(),
                 task: task.clone(),
@@ -117,8 +124,8 @@ pub(super) fn emptiest(row: &Watched, units: &[(String, Vec<Weighed>)], rule: Lo
         })
     });
     // Trials come in no order: of two that are as empty, the same one each time.
-    suspects.min_by(|a, b| {
-        let order = |one: &Suspect| (one.task.clone(), one.size, one.completion_tokens, one.status);
+    candidates.min_by(|a, b| {
+        let order = |one: &LoopCandidate| (one.task.clone(), one.size, one.completion_tokens, one.status);
         a.bits.total_cmp(&b.bits).then_with(|| order(a).cmp(&order(b)))
     })
 }
@@ -126,43 +133,43 @@ pub(super) fn emptiest(row: &Watched, units: &[(String, Vec<Weighed>)], rule: Lo
 /// Looks up the emptiest of these.
 pub(super) async fn examples(
     db: &PointsDb,
-    asked: &Asked,
-    mut suspects: Vec<Suspect>,
+    query: &PointQuery,
+    mut candidates: Vec<LoopCandidate>,
     most: usize,
 ) -> Result<Vec<LoopExample>, PointsError> {
-    suspects.sort_by(|a, b| {
+    candidates.sort_by(|a, b| {
         a.bits.total_cmp(&b.bits).then_with(|| (&a.eval_id, &a.task).cmp(&(&b.eval_id, &b.task)))
     });
-    suspects.truncate(most);
-    let wanted: Vec<Lookalike<'_>> = suspects
+    candidates.truncate(most);
+    let wanted: Vec<Lookalike<'_>> = candidates
         .iter()
-        .map(|suspect| Lookalike {
-            eval_id: &suspect.eval_id,
-            base_task: &suspect.task,
-            completion_tokens: suspect.completion_tokens,
-            compressed_size: suspect.size,
+        .map(|candidate| Lookalike {
+            eval_id: &candidate.eval_id,
+            base_task: &candidate.task,
+            completion_tokens: candidate.completion_tokens,
+            compressed_size: candidate.size,
         })
         .collect();
-    let places = db.places(&asked.filter, &wanted).await?;
-    let replies = if suspects.is_empty() { None } else { Replies::open(db) };
-    let found = suspects.into_iter().zip(places).filter_map(|(suspect, place)| {
+    let places = db.places(&query.filter, &wanted).await?;
+    let replies = if candidates.is_empty() { None } else { Replies::open(db) };
+    let found = candidates.into_iter().zip(places).filter_map(|(candidate, place)| {
         let place = place?;
         let reply = replies
             .as_ref()
-            .and_then(|replies| replies.get(&suspect.eval_id, &place.cache_key, place.repeat));
+            .and_then(|replies| replies.get(&candidate.eval_id, &place.cache_key, place.repeat));
         Some(LoopExample {
-            eval_id: suspect.eval_id,
-            label: suspect.label,
-            task: suspect.task,
+            eval_id: candidate.eval_id,
+            label: candidate.label,
+            task: candidate.task,
             params: place.params,
             index: place.index,
             repeat: place.repeat,
             cache_key: place.cache_key,
-            status: suspect.status,
-            completion_tokens: suspect.completion_tokens,
-            compressed_size: suspect.size,
-            bits_per_token: suspect.bits,
-            words: reply.as_deref().and_then(first_words),
+            status: candidate.status,
+            completion_tokens: candidate.completion_tokens,
+            compressed_size: candidate.size,
+            bits_per_token: candidate.bits,
+            words: reply.as_deref().and_then(loop_text),
         })
     });
     Ok(found.collect())
@@ -196,14 +203,14 @@ impl Replies {
 
 /// The first words of what a text ends in saying over and over; nothing if its end does not repeat itself letter by
 /// letter.
-fn first_words(text: &str) -> Option<String> {
-    const LONGEST_PERIOD: usize = 2_000;
+fn loop_text(text: &str) -> Option<String> {
+    const MAX_PERIOD_LEN: usize = 2_000;
     const WORDS: usize = 12;
     const LETTERS: usize = 100;
     let letters: Vec<char> = text.trim_end().chars().collect();
     let n = letters.len();
     // Twice could be an accident, three times is a habit.
-    let period = (1..=LONGEST_PERIOD.min(n / 3)).find(|&period| {
+    let period = (1..=MAX_PERIOD_LEN.min(n / 3)).find(|&period| {
         let last = &letters[n - period..];
         last == &letters[n - 2 * period..n - period] && last == &letters[n - 3 * period..n - 2 * period]
     })?;
@@ -221,35 +228,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_a_loop_begin_where_it_begins() {
+    fn loop_text_starts_with_the_loop() {
         let text =
             format!("First I add the numbers. {}Wait, let me", "Wait, let me check that again. ".repeat(9));
         assert_eq!(
-            first_words(&text).unwrap(),
+            loop_text(&text).unwrap(),
             "Wait, let me check that again. Wait, let me check that again."
         );
-        assert_eq!(first_words("1 1 1 1 1 1").unwrap(), "1 1 1 1 1 1");
-        assert_eq!(first_words("The answer is 4."), None);
-        assert_eq!(first_words(""), None);
-        assert_eq!(first_words("ああああ").unwrap(), "ああああ");
+        assert_eq!(loop_text("1 1 1 1 1 1").unwrap(), "1 1 1 1 1 1");
+        assert_eq!(loop_text("The answer is 4."), None);
+        assert_eq!(loop_text(""), None);
+        assert_eq!(loop_text("ああああ").unwrap(), "ああああ");
     }
 
-    fn weighed(outcome: Outcome, size: u64, tokens: f64) -> Weighed {
-        Weighed { outcome, size, completion_tokens: Some(tokens as u64), tokens: Some(tokens) }
+    fn trial(outcome: Outcome, size: u64, tokens: f64) -> CompressedTrial {
+        CompressedTrial { outcome, size, completion_tokens: Some(tokens as u64), tokens: Some(tokens) }
     }
 
     #[test]
-    fn the_rule_is_a_quarter_of_what_is_usual_and_spares_short_trials() {
-        let usual = vec![weighed(Outcome::Correct, 1_000, 1_000.0); ENOUGH];
-        let rule = LoopRule::of(usual.iter(), None);
-        assert_eq!((rule.bits_below, rule.made_from), (2.0, ENOUGH));
-        assert!(rule.is_loop(&weighed(Outcome::Truncated, 200, 1_000.0)));
-        assert!(!rule.is_loop(&weighed(Outcome::Truncated, 250, 1_000.0)));
-        assert!(!rule.is_loop(&weighed(Outcome::Truncated, 30, 255.0)));
-        let short = vec![weighed(Outcome::Correct, 100, 20.0); ENOUGH];
-        assert_eq!(LoopRule::of(short.iter(), None).bits_below, MOST_BITS);
-        let cut = vec![weighed(Outcome::Truncated, 50, 1_000.0); 100];
-        assert_eq!(LoopRule::of(cut.iter(), None).bits_below, MOST_BITS);
-        assert_eq!(LoopRule::of(usual.iter(), Some(0.5)).bits_below, 0.5);
+    fn rule_is_a_quarter_of_the_median_and_ignores_short_trials() {
+        let usual = vec![trial(Outcome::Correct, 1_000, 1_000.0); MIN_ANSWERS];
+        let rule = LoopRule::from_trials(usual.iter(), None);
+        assert_eq!((rule.bits_below, rule.made_from), (2.0, MIN_ANSWERS));
+        assert!(rule.is_loop(&trial(Outcome::Truncated, 200, 1_000.0)));
+        assert!(!rule.is_loop(&trial(Outcome::Truncated, 250, 1_000.0)));
+        assert!(!rule.is_loop(&trial(Outcome::Truncated, 30, 255.0)));
+        let short = vec![trial(Outcome::Correct, 100, 20.0); MIN_ANSWERS];
+        assert_eq!(LoopRule::from_trials(short.iter(), None).bits_below, MAX_BITS);
+        let cut = vec![trial(Outcome::Truncated, 50, 1_000.0); 100];
+        assert_eq!(LoopRule::from_trials(cut.iter(), None).bits_below, MAX_BITS);
+        assert_eq!(LoopRule::from_trials(usual.iter(), Some(0.5)).bits_below, 0.5);
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Ends, quartiles, and the bounds of the median; these are missing where the sample is too small to have any.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Spread {
+pub struct QuartileSummary {
     /// Minimum.
     pub smallest: f64,
     /// Lower quartile.
@@ -23,8 +23,8 @@ pub struct Spread {
     pub largest: f64,
 }
 
-impl Spread {
-    pub(super) fn of(sample: &Sample, confidence: Confidence) -> Self {
+impl QuartileSummary {
+    pub(super) fn new(sample: &Sample, confidence: Confidence) -> Self {
         let quartiles = sample.quartiles();
         let sorted = sample.sorted();
         let rank = lower_rank(sorted.len(), confidence);
@@ -45,8 +45,8 @@ impl Spread {
 /// The number of values below the median is binomial with one half, whatever the distribution: the place is the largest
 /// with less than half of what may go wrong below it. Exact for small samples, by its normal approximation for others.
 fn lower_rank(n: usize, confidence: Confidence) -> Option<usize> {
-    const EXACT: usize = 200;
-    if n > EXACT {
+    const MAX_EXACT: usize = 200;
+    if n > MAX_EXACT {
         let n = n as f64;
         return Some(((n - 1.0 - confidence.z() * n.sqrt()) / 2.0).floor().max(0.0) as usize);
     }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_those_of_scipy() {
+    fn ranks_match_scipy() {
         // scipy.stats.binom.ppf(0.025, n, 0.5) - 1, for n from 6 on; nothing before.
         let rank = |n| lower_rank(n, Confidence::P95);
         assert_eq!((rank(0), rank(1), rank(5)), (None, None, None));

@@ -9,7 +9,7 @@ use crate::Bounds;
 
 /// From here on answers are right clearly less often than before.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Turn {
+pub struct ChangePoint {
     /// Tokens.
     pub beyond: u64,
     /// Share of right ones among the answers up to there.
@@ -28,8 +28,8 @@ pub struct Turn {
     pub high: f64,
 }
 
-impl Turn {
-    pub(super) fn in_words(&self) -> String {
+impl ChangePoint {
+    pub(super) fn summary(&self) -> String {
         let percent = |share: f64| format!("{:.0}", 100.0 * share.abs());
         format!(
             "beyond {} tokens answers are right less often, by {} points ({} to {}): {} % of {} against {} % of {}",
@@ -47,13 +47,13 @@ impl Turn {
 
 /// Answers, and how many of them are right.
 #[derive(Debug, Clone, Copy, Default)]
-struct Answers {
+struct AnswerCounts {
     right: u64,
     all: u64,
 }
 
-impl Answers {
-    fn of(bins: &[HazardBin]) -> Self {
+impl AnswerCounts {
+    fn from_bins(bins: &[HazardBin]) -> Self {
         let right = bins.iter().map(|bin| bin.correct).sum();
         Self { right, all: right + bins.iter().map(|bin| bin.incorrect).sum::<u64>() }
     }
@@ -67,19 +67,20 @@ impl Answers {
 ///
 /// A single bad bin in the middle is no turn, and a fall in the last bins does not make an earlier one of theirs bad:
 /// both the bin and all from it on must be worse. Each bin is a test of its own, so the level is that of Bonferroni.
-pub(super) fn find(bins: &[HazardBin], confidence: Confidence) -> Result<Option<Turn>, PointsError> {
+pub(super) fn find(bins: &[HazardBin], confidence: Confidence) -> Result<Option<ChangePoint>, PointsError> {
     let with_answers: Vec<usize> =
-        (0..bins.len()).filter(|place| Answers::of(&bins[*place..=*place]).all > 0).collect();
+        (0..bins.len()).filter(|place| AnswerCounts::from_bins(&bins[*place..=*place]).all > 0).collect();
     let tests = with_answers.len().saturating_sub(1).max(1);
     let level = 1.0 - (1.0 - confidence.level()) / tests as f64;
     let strict = Confidence::new(level.min(0.999_999))?;
     for &place in with_answers.iter().skip(1) {
-        let (before, here) = (Answers::of(&bins[..place]), Answers::of(&bins[place..=place]));
-        let after = Answers::of(&bins[place..]);
+        let (before, here) =
+            (AnswerCounts::from_bins(&bins[..place]), AnswerCounts::from_bins(&bins[place..=place]));
+        let after = AnswerCounts::from_bins(&bins[place..]);
         let here = difference(here.share(strict)?, before.share(strict)?);
         let later = difference(after.share(strict)?, before.share(strict)?);
         if here.high < 0.0 && later.high < 0.0 {
-            return Ok(Some(Turn {
+            return Ok(Some(ChangePoint {
                 beyond: bins[place].above,
                 before: before.share(confidence)?.into(),
                 before_n: before.all,
@@ -115,9 +116,9 @@ mod tests {
     use reasonscape_stats::survival::{Ending, Exposure, Lifetimes};
 
     #[test]
-    fn the_difference_is_that_of_statsmodels() {
+    fn difference_matches_statsmodels() {
         // confint_proportions_2indep(56, 70, 48, 80, method="newcomb") and (0, 10, 7, 20).
-        let share = |right, all| Answers { right, all }.share(Confidence::P95).unwrap();
+        let share = |right, all| AnswerCounts { right, all }.share(Confidence::P95).unwrap();
         for (a, b, low, high) in [
             ((56, 70), (48, 80), 0.052_431_472_402_364_98, 0.333_872_654_036_906_14),
             ((0, 10), (7, 20), -0.567_145_723_314_763_8, -0.025_160_570_050_286_88),
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_turn_is_where_answers_become_worse_and_stay_so() {
+    fn finds_where_answers_become_and_stay_worse() {
         assert_eq!(beyond(&[(90, 10), (88, 12), (30, 70), (25, 75)]), Some(200));
         assert_eq!(beyond(&[(90, 10), (88, 12), (91, 9), (89, 11)]), None);
         assert_eq!(beyond(&[(30, 70), (60, 40), (90, 10)]), None);

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
 use reasonscape_stats::{Confidence, Interval};
 
-use super::{Bin, HazardRow, Moment};
+use super::{Bin, CurvePoint, HazardRow};
 use crate::{Bounds, in_percent};
 
 /// Rows that are drawn in full: the curves of all three endings, and the hazards.
 const IN_FULL: usize = 3;
 /// Panels that fit on a page.
-const MOST_PANELS: usize = 12;
+const MAX_PANELS: usize = 12;
 
 /// Few rows in full; of many the share still thinking, a panel a task.
 pub fn hazard_figure(rows: &[HazardRow], confidence: Confidence) -> Figure {
@@ -32,8 +32,8 @@ pub fn hazard_figure(rows: &[HazardRow], confidence: Confidence) -> Figure {
     for row in drawn {
         tasks.entry(row.task.as_deref().unwrap_or_default()).or_default().push(row);
     }
-    let left_out = tasks.len().saturating_sub(MOST_PANELS);
-    for (task, rows) in tasks.into_iter().take(MOST_PANELS) {
+    let left_out = tasks.len().saturating_sub(MAX_PANELS);
+    for (task, rows) in tasks.into_iter().take(MAX_PANELS) {
         let panel = Panel::new(task, Axis::log("tokens"), Axis::percent("still thinking"));
         figure = figure.panel(rows.into_iter().fold(panel, |panel, row| {
             panel.layer(Layer::steps(&row.label, curve(row, |moment| moment.thinking)))
@@ -46,8 +46,8 @@ pub fn hazard_figure(rows: &[HazardRow], confidence: Confidence) -> Figure {
     figure.note("Trials that were cut off count as thinking for as long as they were watched.")
 }
 
-fn curve(row: &HazardRow, of: fn(&Moment) -> Interval) -> Vec<Point> {
-    let place = |moment: &Moment| {
+fn curve(row: &HazardRow, of: fn(&CurvePoint) -> Interval) -> Vec<Point> {
+    let place = |moment: &CurvePoint| {
         let share = of(moment);
         Point::between(moment.tokens.max(1) as f64, share.point.unwrap_or(share.low), share.low, share.high)
     };
@@ -84,7 +84,7 @@ pub fn histogram_figure(rows: &[HazardRow]) -> Figure {
     let trials: u64 = drawn.iter().map(|row| row.n).sum();
     let mut figure = Figure::new("Tokens of a trial, by how it ended")
         .subtitle(format!("{trials} trials; each bin is named by its largest number of tokens"));
-    for row in drawn.iter().take(MOST_PANELS) {
+    for row in drawn.iter().take(MAX_PANELS) {
         let ends = row.bins.iter().map(|bin| bin.up_to.to_string());
         let across = Axis::categories("tokens, up to the end of each bin", ends);
         let bars = |of: fn(&Bin) -> u64| {
@@ -97,7 +97,7 @@ pub fn histogram_figure(rows: &[HazardRow]) -> Figure {
             .layer(Layer::bars("cut off", bars(|bin| bin.censored)));
         figure = figure.panel(panel);
     }
-    match drawn.len().saturating_sub(MOST_PANELS) {
+    match drawn.len().saturating_sub(MAX_PANELS) {
         0 => figure,
         more => figure.note(format!("{more} more histograms are not drawn; a filter chooses some.")),
     }

@@ -5,8 +5,8 @@ use reasonscape_figures::{Axis, Bounds, Cell, Figure, Heat, Layer, Palette, Pane
 use crate::{Leaderboard, Pairwise};
 
 /// ReasonScores with their intervals, the best at the top.
-pub(super) fn scores(board: &Leaderboard, most: usize) -> Figure {
-    let rows = best(&board.rows, most);
+pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
+    let rows = best(&board.rows, max);
     let names = rows.iter().map(|row| row.label.as_str());
     let points = rows
         .iter()
@@ -21,12 +21,12 @@ pub(super) fn scores(board: &Leaderboard, most: usize) -> Figure {
             Panel::new("", Axis::linear("ReasonScore"), Axis::categories("", names))
                 .layer(Layer::dots("", points)),
         );
-    with_remark(figure, board.rows.len(), most)
+    with_remark(figure, board.rows.len(), max)
 }
 
 /// Accuracy by model and task.
-pub(super) fn by_task(board: &Leaderboard, most: usize) -> Figure {
-    let rows = best(&board.rows, most);
+pub(super) fn by_task(board: &Leaderboard, max: usize) -> Figure {
+    let rows = best(&board.rows, max);
     let cells = rows
         .iter()
         .flat_map(|row| {
@@ -52,15 +52,15 @@ pub(super) fn by_task(board: &Leaderboard, most: usize) -> Figure {
     let figure = Figure::new("Accuracy by model and task")
         .subtitle(format!("middle of the 95 % interval by {}, and the interval", board.mode))
         .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heat(heat)));
-    with_remark(figure, board.rows.len(), most)
+    with_remark(figure, board.rows.len(), max)
 }
 
 /// Who would come out ahead of whom, among those with the highest rating.
-pub(super) fn head_to_head(games: &Pairwise, most: usize) -> Figure {
-    let names: Vec<String> = best(&games.evals, most).iter().map(|player| player.label.clone()).collect();
-    let cells = best(&games.win_rates, most)
+pub(super) fn head_to_head(games: &Pairwise, max: usize) -> Figure {
+    let names: Vec<String> = best(&games.evals, max).iter().map(|player| player.label.clone()).collect();
+    let cells = best(&games.win_rates, max)
         .iter()
-        .flat_map(|row| best(row, most))
+        .flat_map(|row| best(row, max))
         .map(|rate| Cell {
             value: *rate,
             interval: None,
@@ -82,13 +82,13 @@ pub(super) fn head_to_head(games: &Pairwise, most: usize) -> Figure {
 }
 
 /// The first, which are the best.
-fn best<T>(rows: &[T], most: usize) -> &[T] {
-    &rows[..rows.len().min(most)]
+fn best<T>(rows: &[T], max: usize) -> &[T] {
+    &rows[..rows.len().min(max)]
 }
 
 /// Says what the picture leaves out; the table beside it has all.
-fn with_remark(figure: Figure, rows: usize, most: usize) -> Figure {
-    match rows.saturating_sub(most) {
+fn with_remark(figure: Figure, rows: usize, max: usize) -> Figure {
+    match rows.saturating_sub(max) {
         0 => figure,
         more => figure.note(format!("{more} more evaluations, with lower scores, are in the table only")),
     }

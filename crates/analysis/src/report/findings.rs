@@ -6,35 +6,35 @@ use reasonscape_stats::{Confidence, Interval, Mode, wilson};
 
 use super::Block;
 use crate::error::AnalysisError;
-use crate::{Asked, Comparison, Leaderboard, compare};
+use crate::{Comparison, Leaderboard, PointQuery, compare};
 
 /// Neighbours on the leaderboard that are compared; readers ask about the top.
-const NEIGHBOURS: usize = 10;
+const MAX_NEIGHBORS: usize = 10;
 /// Of comparisons that find a difference, those in which there is none.
 const LEVEL: f64 = 0.05;
 /// A share of truncated answers that changes what a score means.
-const OFTEN: f64 = 0.05;
+const HIGH_TRUNCATION_RATE: f64 = 0.05;
 
 /// The findings, strongest first.
 pub(super) async fn findings(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     board: &Leaderboard,
     mode: Mode,
 ) -> Result<Vec<Block>, AnalysisError> {
     let mut found = vec![leader(board)];
     let mut comparisons = Vec::new();
-    for pair in board.rows.windows(2).take(NEIGHBOURS) {
+    for pair in board.rows.windows(2).take(MAX_NEIGHBORS) {
         let [a, b] = [&pair[0].eval.eval_id, &pair[1].eval.eval_id];
-        match compare(db, asked, [a, b], mode).await {
+        match compare(db, query, [a, b], mode).await {
             Ok(comparison) => comparisons.push(comparison),
             // They have answered no test in common.
             Err(PointsError::Question(_)) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    found.extend(neighbours(&comparisons));
-    found.extend(cut_off(board));
+    found.extend(neighbor_findings(&comparisons));
+    found.extend(truncation_findings(board));
     if board.rows.len() == 1 {
         return Ok(vec![Block::List(found)]);
     }
@@ -65,13 +65,13 @@ fn leader(board: &Leaderboard) -> String {
         several => format!(
             "{} share the first place: their intervals overlap, and by the leaderboard alone the order among them \
              cannot be told.",
-            listed(several)
+            join_with_and(several)
         ),
     }
 }
 
 /// The differences that hold after correction, and how many do not.
-fn neighbours(comparisons: &[Comparison]) -> Vec<String> {
+fn neighbor_findings(comparisons: &[Comparison]) -> Vec<String> {
     let p: Vec<f64> = comparisons.iter().map(|comparison| comparison.score.p).collect();
     let Ok(adjusted) = holm(&p) else { return Vec::new() };
     let mut found: Vec<String> = comparisons
@@ -102,8 +102,8 @@ fn neighbours(comparisons: &[Comparison]) -> Vec<String> {
 }
 
 /// Models that run into their token limit so often that it is certain to matter; of many only that they do.
-fn cut_off(board: &Leaderboard) -> Vec<String> {
-    const MOST: usize = 5;
+fn truncation_findings(board: &Leaderboard) -> Vec<String> {
+    const MAX: usize = 5;
     let often: Vec<(&str, Interval)> = board
         .rows
         .iter()
@@ -111,10 +111,10 @@ fn cut_off(board: &Leaderboard) -> Vec<String> {
             let n: u64 = row.tasks.values().map(|task| task.n).sum();
             let n_t: u64 = row.tasks.values().map(|task| task.n_t).sum();
             let share = wilson(n_t as f64, n as f64, Confidence::P95).ok()?;
-            (share.low > OFTEN).then_some((row.label.as_str(), share))
+            (share.low > HIGH_TRUNCATION_RATE).then_some((row.label.as_str(), share))
         })
         .collect();
-    if often.len() > MOST {
+    if often.len() > MAX {
         let labels: Vec<&str> = often.iter().map(|(label, _)| *label).collect();
         let lowest = often.iter().map(|(_, share)| share.low).fold(f64::INFINITY, f64::min);
         let highest = often.iter().map(|(_, share)| share.high).fold(0.0, f64::max);
@@ -125,7 +125,7 @@ fn cut_off(board: &Leaderboard) -> Vec<String> {
             board.rows.len(),
             100.0 * lowest,
             100.0 * highest,
-            listed(&labels)
+            join_with_and(&labels)
         )];
     }
     let say = |(label, share): &(&str, Interval)| {
@@ -140,13 +140,13 @@ fn cut_off(board: &Leaderboard) -> Vec<String> {
 }
 
 /// `a`, `a and b`, `a, b and c`; of many only the first few.
-fn listed(names: &[&str]) -> String {
-    const MOST: usize = 5;
+fn join_with_and(names: &[&str]) -> String {
+    const MAX: usize = 5;
     match names {
         [] => String::new(),
         [only] => (*only).to_owned(),
-        names if names.len() > MOST => {
-            format!("{} and {} more", names[..MOST].join(", "), names.len() - MOST)
+        names if names.len() > MAX => {
+            format!("{} and {} more", names[..MAX].join(", "), names.len() - MAX)
         }
         [init @ .., last] => format!("{} and {last}", init.join(", ")),
     }
@@ -154,13 +154,13 @@ fn listed(names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::listed;
+    use super::join_with_and;
 
     #[test]
-    fn names_are_listed_as_one_says_them() {
-        assert_eq!(listed(&["a"]), "a");
-        assert_eq!(listed(&["a", "b"]), "a and b");
-        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
-        assert_eq!(listed(&["a", "b", "c", "d", "e", "f", "g"]), "a, b, c, d, e and 2 more");
+    fn joins_names_with_and_and_truncates() {
+        assert_eq!(join_with_and(&["a"]), "a");
+        assert_eq!(join_with_and(&["a", "b"]), "a and b");
+        assert_eq!(join_with_and(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(join_with_and(&["a", "b", "c", "d", "e", "f", "g"]), "a, b, c, d, e and 2 more");
     }
 }

@@ -3,11 +3,11 @@
 use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_stats::Mode;
 
-use super::selection::Shown;
+use super::selection::TopModels;
 use super::{Block, Section, if_any};
 use crate::error::AnalysisError;
 use crate::{
-    By, CompressionOptions, HazardOptions, TokensOptions, compression, compression_figure, hazard,
+    CompressionOptions, GroupBy, HazardOptions, TokensOptions, compression, compression_figure, hazard,
     hazard_figure, tokens, tokens_figure,
 };
 
@@ -17,15 +17,15 @@ const KEEP: f64 = 0.95;
 /// The sections for which the trials were stored; a study of counters alone has none of them.
 pub(super) async fn forensics(
     db: &PointsDb,
-    shown: &Shown,
+    top: &TopModels,
     mode: Mode,
 ) -> Result<Vec<Section>, AnalysisError> {
-    let asked = &shown.asked;
+    let query = &top.query;
     let estimator = Estimator::from(mode);
     let confidence = estimator.confidence;
     let mut sections = Vec::new();
-    let options = HazardOptions { by: By::Eval, width: None, confidence };
-    if let Some(rows) = if_any(hazard(db, asked, options).await)?
+    let options = HazardOptions { by: GroupBy::Eval, width: None, confidence };
+    if let Some(rows) = if_any(hazard(db, query, options).await)?
         && rows.iter().any(|row| row.n > 0)
     {
         let mut blocks = vec![
@@ -34,13 +34,13 @@ pub(super) async fn forensics(
                  nobody knows when: it counts as thinking for as long as it was watched.",
             ),
             Block::Figure(Box::new(hazard_figure(&rows, confidence))),
-            said(rows.iter().map(|row| (&row.label, &row.finding))),
+            findings_list(rows.iter().map(|row| (&row.label, &row.finding))),
         ];
-        blocks.extend(shown.remark("hazard"));
+        blocks.extend(top.remark("hazard"));
         sections.push(Section { id: "hazard", title: "Thinking longer", blocks });
     }
-    let options = TokensOptions { by: By::Eval, estimator, keep: KEEP, budgets: Vec::new() };
-    if let Some(rows) = if_any(tokens(db, asked, &options).await)?
+    let options = TokensOptions { by: GroupBy::Eval, estimator, keep: KEEP, budgets: Vec::new() };
+    if let Some(rows) = if_any(tokens(db, query, &options).await)?
         && rows.iter().any(|row| row.n > 0)
     {
         let mut blocks = vec![
@@ -49,13 +49,13 @@ pub(super) async fn forensics(
                  trials that used more and leaves the others as they are.",
             ),
             Block::Figure(Box::new(tokens_figure(&rows, confidence))),
-            said(rows.iter().map(|row| (&row.label, &row.finding))),
+            findings_list(rows.iter().map(|row| (&row.label, &row.finding))),
         ];
-        blocks.extend(shown.remark("tokens"));
+        blocks.extend(top.remark("tokens"));
         sections.push(Section { id: "tokens", title: "What tokens buy", blocks });
     }
-    let options = CompressionOptions { by: By::Eval, confidence, loop_bits: None, examples: 0 };
-    if let Some(found) = if_any(compression(db, asked, options).await)? {
+    let options = CompressionOptions { by: GroupBy::Eval, confidence, loop_bits: None, examples: 0 };
+    if let Some(found) = if_any(compression(db, query, options).await)? {
         let figure = compression_figure(&found, |ended| ended.bits_per_token, "bits per token");
         let mut blocks = vec![
             Block::text(
@@ -63,15 +63,15 @@ pub(super) async fn forensics(
                  hardly any is a loop.",
             ),
             Block::Figure(Box::new(figure)),
-            said(found.rows.iter().map(|row| (&row.label, &row.finding))),
+            findings_list(found.rows.iter().map(|row| (&row.label, &row.finding))),
         ];
-        blocks.extend(shown.remark("compression"));
+        blocks.extend(top.remark("compression"));
         sections.push(Section { id: "compression", title: "Going round in circles", blocks });
     }
     Ok(sections)
 }
 
 /// What was found of each.
-fn said<'a>(findings: impl Iterator<Item = (&'a String, &'a String)>) -> Block {
+fn findings_list<'a>(findings: impl Iterator<Item = (&'a String, &'a String)>) -> Block {
     Block::List(findings.map(|(label, finding)| format!("{label}: {finding}.")).collect())
 }

@@ -95,10 +95,10 @@ fn element(figure: &Figure, number: usize) -> String {
 
 /// Whether a picture has so many cells that it stands in the page once, and is printed as it is seen.
 fn is_large(figure: &Figure) -> bool {
-    const MOST_CELLS: usize = 1000;
+    const MAX_CELLS: usize = 1000;
     let layers = figure.panels.iter().flat_map(|panel| &panel.layers);
     let cells = layers.map(|layer| if let Layer::Heat(heat) = layer { heat.cells.len() } else { 0 });
-    cells.sum::<usize>() > MOST_CELLS
+    cells.sum::<usize>() > MAX_CELLS
 }
 
 fn table(page: &mut String, table: &Table) {

@@ -6,7 +6,7 @@ use super::{Block, Report};
 
 /// A picture that a text links to.
 #[derive(Debug)]
-pub struct Picture {
+pub struct FigureFile {
     /// Its file, beside the text.
     pub name: String,
     /// The figure.
@@ -14,7 +14,7 @@ pub struct Picture {
 }
 
 /// The text and its pictures, which are to stand in `folder`, as seen from the text.
-pub fn markdown(report: &Report, folder: &str) -> (String, Vec<Picture>) {
+pub fn markdown(report: &Report, folder: &str) -> (String, Vec<FigureFile>) {
     let mut text = format!("# {}\n\n{}\n", plain(&report.title), plain(&report.summary));
     let mut pictures = Vec::new();
     for section in &report.sections {
@@ -34,7 +34,7 @@ pub fn markdown(report: &Report, folder: &str) -> (String, Vec<Picture>) {
                 Block::Figure(figure) => {
                     let name = format!("{}-{}.svg", section.id, pictures.len() + 1);
                     let _ = writeln!(text, "![{}]({folder}/{name})", plain(&figure.title));
-                    pictures.push(Picture { name, svg: figure.svg() });
+                    pictures.push(FigureFile { name, svg: figure.svg() });
                 }
             }
         }

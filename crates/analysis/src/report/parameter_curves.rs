@@ -4,26 +4,27 @@ use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_stats::Mode;
 use reasonscape_stats::cluster::Linkage;
 
-use super::selection::Shown;
+use super::selection::TopModels;
 use super::{Block, Section, if_any};
 use crate::error::AnalysisError;
 use crate::tables::{Cell, Table};
 use crate::{
-    Along, FrontierRow, cluster_figure, frontier_figure, frontiers, kinship, projection_figure, views,
+    AxisSelection, ThresholdRow, accuracy_grids, cluster_models, projection_figure, similarity_figure,
+    threshold_figure, thresholds,
 };
 
 /// The sections that the study has data for: a study whose parameters do not vary has no landscape.
 pub(super) async fn parameter_curves(
     db: &PointsDb,
-    [curves, rows]: [&Shown; 2],
+    [curves, rows]: [&TopModels; 2],
     mode: Mode,
 ) -> Result<Vec<Section>, AnalysisError> {
     let estimator = Estimator::from(mode);
     let confidence = estimator.confidence.level();
     let mut sections = Vec::new();
-    let along = Along { x: None, y: None, is_surface: false };
-    if let Some(found) =
-        if_any(views(db, &curves.asked, along, estimator).await)?.filter(|found| !found.views.is_empty())
+    let along = AxisSelection { x: None, y: None, is_surface: false };
+    if let Some(found) = if_any(accuracy_grids(db, &curves.query, along, estimator).await)?
+        .filter(|found| !found.views.is_empty())
     {
         let mut blocks = vec![Block::text(
             "Accuracy along the parameter that varies most on each task, everything else pooled, with its 95 % interval.",
@@ -50,7 +51,7 @@ pub(super) async fn parameter_curves(
         sections.push(Section { id: "landscapes", title: "Landscapes", blocks });
     }
     if let Some(found) =
-        if_any(frontiers(db, &curves.asked, None, estimator).await)?.filter(|found| !found.rows.is_empty())
+        if_any(thresholds(db, &curves.query, None, estimator).await)?.filter(|found| !found.rows.is_empty())
     {
         let mut blocks = vec![
             Block::text(
@@ -58,19 +59,21 @@ pub(super) async fn parameter_curves(
                  guessing, with its 95 % interval by profile likelihood. A value beyond those that were tested is a guess \
                  of the curve, and the finding says so.",
             ),
-            Block::Figure(Box::new(frontier_figure(&found.rows, confidence))),
+            Block::Figure(Box::new(threshold_figure(&found.rows, confidence))),
         ];
         blocks.extend(curves.remark("threshold"));
-        blocks.push(Block::Table(frontier_table(&found.rows)));
+        blocks.push(Block::Table(threshold_table(&found.rows)));
         sections.push(Section { id: "frontiers", title: "Where models break", blocks });
     }
-    if let Some(kin) = if_any(kinship(db, &rows.asked, estimator, Linkage::default(), false).await)? {
+    if let Some(clusters) =
+        if_any(cluster_models(db, &rows.query, estimator, Linkage::default(), false).await)?
+    {
         let mut blocks = vec![
             Block::text(
                 "Models that get the same tasks right and wrong stand together; left of the line, chance alone may have \
                  kept two apart.",
             ),
-            Block::Figure(Box::new(cluster_figure(&kin))),
+            Block::Figure(Box::new(similarity_figure(&clusters))),
         ];
         blocks.extend(rows.remark("similarity"));
         sections.push(Section { id: "kin", title: "Kin", blocks });
@@ -78,11 +81,11 @@ pub(super) async fn parameter_curves(
     Ok(sections)
 }
 
-fn frontier_table(rows: &[FrontierRow]) -> Table {
+fn threshold_table(rows: &[ThresholdRow]) -> Table {
     let mut table =
         Table::new(&["task", "parameter", "name", "half known", "low", "high", "finding", "trials"]);
     for row in rows {
-        let of_curve = |value: fn(&crate::Frontier) -> Option<f64>| {
+        let of_curve = |value: fn(&crate::ThresholdCurve) -> Option<f64>| {
             Cell::optional(row.curve.as_ref().and_then(value), 1)
         };
         table.push(vec![

@@ -79,7 +79,7 @@ mod tests {
     use super::date;
 
     #[test]
-    fn dates_are_those_of_python() {
+    fn dates_match_python() {
         let days = [-1, 0, 58, 59, 60, 10_956, 11_016, 11_017, 19_782, 20_773, 47_540];
         let script = "import datetime, sys\nfor day in sys.stdin.read().split(): \
                       print(datetime.date(1970, 1, 1) + datetime.timedelta(int(day)))";

@@ -1,41 +1,41 @@
 //! Which evaluations a picture shows, where a study has more than can be told apart.
 
 use super::Block;
-use crate::{Asked, Leaderboard};
+use crate::{Leaderboard, PointQuery};
 
 /// Curves in one picture: as many as have a colour of their own.
-const MOST_CURVES: usize = 8;
+const MAX_CURVES: usize = 8;
 /// Rows of a picture that has one for each evaluation.
-pub(super) const MOST_ROWS: usize = 100;
+pub(super) const MAX_ROWS: usize = 100;
 /// Rows and columns of a picture of everybody against everybody.
-pub(super) const MOST_SIDES: usize = 60;
+pub(super) const MAX_SIDES: usize = 60;
 
 /// The evaluations with the highest ReasonScore, and how many are left out.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct TopModels {
     /// What is asked of these only.
-    pub(super) asked: Asked,
+    pub(super) query: PointQuery,
     count: usize,
     left_out: usize,
 }
 
-impl Shown {
+impl TopModels {
     /// Those that are drawn one by one.
-    pub(super) fn curves(board: &Leaderboard, asked: &Asked) -> Self {
-        Self::best(board, asked, MOST_CURVES)
+    pub(super) fn curves(board: &Leaderboard, query: &PointQuery) -> Self {
+        Self::best(board, query, MAX_CURVES)
     }
 
     /// Those that have a row.
-    pub(super) fn rows(board: &Leaderboard, asked: &Asked) -> Self {
-        Self::best(board, asked, MOST_ROWS)
+    pub(super) fn rows(board: &Leaderboard, query: &PointQuery) -> Self {
+        Self::best(board, query, MAX_ROWS)
     }
 
-    fn best(board: &Leaderboard, asked: &Asked, most: usize) -> Self {
+    fn best(board: &Leaderboard, query: &PointQuery, most: usize) -> Self {
         let count = board.rows.len().min(most);
         let left_out = board.rows.len() - count;
         let ids: Vec<&str> = board.rows[..count].iter().map(|row| row.eval.eval_id.as_str()).collect();
-        let asked = if left_out == 0 { asked.clone() } else { asked.of_evals(&ids) };
-        Self { asked, count, left_out }
+        let query = if left_out == 0 { query.clone() } else { query.of_evals(&ids) };
+        Self { query, count, left_out }
     }
 
     /// Says what is left out, and which analysis has it.

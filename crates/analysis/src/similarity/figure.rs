@@ -2,17 +2,17 @@
 
 use reasonscape_figures::{Axis, Bounds, Cell, Figure, Heat, Layer, Merge, Palette, Panel, Tree};
 
-use super::Kinship;
+use super::ModelClusters;
 
 /// The tree at the left; the profiles in the same order at the right.
-pub fn cluster_figure(kinship: &Kinship) -> Figure {
-    let members = &kinship.members;
+pub fn similarity_figure(cluster_models: &ModelClusters) -> Figure {
+    let members = &cluster_models.members;
     let trials: u64 = members.iter().map(|member| member.n).sum();
-    let noise = noise(kinship);
+    let noise = noise(cluster_models);
     let tree = Tree {
         leaves: members.iter().map(|member| member.label.clone()).collect(),
         order: (0..members.len()).collect(),
-        merges: kinship
+        merges: cluster_models
             .merges
             .iter()
             .map(|merge| Merge { a: merge.nodes[0], b: merge.nodes[1], height: merge.height })
@@ -28,15 +28,19 @@ pub fn cluster_figure(kinship: &Kinship) -> Figure {
     });
     let heat = Heat {
         rows: members.iter().map(|member| member.label.clone()).collect(),
-        columns: kinship.tasks.clone(),
+        columns: cluster_models.tasks.clone(),
         cells: cells.collect(),
-        palette: if kinship.shape { Palette::Diverging } else { Palette::Sequential },
-        range: (!kinship.shape).then_some(Bounds::new(0.0, 1.0)),
-        label: if kinship.shape { "accuracy less its mean" } else { "accuracy" }.to_owned(),
+        palette: if cluster_models.shape { Palette::Diverging } else { Palette::Sequential },
+        range: (!cluster_models.shape).then_some(Bounds::new(0.0, 1.0)),
+        label: if cluster_models.shape { "accuracy less its mean" } else { "accuracy" }.to_owned(),
         percent: true,
     };
     Figure::new("Kin among the evaluations")
-        .subtitle(format!("{trials} trials, {} tasks, estimated by {}", kinship.tasks.len(), kinship.mode))
+        .subtitle(format!(
+            "{trials} trials, {} tasks, estimated by {}",
+            cluster_models.tasks.len(),
+            cluster_models.mode
+        ))
         .note("at distances below the line chance alone may have kept two apart")
         .columns(1)
         .panel(
@@ -47,10 +51,14 @@ pub fn cluster_figure(kinship: &Kinship) -> Figure {
 
 /// A line between the merges that chance may have made and the others. Each has a limit of its own, since some are
 /// measured better than others; the line stands at their mean, moved so that it parts what the groups part.
-fn noise(kinship: &Kinship) -> f64 {
-    let merges = &kinship.merges;
+fn noise(cluster_models: &ModelClusters) -> f64 {
+    let merges = &cluster_models.merges;
     let group = |id: &String| {
-        kinship.members.iter().find(|member| member.eval.eval_id == *id).map_or(0, |member| member.group)
+        cluster_models
+            .members
+            .iter()
+            .find(|member| member.eval.eval_id == *id)
+            .map_or(0, |member| member.group)
     };
     let (mut within, mut beyond) = (0.0_f64, f64::INFINITY);
     for merge in merges {

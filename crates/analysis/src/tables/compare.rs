@@ -2,7 +2,7 @@
 
 use super::cells::{count_cell, named_cells, table_from_named_cells};
 use super::{Cell, Table};
-use crate::{Comparison, p_value, word};
+use crate::{Comparison, p_value, verdict_name};
 
 /// The table for people.
 pub fn display_table(found: &Comparison) -> Table {
@@ -19,7 +19,7 @@ pub fn display_table(found: &Comparison) -> Table {
     for task in &found.tasks {
         table.push(vec![
             Cell::text(&task.task),
-            Cell::Shown(word(task.verdict).to_owned()),
+            Cell::Shown(verdict_name(task.verdict).to_owned()),
             task.difference.map_or(Cell::Missing, |difference| Cell::Shown(format!("{difference:+.3}"))),
             Cell::Shown(format!("{:+.3} to {:+.3}", task.low, task.high)),
             Cell::Shown(p_value(task.p_adjusted)),
@@ -31,7 +31,7 @@ pub fn display_table(found: &Comparison) -> Table {
     let score = &found.score;
     table.push(vec![
         Cell::text("ReasonScore"),
-        Cell::Shown(word(found.verdict).to_owned()),
+        Cell::Shown(verdict_name(found.verdict).to_owned()),
         Cell::Shown(format!("{:+.0}", score.difference)),
         Cell::Shown(format!("{:+.0} to {:+.0}", score.ci_low, score.ci_high)),
         Cell::Shown(p_value(score.p)),
@@ -59,7 +59,7 @@ pub fn export_table(found: &Comparison) -> Table {
             ("high", Cell::Number(task.high, 4)),
             ("p", Cell::Number(task.p, 4)),
             ("p_adjusted", Cell::Number(task.p_adjusted, 4)),
-            ("verdict", Cell::text(word(task.verdict))),
+            ("verdict", Cell::text(verdict_name(task.verdict))),
             ("pairs_needed", task.pairs_needed.map_or(Cell::Missing, count_cell)),
         ]);
         rows.push([ids(), row].concat());
@@ -76,7 +76,7 @@ pub fn export_table(found: &Comparison) -> Table {
         ("high", Cell::Number(found.score.ci_high, 1)),
         ("p", Cell::Number(found.score.p, 4)),
         ("p_adjusted", Cell::Missing),
-        ("verdict", Cell::text(word(found.verdict))),
+        ("verdict", Cell::text(verdict_name(found.verdict))),
         ("pairs_needed", Cell::Missing),
     ]);
     rows.push([ids(), score].concat());

@@ -4,7 +4,7 @@ use super::cells::{
     count_cell, named_cells, prefixed_bounds_cells, table_from_named_cells, task_cell, trial_group_cells,
 };
 use super::{Cell, Table};
-use crate::{Compression, CompressionRow, Dominance, Ended, Spread};
+use crate::{Compression, CompressionRow, EffectSize, OutcomeStats, QuartileSummary};
 
 /// What the table and the figure show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,14 +18,14 @@ pub enum Measure {
 
 impl Measure {
     /// The quartiles of trials that ended alike.
-    pub fn spread(self) -> fn(&Ended) -> Option<Spread> {
+    pub fn spread(self) -> fn(&OutcomeStats) -> Option<QuartileSummary> {
         match self {
             Self::Bits => |ended| ended.bits_per_token,
             Self::Size => |ended| ended.compressed_size,
         }
     }
 
-    fn effect(self, row: &CompressionRow) -> Option<&Dominance> {
+    fn effect(self, row: &CompressionRow) -> Option<&EffectSize> {
         match self {
             Self::Bits => row.bits_effect.as_ref(),
             Self::Size => row.size_effect.as_ref(),
@@ -61,7 +61,7 @@ pub fn display_table(found: &Compression, measure: Measure) -> Table {
         "incorrect",
         "truncated",
     ]);
-    let spread = |ended: &Ended| {
+    let spread = |ended: &OutcomeStats| {
         let decimals = measure.decimals();
         measure.spread()(ended).map_or(Cell::Missing, |spread| {
             Cell::Shown(format!(
@@ -89,7 +89,7 @@ pub fn display_table(found: &Compression, measure: Measure) -> Table {
     table
 }
 
-fn verdict(effect: &Dominance) -> &'static str {
+fn verdict(effect: &EffectSize) -> &'static str {
     match (effect.clear, effect.delta > 0.0) {
         (false, _) => "cannot tell",
         (true, true) => "more",
@@ -143,8 +143,8 @@ pub fn export_table(found: &Compression) -> Table {
     table_from_named_cells(found.rows.iter().map(row).collect())
 }
 
-fn quartile_cells(name: &str, spread: Option<Spread>) -> Vec<(String, Cell)> {
-    let of = |value: fn(&Spread) -> Option<f64>| Cell::optional(spread.as_ref().and_then(value), 4);
+fn quartile_cells(name: &str, spread: Option<QuartileSummary>) -> Vec<(String, Cell)> {
+    let of = |value: fn(&QuartileSummary) -> Option<f64>| Cell::optional(spread.as_ref().and_then(value), 4);
     [
         ("smallest", of(|spread| Some(spread.smallest))),
         ("lower", of(|spread| Some(spread.lower))),

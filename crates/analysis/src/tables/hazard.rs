@@ -5,7 +5,7 @@ use super::cells::{
     trial_group_cells, truncated_count_cell,
 };
 use super::{Cell, Table};
-use crate::{Bin, HazardRow, ReachedAt, Turn};
+use crate::{Bin, ChangePoint, HazardRow, TokenQuantile};
 
 /// The table for people.
 pub fn display_table(rows: &[HazardRow]) -> Table {
@@ -40,7 +40,7 @@ pub fn display_table(rows: &[HazardRow]) -> Table {
 }
 
 /// `512 (480 to 540)`; a bound that the data do not reach is open.
-pub fn token_quantile_cell(median: ReachedAt) -> Cell {
+pub fn token_quantile_cell(median: TokenQuantile) -> Cell {
     let Some(tokens) = median.tokens else { return Cell::Missing };
     let end = |end: Option<u64>| end.map_or("?".to_owned(), |end| end.to_string());
     Cell::Shown(format!("{tokens} ({} to {})", end(median.low), end(median.high)))
@@ -89,7 +89,7 @@ pub fn export_table(rows: &[HazardRow]) -> Table {
     let optional = |number: Option<u64>| number.map_or(Cell::Missing, count_cell);
     let row = |row: &HazardRow| {
         let turn = row.stops_helping.as_ref();
-        let of_turn = |value: fn(&Turn) -> f64| Cell::optional(turn.map(value), 4);
+        let of_turn = |value: fn(&ChangePoint) -> f64| Cell::optional(turn.map(value), 4);
         let counted = named_cells([
             ("n", count_cell(row.n)),
             ("without_tokens", count_cell(row.without_tokens)),

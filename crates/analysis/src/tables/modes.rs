@@ -4,7 +4,7 @@ use reasonscape_stats::{Assumption, Event, Mode};
 
 use super::cells::{eval_cells, named_cells, table_from_named_cells};
 use super::{Cell, Table};
-use crate::{By, ModesRow};
+use crate::{GroupBy, ModesRow};
 
 /// One family of modes a row: what counts as success.
 const FAMILIES: [(Event, &str); 3] = [
@@ -39,10 +39,10 @@ fn families(wanted: &[Mode]) -> impl Iterator<Item = (&'static str, Vec<Mode>)> 
 }
 
 /// The table for people: ReasonScores of evaluations, or accuracies of their tasks.
-pub fn display_table(rows: &[ModesRow], wanted: &[Mode], by: By) -> Table {
+pub fn display_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
     match by {
-        By::Eval => score_table(rows, wanted),
-        By::Task => task_table(rows, wanted),
+        GroupBy::Eval => score_table(rows, wanted),
+        GroupBy::Task => task_table(rows, wanted),
     }
 }
 
@@ -80,7 +80,7 @@ fn task_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
 }
 
 /// One row for each mode, so that a spreadsheet can turn it as it likes.
-pub fn export_table(rows: &[ModesRow], wanted: &[Mode], by: By) -> Table {
+pub fn export_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
     let mut flat = Vec::new();
     let numbers = |mode: &Mode, [center, margin, low, high]: [f64; 4]| {
         named_cells([
@@ -96,12 +96,12 @@ pub fn export_table(rows: &[ModesRow], wanted: &[Mode], by: By) -> Table {
         first.push(("complete".to_owned(), Cell::text(row.complete.to_string())));
         for mode in wanted {
             match by {
-                By::Eval => {
+                GroupBy::Eval => {
                     let score = row.scores[mode.name()];
                     let score = [score.center, score.margin, score.ci_low, score.ci_high];
                     flat.push([first.clone(), numbers(mode, score)].concat());
                 }
-                By::Task => flat.extend(row.tasks.iter().map(|(task, estimates)| {
+                GroupBy::Task => flat.extend(row.tasks.iter().map(|(task, estimates)| {
                     let one = estimates[mode.name()];
                     let task = named_cells([("task", Cell::text(task))]);
                     let share = [one.center, one.margin, one.low, one.high];

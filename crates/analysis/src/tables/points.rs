@@ -2,13 +2,13 @@
 
 use super::cells::{bounds_cells, count_cell, estimate_cell, named_cells, table_from_named_cells};
 use super::{Cell, Table};
-use crate::{PointSummary, telling_coordinates};
+use crate::{PointSummary, varying_params};
 
 /// The table for people.
 pub fn display_table(rows: &[PointSummary]) -> Table {
     let mut table =
         Table::new(&["eval", "task", "params", "correct", "n", "n_e", "n_t", "g", "missing", "low", "high"]);
-    let telling = telling_coordinates(rows);
+    let telling = varying_params(rows);
     for row in rows {
         let is_known = row.n > 0;
         let known = |number| if is_known { Cell::Number(number, 3) } else { Cell::Missing };

@@ -2,10 +2,10 @@
 
 use super::cells::{count_cell, eval_cells, named_cells, table_from_named_cells};
 use super::{Cell, Table};
-use crate::{Kinship, Member};
+use crate::{Member, ModelClusters};
 
 /// The table for people.
-pub fn display_table(found: &Kinship) -> Table {
+pub fn display_table(found: &ModelClusters) -> Table {
     let fixed = ["group", "eval", "nearest", "distance", "by chance", "n"];
     let columns: Vec<&str> = fixed.into_iter().chain(found.tasks.iter().map(String::as_str)).collect();
     let mut table = Table::new(&columns);
@@ -32,7 +32,7 @@ pub fn display_table(found: &Kinship) -> Table {
 }
 
 /// The table for programs: every column, every digit.
-pub fn export_table(found: &Kinship) -> Table {
+pub fn export_table(found: &ModelClusters) -> Table {
     let row = |member: &Member| {
         let nearest = member.nearest.as_ref();
         let mut all = eval_cells(&member.eval);

@@ -7,10 +7,10 @@ use super::cells::{
     truncated_count_cell,
 };
 use super::{Cell, Table};
-use crate::View;
+use crate::AccuracyGrid;
 
 /// The table for people.
-pub fn display_table(views: &[View]) -> Table {
+pub fn display_table(views: &[AccuracyGrid]) -> Table {
     let mut table = Table::new(&["eval", "task", "at", "correct", "n", "truncated", "points", "low", "high"]);
     for view in views {
         for cell in &view.cells {
@@ -32,7 +32,7 @@ pub fn display_table(views: &[View]) -> Table {
 }
 
 /// The table for programs: every column, every digit.
-pub fn export_table(views: &[View]) -> Table {
+pub fn export_table(views: &[AccuracyGrid]) -> Table {
     let value = |value: &Value| match value {
         Value::Number(number) => Cell::Number(*number, 4),
         other => Cell::text(other.to_string()),

@@ -2,10 +2,10 @@
 
 use super::cells::{count_cell, eval_cells, named_cells, table_from_named_cells};
 use super::{Cell, Table};
-use crate::FrontierRow;
+use crate::ThresholdRow;
 
 /// The table for people.
-pub fn display_table(rows: &[FrontierRow]) -> Table {
+pub fn display_table(rows: &[ThresholdRow]) -> Table {
     let columns =
         ["eval", "task", "parameter", "half known", "low", "high", "crossing", "misfit p", "n", "tested"];
     let mut table = Table::new(&columns);
@@ -33,8 +33,8 @@ pub fn display_table(rows: &[FrontierRow]) -> Table {
 }
 
 /// The table for programs: every column, every digit.
-pub fn export_table(rows: &[FrontierRow]) -> Table {
-    let row = |row: &FrontierRow| {
+pub fn export_table(rows: &[ThresholdRow]) -> Table {
+    let row = |row: &ThresholdRow| {
         let curve = row.curve.as_ref();
         let word = |word: Option<String>| word.map_or(Cell::Missing, Cell::Text);
         let number = |number: Option<f64>| Cell::optional(number, 4);

@@ -6,7 +6,7 @@ use super::cells::{
 };
 use super::hazard::token_quantile_cell;
 use super::{Cell, Table};
-use crate::{Limited, Spent, TokensRow, in_percent};
+use crate::{BudgetOutcome, TokenCost, TokensRow, in_percent};
 
 /// The table for people.
 pub fn display_table(rows: &[TokensRow], keep: f64) -> Table {
@@ -41,10 +41,10 @@ pub fn display_table(rows: &[TokensRow], keep: f64) -> Table {
 }
 
 /// `412 ± 20`, or the number alone where a single trial has no spread.
-fn token_cost_cell(spent: &Spent) -> Cell {
-    Cell::Shown(match (spent.low, spent.high) {
-        (Some(low), Some(high)) => format!("{:.0} ± {:.0}", spent.mean, (high - low) / 2.0),
-        _ => format!("{:.0}", spent.mean),
+fn token_cost_cell(cost: &TokenCost) -> Cell {
+    Cell::Shown(match (cost.low, cost.high) {
+        (Some(low), Some(high)) => format!("{:.0} ± {:.0}", cost.mean, (high - low) / 2.0),
+        _ => format!("{:.0}", cost.mean),
     })
 }
 
@@ -61,9 +61,9 @@ pub fn display_budgets_table(rows: &[TokensRow]) -> Table {
         "mean tokens",
         "tokens a right answer",
     ]);
-    for (row, limited) in rows.iter().flat_map(|row| row.budgets.iter().map(move |limited| (row, limited))) {
-        let mark = if limited.exact { "" } else { "≥ " };
-        let price = limited.tokens_per_correct.map_or(Cell::Missing, |price| {
+    for (row, outcome) in rows.iter().flat_map(|row| row.budgets.iter().map(move |outcome| (row, outcome))) {
+        let mark = if outcome.exact { "" } else { "≥ " };
+        let price = outcome.tokens_per_correct.map_or(Cell::Missing, |price| {
             Cell::Shown(match (price.low, price.high) {
                 (Some(low), Some(high)) => format!("{:.0} ({low:.0} to {high:.0})", price.mean),
                 _ => format!("{:.0}", price.mean),
@@ -72,16 +72,16 @@ pub fn display_budgets_table(rows: &[TokensRow]) -> Table {
         table.push(vec![
             Cell::text(&row.label),
             task_cell(row.task.as_ref()),
-            count_cell(limited.budget),
-            Cell::Shown(format!("{mark}{:.0}", limited.n_e)),
-            Cell::Number(limited.n_u - limited.n_e, 0),
+            count_cell(outcome.budget),
+            Cell::Shown(format!("{mark}{:.0}", outcome.n_e)),
+            Cell::Number(outcome.n_u - outcome.n_e, 0),
             if row.truncation_known {
-                Cell::Number(limited.n_t, 0)
+                Cell::Number(outcome.n_t, 0)
             } else {
-                Cell::Shown(format!("≥ {:.0}", limited.n_t))
+                Cell::Shown(format!("≥ {:.0}", outcome.n_t))
             },
-            estimate_cell(&limited.accuracy),
-            token_cost_cell(&limited.mean_tokens),
+            estimate_cell(&outcome.accuracy),
+            token_cost_cell(&outcome.mean_tokens),
             price,
         ]);
     }
@@ -94,35 +94,35 @@ fn first_cells(row: &TokensRow) -> Vec<(String, Cell)> {
     first
 }
 
-fn budget_cells(limited: &Limited) -> Vec<(String, Cell)> {
+fn budget_cells(outcome: &BudgetOutcome) -> Vec<(String, Cell)> {
     let mut numbers = named_cells([
-        ("budget", count_cell(limited.budget)),
-        ("n", Cell::Number(limited.n, 0)),
-        ("n_e", Cell::Number(limited.n_e, 0)),
-        ("n_u", Cell::Number(limited.n_u, 0)),
-        ("n_t", Cell::Number(limited.n_t, 0)),
-        ("g", Cell::Number(limited.g, 2)),
-        ("exact", Cell::text(limited.exact.to_string())),
+        ("budget", count_cell(outcome.budget)),
+        ("n", Cell::Number(outcome.n, 0)),
+        ("n_e", Cell::Number(outcome.n_e, 0)),
+        ("n_u", Cell::Number(outcome.n_u, 0)),
+        ("n_t", Cell::Number(outcome.n_t, 0)),
+        ("g", Cell::Number(outcome.g, 2)),
+        ("exact", Cell::text(outcome.exact.to_string())),
     ]);
-    numbers.extend(prefixed_bounds_cells("accuracy", &limited.accuracy));
-    numbers.extend(token_cost_cells("mean_tokens", Some(limited.mean_tokens)));
-    numbers.extend(token_cost_cells("tokens_per_correct", limited.tokens_per_correct));
+    numbers.extend(prefixed_bounds_cells("accuracy", &outcome.accuracy));
+    numbers.extend(token_cost_cells("mean_tokens", Some(outcome.mean_tokens)));
+    numbers.extend(token_cost_cells("tokens_per_correct", outcome.tokens_per_correct));
     numbers
 }
 
-fn token_cost_cells(name: &str, spent: Option<Spent>) -> [(String, Cell); 3] {
+fn token_cost_cells(name: &str, cost: Option<TokenCost>) -> [(String, Cell); 3] {
     [
-        (name.to_owned(), Cell::optional(spent.map(|spent| spent.mean), 1)),
-        (format!("{name}_low"), Cell::optional(spent.and_then(|spent| spent.low), 1)),
-        (format!("{name}_high"), Cell::optional(spent.and_then(|spent| spent.high), 1)),
+        (name.to_owned(), Cell::optional(cost.map(|cost| cost.mean), 1)),
+        (format!("{name}_low"), Cell::optional(cost.and_then(|cost| cost.low), 1)),
+        (format!("{name}_high"), Cell::optional(cost.and_then(|cost| cost.high), 1)),
     ]
 }
 
 /// The table for programs, with a row for each token limit.
 pub fn export_budgets_table(rows: &[TokensRow]) -> Table {
-    let limited = rows.iter().flat_map(|row| row.budgets.iter().map(move |limited| (row, limited)));
+    let outcome = rows.iter().flat_map(|row| row.budgets.iter().map(move |outcome| (row, outcome)));
     table_from_named_cells(
-        limited.map(|(row, limited)| [first_cells(row), budget_cells(limited)].concat()).collect(),
+        outcome.map(|(row, outcome)| [first_cells(row), budget_cells(outcome)].concat()).collect(),
     )
 }
 
@@ -131,8 +131,9 @@ pub fn export_table(rows: &[TokensRow]) -> Table {
     let optional = |number: Option<u64>| number.map_or(Cell::Missing, count_cell);
     let row = |row: &TokensRow| {
         let (now, enough) = (row.now.as_ref(), row.enough.as_ref());
-        let share_of =
-            |limited: Option<&Limited>, value: fn(&Limited) -> f64| Cell::optional(limited.map(value), 4);
+        let share_of = |outcome: Option<&BudgetOutcome>, value: fn(&BudgetOutcome) -> f64| {
+            Cell::optional(outcome.map(value), 4)
+        };
         let then = enough.map(|enough| &enough.at);
         let mut numbers = named_cells([
             ("n", count_cell(row.n)),

@@ -4,35 +4,35 @@ use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
 
 use reasonscape_stats::logistic::Crossing;
 
-use super::FrontierRow;
+use super::ThresholdRow;
 
 /// More panels than these cannot be read on one page.
-const MOST_PANELS: usize = 24;
+const MAX_PANELS: usize = 24;
 
 /// Lines that can be told apart in one panel.
-const MOST_LINES: usize = 4;
+const MAX_LINES: usize = 4;
 
 /// Letters of a name beside which three panels have no room.
-const LONG_NAME: usize = 16;
+const LONG_NAME_LEN: usize = 16;
 
 /// One panel a task, one dot an evaluation; the end of a bar that is not known runs to the edge.
-pub fn frontier_figure(rows: &[FrontierRow], confidence: f64) -> Figure {
+pub fn threshold_figure(rows: &[ThresholdRow], confidence: f64) -> Figure {
     // Frontiers along several parameters of a task are of the same trials.
-    let is_first = |row: &&FrontierRow| {
+    let is_first = |row: &&ThresholdRow| {
         rows.iter().find(|other| other.task == row.task).is_some_and(|other| other.parameter == row.parameter)
     };
     let trials: u64 = rows.iter().filter(is_first).map(|row| row.n).sum();
     let mode = rows.first().map_or("", |row| row.mode);
-    let by_task: Vec<&[FrontierRow]> =
+    let by_task: Vec<&[ThresholdRow]> =
         rows.chunk_by(|a, b| a.task == b.task && a.parameter == b.parameter).collect();
     let mut figure = Figure::new("Where half of the answers are known").subtitle(format!(
         "{trials} trials counted as {mode} does, {}% intervals by profile likelihood",
         (confidence * 1e6).round() / 1e4
     ));
-    for rows in by_task.iter().take(MOST_PANELS) {
+    for rows in by_task.iter().take(MAX_PANELS) {
         figure = figure.panel(panel(rows));
     }
-    if by_task.len() > 2 && rows.iter().any(|row| row.label.chars().count() > LONG_NAME) {
+    if by_task.len() > 2 && rows.iter().any(|row| row.label.chars().count() > LONG_NAME_LEN) {
         figure = figure.columns(2);
     }
     if rows.iter().any(is_one_sided) {
@@ -46,14 +46,14 @@ pub fn frontier_figure(rows: &[FrontierRow], confidence: f64) -> Figure {
     if rows.iter().any(|row| row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed)) {
         figure = figure.note("* the curve fits badly, so the interval is too narrow");
     }
-    if by_task.len() > MOST_PANELS {
-        let more = by_task.len() - MOST_PANELS;
+    if by_task.len() > MAX_PANELS {
+        let more = by_task.len() - MAX_PANELS;
         figure = figure.note(format!("{more} more panels are left out; a filter chooses which are shown"));
     }
     figure
 }
 
-fn panel(rows: &[FrontierRow]) -> Panel {
+fn panel(rows: &[ThresholdRow]) -> Panel {
     let first = &rows[0];
     let names = rows.iter().map(|row| {
         let is_bad = row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed);
@@ -73,13 +73,13 @@ fn panel(rows: &[FrontierRow]) -> Panel {
 }
 
 /// The smallest and the largest value that has trials.
-fn tested(rows: &[FrontierRow]) -> (f64, f64) {
+fn tested(rows: &[ThresholdRow]) -> (f64, f64) {
     let tested = rows.iter().flat_map(|row| &row.tested);
     tested.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)))
 }
 
 /// What a panel shows: half as much again to either side of what was tested, since farther out the curve is a guess.
-fn edges(rows: &[FrontierRow]) -> (f64, f64) {
+fn edges(rows: &[ThresholdRow]) -> (f64, f64) {
     match tested(rows) {
         (low, high) if low < high => (low - 0.5 * (high - low), high + 0.5 * (high - low)),
         (only, _) if only.is_finite() => (only - 1.0, only + 1.0),
@@ -88,8 +88,8 @@ fn edges(rows: &[FrontierRow]) -> (f64, f64) {
 }
 
 /// The frontiers within the edges; a frontier of which only a bound is known stands at that bound.
-fn dots(rows: &[FrontierRow], (left, right): (f64, f64)) -> Vec<Point> {
-    let dot = |(name, row): (usize, &FrontierRow)| {
+fn dots(rows: &[ThresholdRow], (left, right): (f64, f64)) -> Vec<Point> {
+    let dot = |(name, row): (usize, &ThresholdRow)| {
         let curve = row.curve.as_ref()?;
         let x = curve.x50.or(curve.low).or(curve.high).filter(|x| (left..=right).contains(x))?;
         let low = curve.low.filter(|low| *low >= left).unwrap_or(f64::NEG_INFINITY);
@@ -99,17 +99,17 @@ fn dots(rows: &[FrontierRow], (left, right): (f64, f64)) -> Vec<Point> {
     rows.iter().enumerate().filter_map(dot).collect()
 }
 
-fn is_one_sided(row: &FrontierRow) -> bool {
+fn is_one_sided(row: &ThresholdRow) -> bool {
     row.curve.as_ref().is_some_and(|curve| curve.low.is_some() != curve.high.is_some())
 }
 
 /// A line in each panel of a picture of projections where an evaluation knows half, if it crosses there. Panels are along
 /// the parameters that are named, in their order, on one task.
-pub fn frontier_lines(mut figure: Figure, along: &[(&str, &str)], rows: &[FrontierRow]) -> Figure {
+pub fn threshold_lines(mut figure: Figure, along: &[(&str, &str)], rows: &[ThresholdRow]) -> Figure {
     let mut is_any = false;
     for (panel, (task, parameter)) in figure.panels.iter_mut().zip(along) {
         let here = rows.iter().filter(|row| row.task == *task && row.parameter == *parameter);
-        if here.clone().count() > MOST_LINES {
+        if here.clone().count() > MAX_LINES {
             continue;
         }
         for row in here {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
 use reasonscape_stats::Confidence;
 
-use super::{Limited, TokensRow};
+use super::{BudgetOutcome, TokensRow};
 use crate::in_percent;
 
 /// Panels that fit on a page.
-const MOST_PANELS: usize = 12;
+const MAX_PANELS: usize = 12;
 
 /// Accuracy against the limit, a panel a task; of one task also against the tokens that were spent.
 pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
@@ -23,8 +23,8 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
         "{trials} trials; accuracy by {mode}, {} % intervals",
         in_percent(confidence.level())
     ));
-    let (is_one, left_out) = (tasks.len() == 1, tasks.len().saturating_sub(MOST_PANELS));
-    for (task, rows) in tasks.into_iter().take(MOST_PANELS) {
+    let (is_one, left_out) = (tasks.len() == 1, tasks.len().saturating_sub(MAX_PANELS));
+    for (task, rows) in tasks.into_iter().take(MAX_PANELS) {
         let mut panel = Panel::new(task, Axis::log("token limit"), Axis::percent("accuracy"));
         for row in &rows {
             panel = panel.layer(Layer::line(&row.label, curve(row, |limited| limited.budget as f64)));
@@ -49,8 +49,8 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
     figure.note("A smaller limit cuts off the trials that used more and leaves the others as they are: this is counted.")
 }
 
-fn curve(row: &TokensRow, across: fn(&Limited) -> f64) -> Vec<Point> {
-    let point = |limited: &Limited| {
+fn curve(row: &TokensRow, across: fn(&BudgetOutcome) -> f64) -> Vec<Point> {
+    let point = |limited: &BudgetOutcome| {
         let accuracy = limited.accuracy;
         // The estimate of some modes has no point where nothing was completed.
         let middle = accuracy.point.unwrap_or(accuracy.center);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// A mean number of tokens with its bounds; none from a single trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Spent {
+pub struct TokenCost {
     /// The mean.
     pub mean: f64,
     /// Lower end of the confidence interval.
@@ -18,7 +18,7 @@ pub struct Spent {
 
 /// Sums over trials: tokens used under a limit, and whether the answer came in time and was right.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Spending {
+pub(super) struct TokenTotals {
     n: f64,
     right: f64,
     mean: f64,
@@ -28,8 +28,8 @@ pub(super) struct Spending {
     products: f64,
 }
 
-impl Spending {
-    pub(super) fn of(trials: &[BudgetTrial], limit: u64) -> Self {
+impl TokenTotals {
+    pub(super) fn new(trials: &[BudgetTrial], limit: u64) -> Self {
         let used = |trial: &BudgetTrial| trial.tokens.min(limit) as f64;
         let is_right = |trial: &BudgetTrial| trial.outcome == Outcome::Correct && trial.tokens <= limit;
         let n = trials.len() as f64;
@@ -46,9 +46,9 @@ impl Spending {
     }
 
     /// Tokens a trial, by the normal approximation of a mean.
-    pub(super) fn a_trial(&self, confidence: Confidence) -> Spent {
+    pub(super) fn per_trial(&self, confidence: Confidence) -> TokenCost {
         let reach = (self.n > 1.0).then(|| confidence.z() * (self.squares / (self.n - 1.0) / self.n).sqrt());
-        Spent {
+        TokenCost {
             mean: self.mean,
             low: reach.map(|reach| (self.mean - reach).max(0.0)),
             high: reach.map(|reach| self.mean + reach),
@@ -59,7 +59,7 @@ impl Spending {
     /// and whose bounds are taken on the log scale, where the ratio cannot become negative.
     ///
     /// Source: W. G. Cochran, "Sampling Techniques" (1977), section 6.4.
-    pub(super) fn a_right_answer(&self, confidence: Confidence) -> Option<Spent> {
+    pub(super) fn per_correct(&self, confidence: Confidence) -> Option<TokenCost> {
         if self.right == 0.0 {
             return None;
         }
@@ -71,7 +71,7 @@ impl Spending {
             (sum.max(0.0) / (self.n - 1.0) / self.n).sqrt() / share
         });
         let factor = error.map(|error| (confidence.z() * error / ratio).exp());
-        Some(Spent {
+        Some(TokenCost {
             mean: ratio,
             low: factor.map(|factor| ratio / factor),
             high: factor.map(|factor| ratio * factor).filter(|high| high.is_finite()),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn means_and_ratios_are_those_of_numpy() {
+    fn means_and_ratios_match_numpy() {
         // x = min(tokens, 320), y = right in time, d = x - x.mean() / y.mean() * y; the errors are x.std(ddof=1) / sqrt(6)
         // and sqrt(sum(d**2) / 5 / 6) / y.mean().
         use Outcome::{Correct, Incorrect, Truncated};
@@ -101,22 +101,22 @@ mod tests {
             (90, Incorrect),
         ];
         let trials: Vec<_> = ends.into_iter().map(|(tokens, outcome)| trial(tokens, outcome)).collect();
-        let spending = Spending::of(&trials, 320);
-        let mean = spending.a_trial(Confidence::P95);
+        let spending = TokenTotals::new(&trials, 320);
+        let mean = spending.per_trial(Confidence::P95);
         assert_eq!(mean.mean, (100.0 + 300.0 + 320.0 + 320.0 + 200.0 + 90.0) / 6.0);
         assert!((mean.low.unwrap() - 135.425_776_680_409_65).abs() < 1e-9, "{mean:?}");
-        let ratio = spending.a_right_answer(Confidence::P95).unwrap();
+        let ratio = spending.per_correct(Confidence::P95).unwrap();
         assert!((ratio.mean - 1330.0 / 3.0).abs() < 1e-9);
         assert!((ratio.low.unwrap() - 157.588_432_570_335_87).abs() < 1e-9, "{ratio:?}");
         assert!((ratio.high.unwrap() - 1_247.200_960_366_944_9).abs() < 1e-9, "{ratio:?}");
     }
 
     #[test]
-    fn one_trial_has_no_bounds_and_no_right_answer_no_price() {
-        let spending = Spending::of(&[trial(10, Outcome::Incorrect)], 100);
-        assert_eq!(spending.a_trial(Confidence::P95), Spent { mean: 10.0, low: None, high: None });
-        assert_eq!(spending.a_right_answer(Confidence::P95), None);
-        let free = Spending::of(&[trial(0, Outcome::Correct); 2], 100);
-        assert_eq!(free.a_right_answer(Confidence::P95), Some(Spent { mean: 0.0, low: None, high: None }));
+    fn no_bounds_for_one_trial_and_no_cost_without_correct_answers() {
+        let spending = TokenTotals::new(&[trial(10, Outcome::Incorrect)], 100);
+        assert_eq!(spending.per_trial(Confidence::P95), TokenCost { mean: 10.0, low: None, high: None });
+        assert_eq!(spending.per_correct(Confidence::P95), None);
+        let free = TokenTotals::new(&[trial(0, Outcome::Correct); 2], 100);
+        assert_eq!(free.per_correct(Confidence::P95), Some(TokenCost { mean: 0.0, low: None, high: None }));
     }
 }

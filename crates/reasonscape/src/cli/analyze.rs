@@ -19,13 +19,13 @@ mod tokens;
 
 use std::path::PathBuf;
 
+use reasonscape_analysis::{GroupBy, PointQuery, join_truncated, truncation_note};
 use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_stats::{Confidence, Mode};
 
 use self::plot::Plot;
 use super::Global;
 use super::study::study_folder;
-use crate::analysis::{Asked, By, some, truncation_note};
 use crate::failure::Failure;
 
 /// Say what a study shows: what is there, who leads, who beats whom, where and how models break
@@ -38,11 +38,11 @@ use crate::failure::Failure;
     reasonscape analyze points my-study --filter model=small-model --filter params.length=8..32")]
 pub(super) struct AnalyzeCommand {
     #[command(subcommand)]
-    question: Question,
+    subcommand: AnalyzeSubcommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Question {
+enum AnalyzeSubcommand {
     Evals(evals::Evals),
     Tasks(tasks::Tasks),
     Points(points::Points),
@@ -65,22 +65,22 @@ enum Question {
 impl AnalyzeCommand {
     pub(super) fn run(self, global: Global) -> Result<(), Failure> {
         super::wait_for(async {
-            match self.question {
-                Question::Evals(evals) => evals.run(global).await,
-                Question::Tasks(tasks) => tasks.run(global).await,
-                Question::Points(points) => points.run(global).await,
-                Question::Scores(scores) => scores.run(global).await,
-                Question::Pairwise(pairwise) => pairwise.run(global).await,
-                Question::Compare(compare) => compare.run(global).await,
-                Question::Modes(modes) => modes.run(global).await,
-                Question::Projection(projection) => projection.run(global).await,
-                Question::Surface(surface) => surface.run(global).await,
-                Question::Threshold(threshold) => threshold.run(global).await,
-                Question::Similarity(similarity) => similarity.run(global).await,
-                Question::Spectrum(spectrum) => spectrum.run(global).await,
-                Question::Compression(compression) => compression.run(global).await,
-                Question::Hazard(hazard) => hazard.run(global).await,
-                Question::Tokens(tokens) => tokens.run(global).await,
+            match self.subcommand {
+                AnalyzeSubcommand::Evals(evals) => evals.run(global).await,
+                AnalyzeSubcommand::Tasks(tasks) => tasks.run(global).await,
+                AnalyzeSubcommand::Points(points) => points.run(global).await,
+                AnalyzeSubcommand::Scores(scores) => scores.run(global).await,
+                AnalyzeSubcommand::Pairwise(pairwise) => pairwise.run(global).await,
+                AnalyzeSubcommand::Compare(compare) => compare.run(global).await,
+                AnalyzeSubcommand::Modes(modes) => modes.run(global).await,
+                AnalyzeSubcommand::Projection(projection) => projection.run(global).await,
+                AnalyzeSubcommand::Surface(surface) => surface.run(global).await,
+                AnalyzeSubcommand::Threshold(threshold) => threshold.run(global).await,
+                AnalyzeSubcommand::Similarity(similarity) => similarity.run(global).await,
+                AnalyzeSubcommand::Spectrum(spectrum) => spectrum.run(global).await,
+                AnalyzeSubcommand::Compression(compression) => compression.run(global).await,
+                AnalyzeSubcommand::Hazard(hazard) => hazard.run(global).await,
+                AnalyzeSubcommand::Tokens(tokens) => tokens.run(global).await,
             }
         })
     }
@@ -100,7 +100,7 @@ pub(super) fn renamed(error: &clap::Error) -> Option<&'static str> {
 
 /// A study, the part of it that is meant, and how shares are estimated.
 #[derive(Debug, clap::Args)]
-struct Selected {
+struct StudyArgs {
     /// Folder of the study, or its study.toml.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
@@ -116,10 +116,10 @@ struct Selected {
     mode: Option<Mode>,
 }
 
-impl Selected {
+impl StudyArgs {
     /// Opens the study and says what was found odd.
-    async fn open(&self, global: Global) -> Result<(PointsDb, Asked), Failure> {
-        let asked = Asked::parse(&self.filters)?;
+    async fn open(&self, global: Global) -> Result<(PointsDb, PointQuery), Failure> {
+        let query = PointQuery::parse(&self.filters)?;
         let db = PointsDb::open(&study_folder(&self.study)?).await?;
         for remark in db.remarks() {
             global.note(remark);
@@ -127,19 +127,19 @@ impl Selected {
         if let Some(note) = truncation_note(&db) {
             global.note(note);
         }
-        Ok((db, asked))
+        Ok((db, query))
     }
 }
 
 /// How sure an interval has to be.
 #[derive(Debug, clap::Args)]
-struct Sure {
+struct ConfidenceArgs {
     /// How sure an interval is to contain the truth.
     #[arg(long, value_name = "LEVEL", default_value_t = 0.95, allow_hyphen_values = true)]
     confidence: f64,
 }
 
-impl Sure {
+impl ConfidenceArgs {
     fn estimator(&self, mode: Mode) -> Result<Estimator, Failure> {
         let confidence = Confidence::new(self.confidence).map_err(|_| {
             Failure::input(format_args!(
@@ -153,30 +153,30 @@ impl Sure {
 
 /// An analysis that has a picture.
 #[derive(Debug, clap::Args)]
-struct Pictured {
+struct PlotArgs {
     #[command(flatten)]
-    selected: Selected,
+    selected: StudyArgs,
     #[command(flatten)]
-    sure: Sure,
+    sure: ConfidenceArgs,
     #[command(flatten)]
     plot: Plot,
 }
 
-impl Pictured {
+impl PlotArgs {
     /// Checks what was given before the study is opened; estimates are by `C_P` unless told otherwise.
-    async fn open(&self, global: Global) -> Result<(Estimator, PointsDb, Asked), Failure> {
+    async fn open(&self, global: Global) -> Result<(Estimator, PointsDb, PointQuery), Failure> {
         self.plot.check()?;
         let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
-        let (db, asked) = self.selected.open(global).await?;
-        Ok((estimator, db, asked))
+        let (db, query) = self.selected.open(global).await?;
+        Ok((estimator, db, query))
     }
 }
 
 /// An analysis of trials that has a picture.
 #[derive(Debug, clap::Args)]
-struct OfTrials {
+struct TrialArgs {
     #[command(flatten)]
-    pictured: Pictured,
+    pictured: PlotArgs,
     /// A row for each evaluation, or for each of its tasks.
     #[arg(long, value_enum, default_value_t)]
     by: GroupByArg,
@@ -192,7 +192,7 @@ enum GroupByArg {
     Task,
 }
 
-impl From<GroupByArg> for By {
+impl From<GroupByArg> for GroupBy {
     fn from(by: GroupByArg) -> Self {
         match by {
             GroupByArg::Eval => Self::Eval,
@@ -215,18 +215,18 @@ fn note_missing<'a>(
     if here > 0 {
         global.note(format_args!(
             "{} missing{more}; `reasonscape run` asks for what is missing",
-            several(here, "trial")
+            pluralize(here, "trial")
         ));
     }
     if elsewhere > 0 {
         global.note(format_args!(
             "{} missing in imported logs: without a score, or never reached",
-            several(elsewhere, "trial")
+            pluralize(elsewhere, "trial")
         ));
     }
 }
 
 /// A number in words of one syllable: `3 trials`, `1 trial`.
-fn several(number: u64, thing: &str) -> String {
+fn pluralize(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }

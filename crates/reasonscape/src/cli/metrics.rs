@@ -124,7 +124,7 @@ impl Metrics {
             }
         }
         self.draw(&summary, global)?;
-        self.say_beside(&summary, global);
+        self.print_notes(&summary, global);
         Ok(())
     }
 
@@ -188,7 +188,7 @@ impl Metrics {
         Ok(())
     }
 
-    fn say_beside(&self, AnswerSummary { results, models, .. }: &AnswerSummary, global: Global) {
+    fn print_notes(&self, AnswerSummary { results, models, .. }: &AnswerSummary, global: Global) {
         if results.skipped > 0 {
             let lines = if results.skipped == 1 { "line was" } else { "lines were" };
             global.note(format_args!("{} bad {lines} left out", results.skipped));

@@ -1,10 +1,10 @@
 //! `reasonscape analyze compare`: two evaluations on identical tests.
 
+use reasonscape_analysis::Comparison;
 use reasonscape_analysis::tables::compare::{display_table, export_table};
 use reasonscape_stats::Mode;
 
-use super::{Selected, several};
-use crate::analysis::{self, Comparison};
+use super::{StudyArgs, pluralize};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Format, print, print_text};
@@ -17,7 +17,7 @@ use crate::output::{Format, print, print_text};
 #[command(after_help = "Example:\n  reasonscape analyze compare my-study small-model large-model")]
 pub(super) struct Compare {
     #[command(flatten)]
-    selected: Selected,
+    selected: StudyArgs,
     /// The one, by id, name or model.
     #[arg(value_name = "A")]
     a: String,
@@ -28,25 +28,25 @@ pub(super) struct Compare {
 
 impl Compare {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        let (db, asked) = self.selected.open(global).await?;
+        let (db, query) = self.selected.open(global).await?;
         let mode = self.selected.mode.unwrap_or(Mode::C_P);
-        let found = analysis::compare(&db, &asked, [&self.a, &self.b], mode).await?;
+        let found = reasonscape_analysis::compare(&db, &query, [&self.a, &self.b], mode).await?;
         if matches!(global.format, Format::Table | Format::Markdown) {
             print_text(&format!("{}\n\n", found.sentence))?;
         }
         let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
         print(global.format, &table, &found)?;
-        say_beside(&found, global);
+        print_notes(&found, global);
         Ok(())
     }
 }
 
-fn say_beside(found: &Comparison, global: Global) {
+fn print_notes(found: &Comparison, global: Global) {
     let [a, b] = &found.labels;
     global.caption(format_args!(
         "A is {a}, B is {b}, each on the {} that both answered; p by McNemar's mid-p test, corrected for {} (Holm)",
-        several(found.pairs, "test"),
-        several(found.tasks.len() as u64, "task")
+        pluralize(found.pairs, "test"),
+        pluralize(found.tasks.len() as u64, "task")
     ));
     for remark in found.remarks() {
         global.note(remark);

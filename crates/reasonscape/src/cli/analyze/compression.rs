@@ -1,12 +1,12 @@
 //! `reasonscape analyze compression`: how much thought a token holds.
 
 use reasonscape_analysis::tables::compression::{Measure, display_table, export_table};
-use reasonscape_points::Estimator;
-
-use super::{OfTrials, several};
-use crate::analysis::{
+use reasonscape_analysis::{
     Compression as Found, CompressionOptions, CompressionRow, compression, compression_figure,
 };
+use reasonscape_points::Estimator;
+
+use super::{TrialArgs, pluralize};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Format, print};
@@ -20,7 +20,7 @@ use crate::output::{Format, print};
     reasonscape analyze compression my-study --by eval --measure size --plot sizes.svg")]
 pub(super) struct Compression {
     #[command(flatten)]
-    trials: OfTrials,
+    trials: TrialArgs,
     /// What the table and the picture show; JSON and CSV have both.
     #[arg(long, value_enum, default_value_t)]
     measure: MeasureArg,
@@ -61,15 +61,15 @@ impl Compression {
             )));
         }
         let measure = Measure::from(self.measure);
-        let OfTrials { pictured, by } = self.trials;
-        let (Estimator { confidence, .. }, db, asked) = pictured.open(global).await?;
+        let TrialArgs { pictured, by } = self.trials;
+        let (Estimator { confidence, .. }, db, query) = pictured.open(global).await?;
         let options = CompressionOptions {
             by: by.into(),
             confidence,
             loop_bits: self.loop_bits,
             examples: self.examples,
         };
-        let found = compression(&db, &asked, options).await?;
+        let found = compression(&db, &query, options).await?;
         let table =
             if global.format == Format::Csv { export_table(&found) } else { display_table(&found, measure) };
         print(global.format, &table, &found)?;
@@ -77,12 +77,12 @@ impl Compression {
         if pictured.selected.mode.is_some() {
             global.note("`--mode` changes nothing here: trials are sorted by how they ended");
         }
-        say_beside(&found, measure, global);
+        print_notes(&found, measure, global);
         Ok(())
     }
 }
 
-fn say_beside(found: &Found, measure: Measure, global: Global) {
+fn print_notes(found: &Found, measure: Measure, global: Global) {
     const FEW: usize = 6;
     let rows = &found.rows;
     if rows.is_empty() {
@@ -104,7 +104,7 @@ fn say_beside(found: &Found, measure: Measure, global: Global) {
         global.caption(format_args!(
             "in {clear} of {} rows bits per token tell right from wrong answers; {} in circles",
             rows.len(),
-            several(loops, "trial")
+            pluralize(loops, "trial")
         ));
     }
     for example in &found.examples {
@@ -128,7 +128,7 @@ fn say_beside(found: &Found, measure: Measure, global: Global) {
     if known < all {
         global.note(format_args!(
             "{} without bits per token: no tokens counted, or nothing to compress",
-            several(all - known, "trial")
+            pluralize(all - known, "trial")
         ));
     }
 }

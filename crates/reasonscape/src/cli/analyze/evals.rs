@@ -1,11 +1,11 @@
 //! `reasonscape analyze evals`: which evaluations there are, and what they lack.
 
+use reasonscape_analysis::evals;
 use reasonscape_analysis::tables::evals::{display_table, export_table};
 use reasonscape_points::Estimator;
 use reasonscape_stats::Mode;
 
-use super::{Selected, note_missing};
-use crate::analysis::evals;
+use super::{StudyArgs, note_missing};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Format, print};
@@ -15,14 +15,14 @@ use crate::output::{Format, print};
 #[command(after_help = "Example:\n  reasonscape analyze evals my-study --filter groups=arch:moe")]
 pub(super) struct Evals {
     #[command(flatten)]
-    selected: Selected,
+    selected: StudyArgs,
 }
 
 impl Evals {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        let (db, asked) = self.selected.open(global).await?;
+        let (db, query) = self.selected.open(global).await?;
         let estimator = Estimator::from(self.selected.mode.unwrap_or(Mode::C_P));
-        let rows = evals(&db, &asked, estimator).await?;
+        let rows = evals(&db, &query, estimator).await?;
         let table = if global.format == Format::Csv { export_table(&rows) } else { display_table(&rows) };
         print(global.format, &table, &rows)?;
         global.caption(format_args!("`correct` is by {}, all tasks together", estimator.mode));

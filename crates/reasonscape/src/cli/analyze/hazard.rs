@@ -3,10 +3,10 @@
 use reasonscape_analysis::tables::hazard::{
     display_bins_table, display_table, export_bins_table, export_table,
 };
+use reasonscape_analysis::{HazardOptions, HazardRow, hazard, hazard_figure};
 use reasonscape_points::Estimator;
 
-use super::{OfTrials, several};
-use crate::analysis::{HazardOptions, HazardRow, hazard, hazard_figure};
+use super::{TrialArgs, pluralize};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Format, print};
@@ -21,7 +21,7 @@ use crate::output::{Format, print};
     --plot hazard.svg")]
 pub(super) struct Hazard {
     #[command(flatten)]
-    trials: OfTrials,
+    trials: TrialArgs,
     /// Show a row for each bin of tokens.
     #[arg(long)]
     bins: bool,
@@ -32,10 +32,10 @@ pub(super) struct Hazard {
 
 impl Hazard {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        let OfTrials { pictured, by } = self.trials;
-        let (Estimator { confidence, .. }, db, asked) = pictured.open(global).await?;
+        let TrialArgs { pictured, by } = self.trials;
+        let (Estimator { confidence, .. }, db, query) = pictured.open(global).await?;
         let options = HazardOptions { by: by.into(), width: self.width, confidence };
-        let rows = hazard(&db, &asked, options).await?;
+        let rows = hazard(&db, &query, options).await?;
         let table = match (global.format, self.bins) {
             (Format::Csv, false) => export_table(&rows),
             (Format::Csv, true) => export_bins_table(&rows),
@@ -49,12 +49,12 @@ impl Hazard {
                 "`--mode` changes nothing here: answers are counted as they are, lucky guesses among them",
             );
         }
-        say_beside(&rows, global);
+        print_notes(&rows, global);
         Ok(())
     }
 }
 
-fn say_beside(rows: &[HazardRow], global: Global) {
+fn print_notes(rows: &[HazardRow], global: Global) {
     const FEW: usize = 6;
     if rows.is_empty() {
         global.note("nothing was answered yet; `reasonscape run` asks, `reasonscape evaluate` counts");
@@ -81,6 +81,6 @@ fn say_beside(rows: &[HazardRow], global: Global) {
     }
     let without: u64 = rows.iter().map(|row| row.without_tokens).sum();
     if without > 0 {
-        global.note(format_args!("{} without a count of tokens left out", several(without, "trial")));
+        global.note(format_args!("{} without a count of tokens left out", pluralize(without, "trial")));
     }
 }

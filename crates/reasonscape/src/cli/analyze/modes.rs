@@ -1,10 +1,10 @@
 //! `reasonscape analyze modes`: the nine estimators side by side.
 
 use reasonscape_analysis::tables::modes::{display_table, export_table};
+use reasonscape_analysis::{GroupBy, modes};
 use reasonscape_stats::Mode;
 
-use super::Selected;
-use crate::analysis::{By, modes};
+use super::StudyArgs;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Format, print};
@@ -18,7 +18,7 @@ use crate::output::{Format, print};
     reasonscape analyze modes my-study --by task --filter model=small-model")]
 pub(super) struct Modes {
     #[command(flatten)]
-    selected: Selected,
+    selected: StudyArgs,
     /// A ReasonScore for each evaluation, or a share for each of its tasks.
     #[arg(long, value_enum, default_value_t)]
     by: ModesBy,
@@ -32,7 +32,7 @@ enum ModesBy {
     Task,
 }
 
-impl From<ModesBy> for By {
+impl From<ModesBy> for GroupBy {
     fn from(by: ModesBy) -> Self {
         match by {
             ModesBy::Eval => Self::Eval,
@@ -43,10 +43,10 @@ impl From<ModesBy> for By {
 
 impl Modes {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        let (db, asked) = self.selected.open(global).await?;
+        let (db, query) = self.selected.open(global).await?;
         let wanted = self.selected.mode.map_or(Mode::ALL.to_vec(), |mode| vec![mode]);
-        let rows = modes(&db, &asked, &wanted).await?;
-        let by = By::from(self.by);
+        let rows = modes(&db, &query, &wanted).await?;
+        let by = GroupBy::from(self.by);
         let table = if global.format == Format::Csv {
             export_table(&rows, &wanted, by)
         } else {

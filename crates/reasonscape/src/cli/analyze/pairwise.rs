@@ -4,8 +4,7 @@ use reasonscape_analysis::tables::pairwise::{display_table, export_table};
 use reasonscape_stats::Mode;
 use reasonscape_stats::pairwise::Method;
 
-use super::Selected;
-use crate::analysis;
+use super::StudyArgs;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Format, print};
@@ -19,17 +18,17 @@ use crate::output::{Format, print};
     reasonscape analyze pairwise my-study --method monte-carlo --seed 7")]
 pub(super) struct Pairwise {
     #[command(flatten)]
-    selected: Selected,
+    selected: StudyArgs,
     /// How the probability is found: by quadrature, or by 10,000 draws a side as Python would draw them.
     #[arg(long, value_enum, default_value_t)]
-    method: How,
+    method: MethodArg,
     /// Seed of the draws.
     #[arg(long, value_name = "SEED", default_value_t = 42, allow_hyphen_values = true)]
     seed: i64,
 }
 
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum How {
+enum MethodArg {
     #[default]
     Exact,
     MonteCarlo,
@@ -40,21 +39,21 @@ const DRAWS: usize = 10_000;
 
 impl Pairwise {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        let (db, asked) = self.selected.open(global).await?;
+        let (db, query) = self.selected.open(global).await?;
         let method = match self.method {
-            How::Exact => Method::Exact,
-            How::MonteCarlo => Method::MonteCarlo { draws: DRAWS, seed: self.seed },
+            MethodArg::Exact => Method::Exact,
+            MethodArg::MonteCarlo => Method::MonteCarlo { draws: DRAWS, seed: self.seed },
         };
         let mode = self.selected.mode.unwrap_or(Mode::C_P);
-        let found = analysis::pairwise(&db, &asked, mode, method).await?;
+        let found = reasonscape_analysis::pairwise(&db, &query, mode, method).await?;
         let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
         print(global.format, &table, &found)?;
-        say_beside(&found, global);
+        print_notes(&found, global);
         Ok(())
     }
 }
 
-fn say_beside(found: &analysis::Pairwise, global: Global) {
+fn print_notes(found: &reasonscape_analysis::Pairwise, global: Global) {
     global.caption("`vs 2` is the mean probability of being better than number 2 on a task");
     for remark in found.remarks() {
         global.note(remark);

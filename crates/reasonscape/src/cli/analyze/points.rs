@@ -1,10 +1,10 @@
 //! `reasonscape analyze points`: one row a point.
 
+use reasonscape_analysis::points;
 use reasonscape_analysis::tables::points::{display_table, export_table};
 use reasonscape_stats::Mode;
 
-use super::{Selected, Sure, note_missing, several};
-use crate::analysis::points;
+use super::{ConfidenceArgs, StudyArgs, note_missing, pluralize};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Format, print};
@@ -18,16 +18,16 @@ use crate::output::{Format, print};
 )]
 pub(super) struct Points {
     #[command(flatten)]
-    selected: Selected,
+    selected: StudyArgs,
     #[command(flatten)]
-    sure: Sure,
+    sure: ConfidenceArgs,
 }
 
 impl Points {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
         let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_I))?;
-        let (db, asked) = self.selected.open(global).await?;
-        let rows = points(&db, &asked, estimator).await?;
+        let (db, query) = self.selected.open(global).await?;
+        let rows = points(&db, &query, estimator).await?;
         let table = if global.format == Format::Csv { export_table(&rows) } else { display_table(&rows) };
         print(global.format, &table, &rows)?;
         global.caption(format_args!(
@@ -35,7 +35,7 @@ impl Points {
             estimator.mode
         ));
         let empty = rows.iter().filter(|row| row.n == 0).count() as u64;
-        let without_any = format!(", {} without any", several(empty, "point"));
+        let without_any = format!(", {} without any", pluralize(empty, "point"));
         note_missing(&db, rows.iter().map(|row| (&row.eval_id, row.missing)), &without_any, global);
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! `reasonscape analyze scores`: the leaderboard.
 
 use reasonscape_analysis::tables::scores::{display_table, export_table};
+use reasonscape_analysis::{Leaderboard, ScoreRow, leaderboard};
 use reasonscape_stats::{Event, Mode};
 
-use super::{Selected, some};
-use crate::analysis::{Leaderboard, ScoreRow, leaderboard};
+use super::{StudyArgs, join_truncated};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Format, print};
@@ -18,31 +18,31 @@ use crate::output::{Format, print};
     reasonscape analyze scores my-study --mode K_P --format json")]
 pub(super) struct Scores {
     #[command(flatten)]
-    selected: Selected,
+    selected: StudyArgs,
 }
 
 impl Scores {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        let (db, asked) = self.selected.open(global).await?;
-        let board = leaderboard(&db, &asked, self.selected.mode.unwrap_or(Mode::C_P)).await?;
+        let (db, query) = self.selected.open(global).await?;
+        let board = leaderboard(&db, &query, self.selected.mode.unwrap_or(Mode::C_P)).await?;
         if board.rows.is_empty() {
             return Err(Failure::input(format_args!(
                 "no evaluation has a trial yet: {}; `reasonscape run` asks for them",
-                some(&board.unscored)
+                join_truncated(&board.unscored)
             )));
         }
         let table = if global.format == Format::Csv { export_table(&board) } else { display_table(&board) };
         print(global.format, &table, &board.rows)?;
-        say_beside(&board, global);
+        print_notes(&board, global);
         Ok(())
     }
 }
 
 /// Longer lists of what is missing are not read.
-const MOST_MISSING: usize = 8;
+const MAX_MISSING: usize = 8;
 
 /// What a reader of the numbers has to know.
-fn say_beside(board: &Leaderboard, global: Global) {
+fn print_notes(board: &Leaderboard, global: Global) {
     if board.mode != Mode::C_P {
         global.note(format_args!("bounds by {}: comparable only with scores by {0}", board.mode));
     }
@@ -53,14 +53,12 @@ fn say_beside(board: &Leaderboard, global: Global) {
     }
     let incomplete: Vec<(&ScoreRow, String)> =
         board.rows.iter().filter_map(|row| row.lacks().map(|lacks| (row, lacks))).collect();
-    for (row, lacks) in incomplete.iter().take(MOST_MISSING) {
+    for (row, lacks) in incomplete.iter().take(MAX_MISSING) {
         global.note(format_args!("* {} lacks {lacks}; it is scored on what it has", row.label));
     }
-    if incomplete.len() > MOST_MISSING {
-        global.note(format_args!(
-            "* so do {} more; `--format json` says what",
-            incomplete.len() - MOST_MISSING
-        ));
+    if incomplete.len() > MAX_MISSING {
+        global
+            .note(format_args!("* so do {} more; `--format json` says what", incomplete.len() - MAX_MISSING));
     }
     for label in &board.unscored {
         global.note(format_args!("{label} has no trial yet and no score; `reasonscape run` asks for them"));
@@ -77,7 +75,7 @@ fn say_beside(board: &Leaderboard, global: Global) {
         let calibrated = Mode { event: Event::Calibrated, ..board.mode };
         global.note(format_args!(
             "near chance the C intervals are too narrow, here on {}; `--mode {calibrated}` gives bounds that hold",
-            some(&tasks)
+            join_truncated(&tasks)
         ));
     }
 }

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use reasonscape_analysis::tables::spectrum::{display_table, export_table};
+use reasonscape_analysis::{
+    PointQuery, PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure,
+};
 use reasonscape_points::PointsDb;
 use reasonscape_runner::Study;
 
 use super::plot::Plot;
-use super::several;
-use crate::analysis::{
-    Asked, PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure,
-};
+use super::pluralize;
 use crate::cli::Global;
 use crate::cli::study::study_folder;
 use crate::failure::Failure;
@@ -84,8 +84,8 @@ impl Spectrum {
         for remark in db.remarks() {
             global.note(remark);
         }
-        let asked = Asked::parse(&self.filters)?;
-        let against = if self.against.is_empty() { asked.clone() } else { Asked::parse(&self.against)? };
+        let query = PointQuery::parse(&self.filters)?;
+        let against = if self.against.is_empty() { query.clone() } else { PointQuery::parse(&self.against)? };
         let of_study = Study::load(db.study()).ok().map(|study| study.seed);
         let seed = self.seed.or(of_study).unwrap_or(0);
         let other = self
@@ -97,11 +97,11 @@ impl Spectrum {
             bins: self.bins as usize,
             permutations: self.permutations as usize,
         };
-        let (a, b) = (Source { asked: &asked, seed }, Source { asked: &against, seed: other });
+        let (a, b) = (Source { query: &query, seed }, Source { query: &against, seed: other });
         let found = spectra(&db, a, b, sampling).await?;
         let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
         print(global.format, &table, &found)?;
-        say_beside(&found, global);
+        print_notes(&found, global);
         if self.seed.or(of_study).is_none() {
             global.note(
                 "the study has no study.toml that can be read, so seed 0 was taken; `--seed` gives another",
@@ -112,12 +112,12 @@ impl Spectrum {
 }
 
 /// What was found, in words.
-fn say_beside(found: &Spectra, global: Global) {
+fn print_notes(found: &Spectra, global: Global) {
     let population = |name: &str, one: &PopulationSummary| {
         format!(
             "{name}: {} of {} of {}, seed {}",
-            several(one.prompts as u64, "prompt"),
-            several(one.points as u64, "point"),
+            pluralize(one.prompts as u64, "prompt"),
+            pluralize(one.points as u64, "point"),
             one.tasks.join(", "),
             one.seed
         )
@@ -136,7 +136,7 @@ fn say_beside(found: &Spectra, global: Global) {
         if one.too_short > 0 {
             global.note(format_args!(
                 "{} of {name} too short to have a rhythm and left out",
-                several(one.too_short as u64, "prompt")
+                pluralize(one.too_short as u64, "prompt")
             ));
         }
     }

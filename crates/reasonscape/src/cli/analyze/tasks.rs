@@ -1,10 +1,10 @@
 //! `reasonscape analyze tasks`: how the tasks were answered, and what is missing of them.
 
 use reasonscape_analysis::tables::tasks::{display_table, export_table};
+use reasonscape_analysis::tasks;
 use reasonscape_stats::Mode;
 
-use super::{Selected, Sure, some};
-use crate::analysis::tasks;
+use super::{ConfidenceArgs, StudyArgs, join_truncated};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Format, print};
@@ -14,16 +14,16 @@ use crate::output::{Format, print};
 #[command(after_help = "Example:\n  reasonscape analyze tasks my-study --filter model=small-model")]
 pub(super) struct Tasks {
     #[command(flatten)]
-    selected: Selected,
+    selected: StudyArgs,
     #[command(flatten)]
-    sure: Sure,
+    sure: ConfidenceArgs,
 }
 
 impl Tasks {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
         let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
-        let (db, asked) = self.selected.open(global).await?;
-        let rows = tasks(&db, &asked, estimator).await?;
+        let (db, query) = self.selected.open(global).await?;
+        let rows = tasks(&db, &query, estimator).await?;
         let table = if global.format == Format::Csv { export_table(&rows) } else { display_table(&rows) };
         print(global.format, &table, &rows)?;
         global.caption(format_args!(
@@ -31,7 +31,7 @@ impl Tasks {
             estimator.mode
         ));
         for row in rows.iter().filter(|row| !row.missing_evals.is_empty()) {
-            global.note(format_args!("{} has no trial by {}", row.task, some(&row.missing_evals)));
+            global.note(format_args!("{} has no trial by {}", row.task, join_truncated(&row.missing_evals)));
         }
         Ok(())
     }

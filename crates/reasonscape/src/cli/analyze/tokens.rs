@@ -3,9 +3,9 @@
 use reasonscape_analysis::tables::tokens::{
     display_budgets_table, display_table, export_budgets_table, export_table,
 };
+use reasonscape_analysis::{TokensOptions, TokensRow, tokens, tokens_figure};
 
-use super::{OfTrials, several};
-use crate::analysis::{TokensOptions, TokensRow, tokens, tokens_figure};
+use super::{TrialArgs, pluralize};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Format, print};
@@ -20,7 +20,7 @@ use crate::output::{Format, print};
     reasonscape analyze tokens my-study --budget 1024 --budget 2048")]
 pub(super) struct Tokens {
     #[command(flatten)]
-    trials: OfTrials,
+    trials: TrialArgs,
     /// Show a row for each limit.
     #[arg(long)]
     curve: bool,
@@ -40,11 +40,11 @@ impl Tokens {
                 self.keep
             )));
         }
-        let OfTrials { pictured, by } = self.trials;
-        let (estimator, db, asked) = pictured.open(global).await?;
+        let TrialArgs { pictured, by } = self.trials;
+        let (estimator, db, query) = pictured.open(global).await?;
         let shows_limits = self.curve || !self.budgets.is_empty();
         let options = TokensOptions { by: by.into(), estimator, keep: self.keep, budgets: self.budgets };
-        let rows = tokens(&db, &asked, &options).await?;
+        let rows = tokens(&db, &query, &options).await?;
         let table = match (global.format, shows_limits) {
             (Format::Csv, false) => export_table(&rows),
             (Format::Csv, true) => export_budgets_table(&rows),
@@ -53,12 +53,12 @@ impl Tokens {
         };
         print(global.format, &table, &rows)?;
         pictured.plot.draw(global, || tokens_figure(&rows, estimator.confidence))?;
-        say_beside(&rows, global);
+        print_notes(&rows, global);
         Ok(())
     }
 }
 
-fn say_beside(rows: &[TokensRow], global: Global) {
+fn print_notes(rows: &[TokensRow], global: Global) {
     const FEW: usize = 6;
     let Some(first) = rows.first() else {
         global.note("nothing was answered yet; `reasonscape run` asks, `reasonscape evaluate` counts");
@@ -79,6 +79,6 @@ fn say_beside(rows: &[TokensRow], global: Global) {
     global.caption(format_args!("accuracy is by {}; ≥ marks the least that a limit would give", first.mode));
     let without: u64 = rows.iter().map(|row| row.without_tokens).sum();
     if without > 0 {
-        global.note(format_args!("{} without a count of tokens left out", several(without, "trial")));
+        global.note(format_args!("{} without a count of tokens left out", pluralize(without, "trial")));
     }
 }
