@@ -47,7 +47,7 @@ pub struct Comparison {
     pub discordant_share: f64,
     /// The difference of shares that so many pairs would have shown four times out of five, if any would.
     pub detectable_difference: Option<f64>,
-    /// More trials a task that would tell a difference of the size that was found; none if it is told already.
+    /// More trials per task that would resolve a difference of this size; none if it is resolved already.
     pub more_trials_a_task: Option<u64>,
     /// Task by task.
     pub tasks: Vec<TaskComparison>,
@@ -98,12 +98,12 @@ pub struct TaskComparison {
     /// By the corrected p-value.
     #[serde(serialize_with = "as_word")]
     pub verdict: Verdict,
-    /// Pairs that would tell a difference of the size that was found.
+    /// Pairs that would resolve a difference of this size.
     pub pairs_needed: Option<u64>,
 }
 
 impl Comparison {
-    /// What a reader of the numbers has to know.
+    /// What has to be said beside the numbers.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.mode != Mode::C_P.name() {

@@ -1,4 +1,4 @@
-//! How much thought a token holds: compressed sizes by how trials ended, and models that go round in circles.
+//! Compressed sizes of trials by outcome, and repetition loops.
 
 mod figure;
 mod loops;
@@ -23,7 +23,7 @@ use super::trials::{GroupBy, TrialGroup, load_trial_groups};
 /// Bytes of nothing after gzip: its header and its end. Nothing was weighed where there are no more.
 const EMPTY_GZIP_SIZE: u64 = 20;
 
-/// What is wanted.
+/// Options of the analysis.
 #[derive(Debug, Clone, Copy)]
 pub struct CompressionOptions {
     /// What a row stands for.
@@ -41,7 +41,7 @@ pub struct CompressionOptions {
 pub struct Compression {
     /// One row for each evaluation and task.
     pub rows: Vec<CompressionRow>,
-    /// The emptiest loop of each row, the emptiest first.
+    /// The loop with the fewest bits per token of each row, in that order.
     pub examples: Vec<LoopExample>,
 }
 
@@ -67,13 +67,13 @@ pub struct CompressionRow {
     pub incorrect: OutcomeStats,
     /// Truncated trials.
     pub truncated: OutcomeStats,
-    /// Bits per token of right answers against wrong ones.
+    /// Bits per token of correct answers against incorrect ones.
     pub bits_effect: Option<EffectSize>,
-    /// Compressed sizes of right answers against wrong ones.
+    /// Compressed sizes of correct answers against incorrect ones.
     pub size_effect: Option<EffectSize>,
     /// Repetition loops.
     pub loops: Loops,
-    /// What was found, in words.
+    /// The result in words.
     pub finding: String,
 }
 
@@ -90,7 +90,7 @@ pub struct OutcomeStats {
     pub compressed_size: Option<QuartileSummary>,
 }
 
-/// How much larger the numbers of right answers tend to be than those of wrong ones.
+/// How much larger the numbers of correct answers tend to be than those of incorrect ones.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct EffectSize {
     /// Cliff's delta.
@@ -137,7 +137,7 @@ impl From<Effect> for EffectSize {
     }
 }
 
-/// Trials that go round in circles.
+/// Repetition loops: long trials that hardly say anything new.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Loops {
     /// How many.
@@ -150,7 +150,7 @@ pub struct Loops {
     pub rule: LoopRule,
 }
 
-/// One trial and what it weighs.
+/// The compressed size and tokens of one trial.
 #[derive(Debug, Clone, Copy)]
 struct CompressedTrial {
     outcome: Outcome,
@@ -166,7 +166,7 @@ impl CompressedTrial {
     }
 }
 
-/// What the trials that are meant weigh.
+/// Compressed sizes of the trials that the query selects.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -267,7 +267,7 @@ struct CompressedText {
 impl CompressedText {
     /// Tokens of the same text.
     ///
-    /// Where nobody counted the tokens of the reasoning, it has its share of the completion's by characters. Reasoning
+    /// Without a count of reasoning tokens, the reasoning gets its part of the completion's by characters. Reasoning
     /// that was counted but not shown was not compressed, and is taken off.
     fn tokens(&self) -> Option<f64> {
         let (thought, said) = (self.reasoning_chars as f64, self.answer_chars as f64);
@@ -335,7 +335,7 @@ fn row(
 }
 
 impl CompressionRow {
-    /// What a table calls the row.
+    /// The name of the row in tables.
     pub fn title(&self) -> String {
         match &self.task {
             Some(task) => format!("{} on {task}", self.label),

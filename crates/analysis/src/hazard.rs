@@ -1,4 +1,4 @@
-//! How long models think before they answer, and whether thinking longer helps.
+//! Tokens to an answer as survival data, and whether late answers are worse.
 
 mod change_point;
 mod figure;
@@ -20,7 +20,7 @@ use super::trials::{GroupBy, TrialGroup, load_trial_groups, powers_of_two};
 /// Bins of one width that are worth looking at.
 const MAX_BINS: u64 = 1_000;
 
-/// What is wanted.
+/// Options of the analysis.
 #[derive(Debug, Clone, Copy)]
 pub struct HazardOptions {
     /// What a row stands for.
@@ -57,9 +57,9 @@ pub struct HazardRow {
     pub censored: u64,
     /// Tokens after which half of the trials have answered.
     pub median: TokenQuantile,
-    /// Where thinking longer stops helping, if that is clear.
+    /// Where answers become clearly worse, if they do.
     pub stops_helping: Option<ChangePoint>,
-    /// What was found, in words.
+    /// The result in words.
     pub finding: String,
     /// Bins of tokens.
     pub bins: Vec<Bin>,
@@ -121,7 +121,7 @@ pub struct CurvePoint {
     pub incorrect: Interval,
 }
 
-/// When the trials that are meant answered.
+/// When the trials that the query selects answered.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -156,8 +156,8 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
     };
     if n > 0 {
         let lifetimes = Lifetimes::new(trials)?;
-        [row.correct, row.incorrect, row.censored] = [Ending::Correct, Ending::Incorrect, Ending::Censored]
-            .map(|to_ending| lifetimes.count(to_ending));
+        [row.correct, row.incorrect, row.censored] =
+            [Ending::Correct, Ending::Incorrect, Ending::Censored].map(|ending| lifetimes.count(ending));
         let ends = ends(lifetimes.longest(), options.width)?;
         let bins = lifetimes.hazards(&ends, Exposure::Everybody, options.confidence)?;
         let curve = lifetimes.survival(options.confidence);
@@ -244,7 +244,7 @@ fn bin_with_curves(bin: &HazardBin, end: &CurvePoint) -> Bin {
 }
 
 impl HazardRow {
-    /// What a table calls the row.
+    /// The name of the row in tables.
     pub fn title(&self) -> String {
         match &self.task {
             Some(task) => format!("{} on {task}", self.label),

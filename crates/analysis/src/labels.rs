@@ -42,7 +42,7 @@ pub fn truncation_note(db: &PointsDb) -> Option<String> {
     })
 }
 
-/// What a table calls an evaluation: its name, with its id where two have the same.
+/// The name of an evaluation in tables: its name, with its id where two have the same.
 pub fn eval_label(evals: &[EvalInfo], eval: &EvalInfo) -> String {
     let is_alone = evals.iter().filter(|other| other.name == eval.name).count() == 1;
     if is_alone { eval.name.clone() } else { format!("{} ({})", eval.name, eval.eval_id) }

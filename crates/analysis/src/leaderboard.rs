@@ -52,7 +52,7 @@ pub struct ScoreRow {
     pub tasks: BTreeMap<String, TaskScore>,
     /// Tokens of a completion.
     pub tokens_mean: Option<f64>,
-    /// Nothing where nobody wrote down which answers were cut off.
+    /// None where the log does not say which answers were truncated.
     pub truncation_rate: Option<f64>,
     /// Whether the log says which answers were truncated.
     #[serde(skip_serializing_if = "is_known")]
@@ -120,7 +120,7 @@ impl ScoreRow {
 }
 
 impl Leaderboard {
-    /// What a reader of the numbers has to know.
+    /// What has to be said beside the numbers.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.mode != Mode::C_P {
@@ -153,7 +153,7 @@ impl Leaderboard {
     }
 }
 
-/// The ReasonScores of the evaluations that are meant, from the pooled counters of their tasks.
+/// The ReasonScores of the evaluations that the query selects, from the pooled counters of their tasks.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.

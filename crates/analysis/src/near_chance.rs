@@ -1,4 +1,4 @@
-//! Whoever reads C near chance is told.
+//! Where the interval of mode C is too narrow: near chance.
 
 use reasonscape_stats::{Confidence, Counters, Event, Interval, Mode};
 

@@ -10,7 +10,7 @@ use super::labels::join_truncated;
 use super::query::PointQuery;
 use super::totals::{EvalTotals, SuiteTotals};
 
-/// Everybody against everybody.
+/// Pairwise win rates and ratings of all evaluations.
 #[derive(Debug, Clone, Serialize)]
 pub struct Pairwise {
     /// The estimator.
@@ -35,7 +35,7 @@ pub struct Pairwise {
     pub unrated: Vec<String>,
 }
 
-/// One of them.
+/// One evaluation and its rating.
 #[derive(Debug, Clone, Serialize)]
 pub struct RatedModel {
     /// The evaluation.
@@ -65,7 +65,7 @@ pub struct RatedModel {
 }
 
 impl Pairwise {
-    /// What a reader of the numbers has to know.
+    /// What has to be said beside the numbers.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.mode != Mode::C_P.name() {
@@ -111,7 +111,7 @@ impl Pairwise {
     }
 }
 
-/// Compares all evaluations that are meant, task by task on pooled counters.
+/// Compares all evaluations that the query selects, task by task on pooled counters.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.

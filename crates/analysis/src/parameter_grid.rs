@@ -22,12 +22,12 @@ pub(super) struct ParameterGrid {
     pub(super) tasks: Vec<TaskGrid>,
 }
 
-/// An evaluation and what tables call it.
+/// An evaluation and its name in tables.
 #[derive(Debug, Clone)]
 pub(super) struct LabeledEval {
     pub(super) info: EvalInfo,
     pub(super) label: String,
-    /// Whether it was written down which answers were cut off.
+    /// Whether the log says which answers were truncated.
     pub(super) truncation_known: bool,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct GridCell {
     pub(super) counts: Counts,
 }
 
-/// The parameters of a task along which one can look: those that vary, most first.
+/// The parameters of a task that vary, those with the most values first.
 #[derive(Debug, Clone, Serialize)]
 pub struct TaskParameters {
     /// The task.
@@ -130,7 +130,7 @@ pub async fn parameters(db: &PointsDb, query: &PointQuery) -> Result<Vec<TaskPar
 }
 
 impl ParameterGrid {
-    /// Reads the points that are meant. It is an error if there are none.
+    /// Reads the points that the query selects. It is an error if there are none.
     pub(super) async fn load(db: &PointsDb, query: &PointQuery) -> Result<Self, PointsError> {
         let columns = [Column::EvalId, Column::BaseTask, Column::Params];
         let groups = db.aggregate(&columns, &query.filter, Mode::C_P).await?;

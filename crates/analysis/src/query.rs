@@ -5,7 +5,7 @@ use reasonscape_stats::Mode;
 
 use crate::labels::join_alternatives;
 
-/// Which part of a study is meant.
+/// Which points of a study an analysis is about.
 #[derive(Debug, Clone, Default)]
 pub struct PointQuery {
     /// The conditions that a point has to meet.
@@ -23,12 +23,13 @@ impl PointQuery {
         Ok(Self { filter: Filter::parse(items)?, items: items.to_vec() })
     }
 
-    /// The same, of these evaluations only, which are among those that are meant.
+    /// The same query restricted to these evaluations, which must be among those that it selects.
+    #[must_use]
     pub fn of_evals(&self, eval_ids: &[&str]) -> Self {
         Self { filter: self.filter.of_evals(eval_ids), items: self.items.clone() }
     }
 
-    /// Says what there is, to whoever asked for something that is not there.
+    /// The error when nothing matches; it lists the values that there are.
     pub async fn no_match_error(&self, db: &PointsDb) -> PointsError {
         let mut there = Vec::new();
         for item in &self.items {

@@ -139,7 +139,7 @@ fn joined(
     part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Everybody against everybody; nothing where there is one.
+/// Pairwise win rates; nothing with one evaluation.
 async fn head_to_head(
     db: &PointsDb,
     query: &PointQuery,

@@ -1,4 +1,4 @@
-//! Which models are kin: evaluations grouped by what they get right on each task.
+//! Which models perform similarly: evaluations grouped by their accuracy on each task.
 
 mod figure;
 
@@ -22,7 +22,7 @@ const SEED: i128 = 42;
 pub struct ModelClusters {
     /// What a profile has a number for.
     pub tasks: Vec<String>,
-    /// The evaluations, kin beside each other.
+    /// The evaluations, similar ones beside each other.
     pub members: Vec<Member>,
     /// The merges, the nearest first.
     pub merges: Vec<ClusterMerge>,
@@ -45,9 +45,9 @@ pub struct Member {
     /// The name of the evaluation in tables.
     #[serde(skip)]
     pub label: String,
-    /// Those of one group cannot be told apart; numbered from 1.
+    /// Evaluations of one group are statistically indistinguishable; numbered from 1.
     pub group: usize,
-    /// A number a task: the share of right answers, less its mean where only the shape counts.
+    /// A number a task: the share of correct answers, less its mean where only the shape counts.
     pub profile: Vec<f64>,
     /// Standard errors of these.
     pub errors: Vec<f64>,
@@ -60,7 +60,7 @@ pub struct Member {
     pub nearest: Option<NearestModel>,
 }
 
-/// The next of kin.
+/// The most similar evaluation.
 #[derive(Debug, Clone, Serialize)]
 pub struct NearestModel {
     /// The id of the evaluation.
@@ -256,16 +256,16 @@ fn group(
 }
 
 /// Puts the members into the order of the tree, and names them so in the merges.
-fn in_order(mut cluster_models: ModelClusters, order: &[usize]) -> ModelClusters {
+fn in_order(mut clusters: ModelClusters, order: &[usize]) -> ModelClusters {
     let mut place = vec![0; order.len()];
     for (to, from) in order.iter().enumerate() {
         place[*from] = to;
     }
-    for merge in &mut cluster_models.merges {
+    for merge in &mut clusters.merges {
         merge.nodes = merge.nodes.map(|node| place.get(node).copied().unwrap_or(node));
     }
-    cluster_models.members = order.iter().map(|leaf| cluster_models.members[*leaf].clone()).collect();
-    cluster_models
+    clusters.members = order.iter().map(|leaf| clusters.members[*leaf].clone()).collect();
+    clusters
 }
 
 /// The group of each leaf: groups merge as long as chance alone may have kept them, and all within them, apart.

@@ -1,10 +1,11 @@
-//! Whether two populations of tests are of one kind: the rhythms of their prompts.
+//! Power spectra of prompts: whether two populations of tests are of one kind.
 //!
 //! Prompts are not stored; they are made again from coordinates and seed.
 
 mod figure;
 
 use std::collections::BTreeSet;
+use std::str::FromStr;
 
 use reasonscape_core::{Json, Params, Tests, tasks};
 use reasonscape_points::{Column, Filter, PointsDb, PointsError};
@@ -40,6 +41,18 @@ impl Series {
         match self {
             Self::Words => "word",
             Self::Classes => "character",
+        }
+    }
+}
+
+impl FromStr for Series {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "words" => Ok(Self::Words),
+            "classes" => Ok(Self::Classes),
+            _ => Err(format!("`{name}` is no series; expected `words` or `classes`")),
         }
     }
 }

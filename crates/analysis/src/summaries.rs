@@ -29,7 +29,7 @@ pub struct EvalSummary {
     pub missing: u64,
     /// Points of its tasks that other evaluations have.
     pub missing_points: u64,
-    /// Nothing where nobody wrote down which answers were cut off.
+    /// None where the log does not say which answers were truncated.
     pub truncation_rate: Option<f64>,
     /// Whether the log says which answers were truncated.
     #[serde(skip_serializing_if = "is_known")]
@@ -42,7 +42,7 @@ pub struct EvalSummary {
     pub mode: &'static str,
 }
 
-/// The evaluations that are meant, by model, template and sampler.
+/// The evaluations that the query selects, by model, template and sampler.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -99,7 +99,7 @@ pub struct TaskSummary {
     pub g: f64,
     /// Planned trials without an answer.
     pub missing: u64,
-    /// Nothing where nobody wrote down which answers were cut off.
+    /// None where the log does not say which answers were truncated.
     pub truncation_rate: Option<f64>,
     /// Whether the log says which answers were truncated.
     #[serde(skip_serializing_if = "is_known")]
@@ -112,7 +112,7 @@ pub struct TaskSummary {
     pub mode: &'static str,
 }
 
-/// The tasks that are meant, by name.
+/// The tasks that the query selects, by name.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -240,7 +240,7 @@ pub fn varying_params(points: &[PointSummary]) -> BTreeMap<&str, BTreeSet<&str>>
         .collect()
 }
 
-/// The points that are meant, by evaluation and task.
+/// The points that the query selects, by evaluation and task.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.

@@ -1,4 +1,4 @@
-//! How likely a model found what it said, by the probabilities of its tokens.
+//! Surprisal of a reply, by the probabilities of its tokens.
 
 use reasonscape_core::zeta::answer_probability;
 use reasonscape_points::Said;
@@ -20,7 +20,7 @@ pub fn logprob_stats(said: &Said, answer: Option<&str>) -> Option<LogprobStats> 
     let tokens = said.logprobs.as_deref().filter(|tokens| !tokens.is_empty())?;
     let mut nats = 0.0;
     for token in tokens {
-        // A probability of zero was never drawn; whoever writes so means "not among the likely ones".
+        // A token of probability zero is never sampled; such a value means "not among the likely ones".
         if !token.logprob.is_finite() || token.logprob > 0.0 {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Where a model breaks: the value of a parameter at which half of the answers are known.
+//! The value of a parameter at which a model knows half of the answers.
 
 mod figure;
 

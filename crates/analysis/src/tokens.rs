@@ -1,4 +1,4 @@
-//! What tokens buy: accuracy and cost, had the limit been smaller.
+//! Accuracy and token use, had the token limit been smaller.
 
 mod figure;
 mod token_cost;
@@ -19,14 +19,14 @@ use super::totals::is_known;
 use super::trials::{GroupBy, TrialGroup, load_trial_groups, powers_of_two};
 use super::{Bounds, in_percent};
 
-/// What is wanted.
+/// Options of the analysis.
 #[derive(Debug, Clone)]
 pub struct TokensOptions {
     /// What a row stands for.
     pub by: GroupBy,
     /// How accuracy is estimated.
     pub estimator: Estimator,
-    /// The share of right answers that a smaller limit should keep.
+    /// The share of correct answers that a smaller limit should keep.
     pub keep: f64,
     /// Limits to look at; without one, powers of two.
     pub budgets: Vec<u64>,
@@ -56,9 +56,9 @@ pub struct TokensRow {
     pub exact_up_to: Option<u64>,
     /// As it was.
     pub now: Option<BudgetOutcome>,
-    /// The smallest limit that keeps the wanted share of right answers.
+    /// The smallest limit that keeps the wanted share of correct answers.
     pub enough: Option<SufficientBudget>,
-    /// What was found, in words.
+    /// The result in words.
     pub finding: String,
     /// What each limit gives.
     pub budgets: Vec<BudgetOutcome>,
@@ -83,7 +83,7 @@ pub struct BudgetOutcome {
     pub accuracy: Bounds,
     /// Tokens a trial.
     pub mean_tokens: TokenCost,
-    /// Tokens for each right answer; none without one.
+    /// Tokens for each correct answer; none without one.
     pub tokens_per_correct: Option<TokenCost>,
     /// Whether it is known; otherwise it is the least that the limit would give.
     pub exact: bool,
@@ -92,7 +92,7 @@ pub struct BudgetOutcome {
 /// A limit that is enough.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct SufficientBudget {
-    /// The share of right answers that it keeps.
+    /// The share of correct answers that it keeps.
     pub keep: f64,
     /// Tokens.
     pub tokens: TokenQuantile,
@@ -100,7 +100,7 @@ pub struct SufficientBudget {
     pub at: BudgetOutcome,
 }
 
-/// What smaller limits would have given to the trials that are meant.
+/// What smaller limits would have given to the trials that the query selects.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -180,7 +180,7 @@ fn budget_outcome(
     }
 }
 
-/// The tokens by which this share of the right answers had come. Right answers were never cut off, so that it is a
+/// The tokens by which this share of the correct answers had come. Correct answers were never cut off, so that it is a
 /// plain quantile of theirs.
 fn sufficient_budget(
     trials: &[BudgetTrial],
@@ -197,7 +197,7 @@ fn sufficient_budget(
 }
 
 impl TokensRow {
-    /// What a table calls the row.
+    /// The name of the row in tables.
     pub fn title(&self) -> String {
         match &self.task {
             Some(task) => format!("{} on {task}", self.label),

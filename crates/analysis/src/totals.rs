@@ -11,7 +11,7 @@ use crate::query::PointQuery;
 /// The counters of evaluations on the tasks of their suite.
 #[derive(Debug)]
 pub(super) struct SuiteTotals {
-    /// Evaluations that are meant, by model, template and sampler.
+    /// Evaluations that the query selects, by model, template and sampler.
     pub(super) evals: Vec<EvalTotals>,
     /// The tasks of the suite by name, with the number of their points: all that any evaluation of the study has.
     pub(super) suite: BTreeMap<String, u64>,
@@ -21,7 +21,7 @@ pub(super) struct SuiteTotals {
 #[derive(Debug)]
 pub(super) struct EvalTotals {
     pub(super) info: EvalInfo,
-    /// What tables call it.
+    /// Its name in tables.
     pub(super) label: String,
     /// Its tasks by name, those without a trial among them.
     pub(super) tasks: BTreeMap<String, TaskTotals>,
@@ -35,7 +35,7 @@ pub(super) struct TaskTotals {
 }
 
 impl SuiteTotals {
-    /// Adds up the points that are meant. It is an error if there are none.
+    /// Adds up the points that the query selects. It is an error if there are none.
     pub(super) async fn load(db: &PointsDb, query: &PointQuery) -> Result<Self, PointsError> {
         let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], &query.filter, Mode::C_P).await?;
         if groups.is_empty() {

@@ -1,4 +1,6 @@
-//! The trials that are meant, by evaluation and task or by evaluation alone.
+//! The trials that the query selects, by evaluation and task or by evaluation alone.
+
+use std::str::FromStr;
 
 use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError};
 use reasonscape_stats::paired_bootstrap::Outcome;
@@ -16,15 +18,27 @@ pub enum GroupBy {
     Task,
 }
 
-/// The trials of one row; there is one at least.
+impl FromStr for GroupBy {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "eval" => Ok(Self::Eval),
+            "task" => Ok(Self::Task),
+            _ => Err(format!("`{name}` is no grouping; expected `eval` or `task`")),
+        }
+    }
+}
+
+/// The trials of one row, at least one.
 #[derive(Debug)]
 pub(super) struct TrialGroup {
     pub(super) eval: EvalInfo,
-    /// What tables call the evaluation.
+    /// The name of the evaluation in tables.
     pub(super) label: String,
     /// The task; `None` is all of them together.
     pub(super) task: Option<String>,
-    /// Whether it was written down which answers were cut off.
+    /// Whether the log says which answers were truncated.
     pub(super) truncation_known: bool,
     pub(super) units: Vec<Outcomes>,
 }
@@ -44,8 +58,8 @@ impl TrialGroup {
     }
 }
 
-/// Reads the trials that are meant, by model, template, sampler and task. It is an error if no point is meant; what has
-/// no trial yet has no row.
+/// Loads the trials that the query selects, by model, template, sampler and task. It is an error if no point matches; an
+/// evaluation or task without trials has no group.
 pub(super) async fn load_trial_groups(
     db: &PointsDb,
     query: &PointQuery,

@@ -1,4 +1,4 @@
-//! What was measured on each answered question, for whoever wants to look closer.
+//! The log of what was measured on each answered question.
 
 use std::borrow::Cow;
 use std::io::Write;

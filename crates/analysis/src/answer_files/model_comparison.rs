@@ -1,4 +1,4 @@
-//! Which models are really apart, and which only seem to be.
+//! Paired comparisons of the models in answer files.
 
 use reasonscape_core::zeta::{Paired, compare};
 use reasonscape_stats::StatsError;

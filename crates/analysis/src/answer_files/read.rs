@@ -44,7 +44,7 @@ pub struct Results {
 /// The answers of one model.
 #[derive(Debug)]
 pub struct Model {
-    /// Absent where nobody says it.
+    /// None where neither the file nor its name says it.
     pub name: Option<String>,
     /// What was measured.
     pub summary: Summary,

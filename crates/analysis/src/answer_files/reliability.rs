@@ -1,4 +1,4 @@
-//! Whether models know what they know, as a picture.
+//! Reliability diagram: stated probabilities against accuracy.
 
 use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
 use reasonscape_stats::calibration::Bin;

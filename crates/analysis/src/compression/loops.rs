@@ -1,4 +1,4 @@
-//! Trials that go round in circles.
+//! Repetition loops: long trials that hardly say anything new.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ pub struct LoopExample {
     pub words: Option<String>,
 }
 
-/// A loop whose place is not known yet.
+/// A loop whose point and index are not known yet.
 #[derive(Debug)]
 pub(super) struct LoopCandidate {
     eval_id: String,
@@ -100,7 +100,7 @@ pub(super) struct LoopCandidate {
     bits: f64,
 }
 
-/// The loop of a row that has the fewest bits per token.
+/// The loop with the fewest bits per token in a row.
 pub(super) fn lowest_entropy_loop(
     row: &TrialGroup,
     units: &[(String, Vec<CompressedTrial>)],
@@ -130,17 +130,17 @@ pub(super) fn lowest_entropy_loop(
     })
 }
 
-/// Looks up the emptiest of these.
+/// Looks up the candidates with the fewest bits per token.
 pub(super) async fn examples(
     db: &PointsDb,
     query: &PointQuery,
     mut candidates: Vec<LoopCandidate>,
-    most: usize,
+    max: usize,
 ) -> Result<Vec<LoopExample>, PointsError> {
     candidates.sort_by(|a, b| {
         a.bits.total_cmp(&b.bits).then_with(|| (&a.eval_id, &a.task).cmp(&(&b.eval_id, &b.task)))
     });
-    candidates.truncate(most);
+    candidates.truncate(max);
     let wanted: Vec<Lookalike<'_>> = candidates
         .iter()
         .map(|candidate| Lookalike {

@@ -1,4 +1,4 @@
-//! Where thinking longer stops helping.
+//! The number of tokens beyond which answers are worse.
 
 use reasonscape_points::PointsError;
 use reasonscape_stats::survival::HazardBin;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::Bounds;
 
-/// From here on answers are right clearly less often than before.
+/// The number of tokens beyond which answers are correct clearly less often.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ChangePoint {
     /// Tokens.

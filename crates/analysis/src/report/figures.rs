@@ -55,7 +55,7 @@ pub(super) fn by_task(board: &Leaderboard, max: usize) -> Figure {
     with_remark(figure, board.rows.len(), max)
 }
 
-/// Who would come out ahead of whom, among those with the highest rating.
+/// Win rates among the evaluations with the highest ratings.
 pub(super) fn head_to_head(games: &Pairwise, max: usize) -> Figure {
     let names: Vec<String> = best(&games.evals, max).iter().map(|player| player.label.clone()).collect();
     let cells = best(&games.win_rates, max)

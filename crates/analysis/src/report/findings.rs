@@ -46,7 +46,7 @@ pub(super) async fn findings(
     Ok(vec![Block::List(found), Block::Text(intro)])
 }
 
-/// Who leads, or between whom it is not settled.
+/// The leader, or the tied leaders.
 fn leader(board: &Leaderboard) -> String {
     let first = &board.rows[0];
     let tied: Vec<&str> =

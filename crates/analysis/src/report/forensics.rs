@@ -1,4 +1,4 @@
-//! How models fail: how long they think, what tokens buy, and who goes round in circles.
+//! How models fail: time to an answer, token limits and repetition loops.
 
 use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_stats::Mode;
@@ -11,7 +11,7 @@ use crate::{
     hazard_figure, tokens, tokens_figure,
 };
 
-/// The share of right answers that a smaller token limit should keep.
+/// The share of correct answers that a smaller token limit should keep.
 const KEEP: f64 = 0.95;
 
 /// The sections for which the trials were stored; a study of counters alone has none of them.

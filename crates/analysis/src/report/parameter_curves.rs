@@ -1,4 +1,4 @@
-//! Where models break: accuracy along the parameters of each task, frontiers, and who breaks alike.
+//! Accuracy along the parameters of each task, thresholds, and models that perform similarly.
 
 use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_stats::Mode;

@@ -1,4 +1,4 @@
-//! Versions, hashes, dates, counts and settings: what somebody needs who wants the same numbers.
+//! Versions, hashes, dates, counts and settings that are needed to reproduce the numbers.
 
 use std::collections::BTreeSet;
 

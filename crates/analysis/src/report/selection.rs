@@ -1,4 +1,4 @@
-//! Which evaluations a picture shows, where a study has more than can be told apart.
+//! Which evaluations a figure shows when a study has more than can be distinguished.
 
 use super::Block;
 use crate::{Leaderboard, PointQuery};
@@ -30,8 +30,8 @@ impl TopModels {
         Self::best(board, query, MAX_ROWS)
     }
 
-    fn best(board: &Leaderboard, query: &PointQuery, most: usize) -> Self {
-        let count = board.rows.len().min(most);
+    fn best(board: &Leaderboard, query: &PointQuery, max: usize) -> Self {
+        let count = board.rows.len().min(max);
         let left_out = board.rows.len() - count;
         let ids: Vec<&str> = board.rows[..count].iter().map(|row| row.eval.eval_id.as_str()).collect();
         let query = if left_out == 0 { query.clone() } else { query.of_evals(&ids) };

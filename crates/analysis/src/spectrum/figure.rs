@@ -9,7 +9,7 @@ pub fn spectrum_figure(spectra: &Spectra) -> Figure {
     let line = |name: &str, population: &PopulationSummary| {
         let points = spectra.frequencies.iter().enumerate().filter(|(cell, _)| population.mean[*cell] > 0.0);
         let points = points.map(|(cell, frequency)| {
-            // Power that nobody has is at no place of a logarithmic axis.
+            // Zero power has no position on a logarithmic axis.
             let low = population.low[cell].max(1e-3 * population.mean[cell]);
             Point::between(*frequency, population.mean[cell], low, population.high[cell].max(low))
         });

@@ -111,7 +111,8 @@ impl Table {
             .max(1)
     }
 
-    /// The width in characters that a column needs at least: its numbers and the words above them are not broken, text may be folded.
+    /// The width in characters that a column needs at least. Numbers and the words above them are not broken; text may
+    /// be folded.
     pub fn min_width(&self, place: usize) -> usize {
         const MIN_TEXT_WIDTH: usize = 10;
         let cells = self.rows.iter().map(|row| row[place].display().chars().count());

@@ -9,7 +9,7 @@ use super::ThresholdRow;
 /// More panels than these cannot be read on one page.
 const MAX_PANELS: usize = 24;
 
-/// Lines that can be told apart in one panel.
+/// Lines that can be distinguished in one panel.
 const MAX_LINES: usize = 4;
 
 /// Letters of a name beside which three panels have no room.

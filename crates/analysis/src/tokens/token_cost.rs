@@ -1,4 +1,4 @@
-//! What trials cost in tokens under a limit.
+//! Tokens used under a limit, by trial and by correct answer.
 
 use reasonscape_stats::Confidence;
 use reasonscape_stats::budget::BudgetTrial;
@@ -45,7 +45,7 @@ impl TokenTotals {
         Self { n, right, mean, squares, products }
     }
 
-    /// Tokens a trial, by the normal approximation of a mean.
+    /// Tokens per trial, by the normal approximation of a mean.
     pub(super) fn per_trial(&self, confidence: Confidence) -> TokenCost {
         let reach = (self.n > 1.0).then(|| confidence.z() * (self.squares / (self.n - 1.0) / self.n).sqrt());
         TokenCost {
@@ -55,7 +55,7 @@ impl TokenTotals {
         }
     }
 
-    /// Tokens for each right answer: a ratio of two means of the same trials, whose error is that of the delta method
+    /// Tokens for each correct answer: a ratio of two means of the same trials, whose error is that of the delta method
     /// and whose bounds are taken on the log scale, where the ratio cannot become negative.
     ///
     /// Source: W. G. Cochran, "Sampling Techniques" (1977), section 6.4.

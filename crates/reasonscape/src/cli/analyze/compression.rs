@@ -1,4 +1,4 @@
-//! `reasonscape analyze compression`: how much thought a token holds.
+//! `reasonscape analyze compression`: compressed sizes of trials and repetition loops.
 
 use reasonscape_analysis::tables::compression::{Measure, display_table, export_table};
 use reasonscape_analysis::{
