@@ -14,9 +14,9 @@ mod summarize;
 mod table;
 
 pub use self::log::{Log, LogKind};
-pub use self::model_comparison::{Difference, differences};
+pub use self::model_comparison::Difference;
 pub use self::names::Names;
-pub use self::read::{Example, Model, Options, Results, read};
+pub use self::read::{Example, Model, Options, Results};
 pub use self::reliability::reliability_figure;
 pub use self::summarize::{AnswerSummary, DEFAULT_BINS, DEFAULT_EXAMPLES, summarize};
 pub use self::table::{display_tables, export_table};

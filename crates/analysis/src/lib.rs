@@ -63,7 +63,7 @@ pub use self::similarity::{
     ClusterMerge, ExcludedEval, Member, ModelClusters, NearestModel, cluster_models, similarity_figure,
 };
 pub use self::spectrum::{PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure};
-pub use self::summaries::{EvalSummary, PointSummary, TaskSummary, evals, points, tasks, varying_params};
+pub use self::summaries::{EvalSummary, PointSummary, TaskSummary, evals, points, tasks};
 pub use self::surprisal::{LogprobStats, logprob_stats};
 pub use self::threshold::{
     CurveFit, ThresholdCurve, ThresholdRow, Thresholds, threshold_figure, threshold_lines, thresholds,
@@ -101,7 +101,7 @@ impl From<Interval> for Bounds {
 }
 
 /// A share in percent, without the digits that rounding leaves: 99.9, not 99.89999999999999.
-pub fn in_percent(share: f64) -> f64 {
+pub(crate) fn in_percent(share: f64) -> f64 {
     (share * 1e6).round() / 1e4
 }
 

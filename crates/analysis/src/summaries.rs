@@ -222,7 +222,7 @@ impl PointSummary {
 }
 
 /// The coordinates that differ between the points of a task, by task; all of them where there is one point only.
-pub fn varying_params(points: &[PointSummary]) -> BTreeMap<&str, BTreeSet<&str>> {
+pub(crate) fn varying_params(points: &[PointSummary]) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut values: BTreeMap<&str, BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
     for point in points {
         let of_task = values.entry(&point.task).or_default();

@@ -34,7 +34,7 @@ pub struct Difference {
 ///
 /// # Errors
 /// A [`StatsError`] when the summaries do not allow the tests.
-pub fn differences(models: &[Model]) -> Result<Vec<Difference>, StatsError> {
+pub(super) fn differences(models: &[Model]) -> Result<Vec<Difference>, StatsError> {
     let mut pairs = Vec::new();
     for (place, a) in models.iter().enumerate() {
         for b in &models[place + 1..] {

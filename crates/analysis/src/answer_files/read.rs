@@ -100,11 +100,7 @@ struct Bad {
 }
 
 /// Reads all files; `-` is standard input. Nothing comes of files with bad lines, unless these are to be skipped.
-///
-/// # Errors
-/// [`AnalysisError::Input`] names bad lines and repeated ids; the others are files that cannot be read or written, and
-/// [`AnalysisError::Stopped`] when `progress` says so.
-pub fn read(
+pub(super) fn read(
     paths: &[PathBuf],
     options: &Options,
     progress: &Progress,

@@ -6,7 +6,9 @@ use reasonscape_core::zeta::MetricsSummary;
 use reasonscape_points::Progress;
 use serde::Serialize;
 
-use super::{Difference, Log, Model, Options, Results, differences, read};
+use super::Log;
+use super::model_comparison::{Difference, differences};
+use super::read::{Model, Options, Results, read};
 use crate::error::AnalysisError;
 
 /// Bins of the calibration errors, unless others are asked for.
@@ -47,7 +49,8 @@ struct ModelsJson<'a> {
 /// The log is not closed.
 ///
 /// # Errors
-/// Those of [`read`], and an [`AnalysisError::Stats`] when a metric cannot be computed.
+/// [`AnalysisError::Input`] names bad lines and repeated ids; the others are files that cannot be read or written,
+/// [`AnalysisError::Stopped`] when `progress` says so, and [`AnalysisError::Stats`] when a metric cannot be computed.
 pub fn summarize(
     paths: &[PathBuf],
     options: &Options,

@@ -26,7 +26,7 @@ pub(super) fn methods(mode: Mode) -> Vec<Block> {
          model is asked the same ones."
             .to_owned(),
         format!("Accuracy is estimated by {mode}, with a 95 % interval by Wilson. {event} {assumption}"),
-        "A trial is correct, incorrect or truncated. AnalysisErrors of the network are asked again and never counted."
+        "A trial is correct, incorrect or truncated. Failures of the network are asked again and never counted."
             .to_owned(),
         "The ReasonScore is the geometric mean over tasks, on a scale from 10 to 1000, so that a task that is failed cannot \
          be made up for by one that is easy; its interval comes from drawing each task's accuracy within its own."

@@ -2,7 +2,8 @@
 
 use super::cells::{bounds_cells, count_cell, estimate_cell, named_cells, table_from_named_cells};
 use super::{Cell, Table};
-use crate::{PointSummary, varying_params};
+use crate::PointSummary;
+use crate::summaries::varying_params;
 
 /// The table for people.
 pub fn display_table(rows: &[PointSummary]) -> Table {
