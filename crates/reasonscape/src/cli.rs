@@ -32,17 +32,30 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-pub(crate) use self::analyze::{
-    compression_for_people, frontiers_for_people, hazard_for_people, leaderboard_for_people,
-    leaderboard_for_programs, tokens_for_people, views_for_people,
-};
-pub(crate) use self::cache::utc;
 pub(crate) use self::plan::forecast_for_programs;
 pub(crate) use self::run::write_results;
 pub(crate) use self::study::{cache_path, existing_cache};
 
 use crate::failure::Failure;
 use crate::output::Format;
+
+// removed when all users name the new crate
+pub(crate) use reasonscape_analysis::tables::hazard::display_table as hazard_for_people;
+pub(crate) use reasonscape_analysis::tables::scores::{
+    display_table as leaderboard_for_people, export_table as leaderboard_for_programs,
+};
+pub(crate) use reasonscape_analysis::tables::surface::display_table as views_for_people;
+pub(crate) use reasonscape_analysis::tables::threshold::display_table as frontiers_for_people;
+pub(crate) use reasonscape_analysis::tables::tokens::display_table as tokens_for_people;
+pub(crate) use reasonscape_analysis::tables::utc;
+
+// removed when all users name the new crate
+pub(crate) fn compression_for_people(
+    found: &crate::analysis::Compression,
+) -> reasonscape_analysis::tables::Table {
+    use reasonscape_analysis::tables::compression::{Measure, display_table};
+    display_table(found, Measure::Bits)
+}
 
 /// Measures how well a language model reasons, and says what the numbers can and cannot support.
 #[derive(Debug, Parser)]
@@ -127,7 +140,8 @@ pub(crate) fn run() -> Result<(), Failure> {
             if error.use_stderr()
                 && error.kind() != clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
-            return Err(Failure::input(one_line(&error)));
+            let renamed = analyze::renamed(&error).map(str::to_owned);
+            return Err(Failure::input(renamed.unwrap_or_else(|| one_line(&error))));
         }
         Err(error) => {
             error.print()?;

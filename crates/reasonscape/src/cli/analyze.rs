@@ -1,10 +1,8 @@
 //! `reasonscape analyze`: what a study shows.
 
-mod cluster;
 mod compare;
 mod compression;
 mod evals;
-mod frontier;
 mod hazard;
 mod modes;
 mod pairwise;
@@ -12,31 +10,23 @@ mod plot;
 mod points;
 mod projection;
 mod scores;
+mod similarity;
 mod spectrum;
 mod surface;
 mod tasks;
+mod threshold;
 mod tokens;
 
 use std::path::PathBuf;
 
-use reasonscape_points::{Estimator, EvalInfo, PointsDb};
+use reasonscape_analysis::{GroupBy, PointQuery, join_truncated, truncation_note};
+use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_stats::{Confidence, Mode};
 
-pub(crate) use self::compression::bits_for_people as compression_for_people;
-pub(crate) use self::frontier::for_people as frontiers_for_people;
-pub(crate) use self::hazard::for_people as hazard_for_people;
 use self::plot::Plot;
-pub(super) use self::scores::standings;
-pub(crate) use self::scores::{
-    for_people as leaderboard_for_people, for_programs as leaderboard_for_programs,
-};
-pub(crate) use self::surface::for_people as views_for_people;
-pub(crate) use self::tokens::for_people as tokens_for_people;
 use super::Global;
 use super::study::study_folder;
-use crate::analysis::{Asked, Bounds, By, some, truncation_note};
 use crate::failure::Failure;
-use crate::output::{Cell, Table};
 
 /// Say what a study shows: what is there, who leads, who beats whom, where and how models break
 ///
@@ -48,11 +38,11 @@ use crate::output::{Cell, Table};
     reasonscape analyze points my-study --filter model=small-model --filter params.length=8..32")]
 pub(super) struct AnalyzeCommand {
     #[command(subcommand)]
-    question: Question,
+    subcommand: AnalyzeSubcommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Question {
+enum AnalyzeSubcommand {
     Evals(evals::Evals),
     Tasks(tasks::Tasks),
     Points(points::Points),
@@ -62,8 +52,10 @@ enum Question {
     Modes(modes::Modes),
     Projection(projection::Projection),
     Surface(surface::Surface),
-    Frontier(frontier::Frontier),
-    Cluster(cluster::Cluster),
+    // The former name, which scripts may still use.
+    #[command(alias = "frontier")]
+    Threshold(threshold::Threshold),
+    Similarity(similarity::Similarity),
     Spectrum(spectrum::Spectrum),
     Compression(compression::Compression),
     Hazard(hazard::Hazard),
@@ -73,30 +65,42 @@ enum Question {
 impl AnalyzeCommand {
     pub(super) fn run(self, global: Global) -> Result<(), Failure> {
         super::wait_for(async {
-            match self.question {
-                Question::Evals(evals) => evals.run(global).await,
-                Question::Tasks(tasks) => tasks.run(global).await,
-                Question::Points(points) => points.run(global).await,
-                Question::Scores(scores) => scores.run(global).await,
-                Question::Pairwise(pairwise) => pairwise.run(global).await,
-                Question::Compare(compare) => compare.run(global).await,
-                Question::Modes(modes) => modes.run(global).await,
-                Question::Projection(projection) => projection.run(global).await,
-                Question::Surface(surface) => surface.run(global).await,
-                Question::Frontier(frontier) => frontier.run(global).await,
-                Question::Cluster(cluster) => cluster.run(global).await,
-                Question::Spectrum(spectrum) => spectrum.run(global).await,
-                Question::Compression(compression) => compression.run(global).await,
-                Question::Hazard(hazard) => hazard.run(global).await,
-                Question::Tokens(tokens) => tokens.run(global).await,
+            match self.subcommand {
+                AnalyzeSubcommand::Evals(evals) => evals.run(global).await,
+                AnalyzeSubcommand::Tasks(tasks) => tasks.run(global).await,
+                AnalyzeSubcommand::Points(points) => points.run(global).await,
+                AnalyzeSubcommand::Scores(scores) => scores.run(global).await,
+                AnalyzeSubcommand::Pairwise(pairwise) => pairwise.run(global).await,
+                AnalyzeSubcommand::Compare(compare) => compare.run(global).await,
+                AnalyzeSubcommand::Modes(modes) => modes.run(global).await,
+                AnalyzeSubcommand::Projection(projection) => projection.run(global).await,
+                AnalyzeSubcommand::Surface(surface) => surface.run(global).await,
+                AnalyzeSubcommand::Threshold(threshold) => threshold.run(global).await,
+                AnalyzeSubcommand::Similarity(similarity) => similarity.run(global).await,
+                AnalyzeSubcommand::Spectrum(spectrum) => spectrum.run(global).await,
+                AnalyzeSubcommand::Compression(compression) => compression.run(global).await,
+                AnalyzeSubcommand::Hazard(hazard) => hazard.run(global).await,
+                AnalyzeSubcommand::Tokens(tokens) => tokens.run(global).await,
             }
         })
     }
 }
 
+/// What to say of a subcommand that has another name now, if the error is about one.
+pub(super) fn renamed(error: &clap::Error) -> Option<&'static str> {
+    use clap::error::{ContextKind, ContextValue};
+
+    match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(name)) if name == "cluster" => {
+            Some("`analyze cluster` has another name now; use `reasonscape analyze similarity`")
+        }
+        _ => None,
+    }
+}
+
 /// A study, the part of it that is meant, and how shares are estimated.
 #[derive(Debug, clap::Args)]
-struct Selected {
+struct StudyArgs {
     /// Folder of the study, or its study.toml.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
@@ -112,10 +116,10 @@ struct Selected {
     mode: Option<Mode>,
 }
 
-impl Selected {
+impl StudyArgs {
     /// Opens the study and says what was found odd.
-    async fn open(&self, global: Global) -> Result<(PointsDb, Asked), Failure> {
-        let asked = Asked::parse(&self.filters)?;
+    async fn open(&self, global: Global) -> Result<(PointsDb, PointQuery), Failure> {
+        let query = PointQuery::parse(&self.filters)?;
         let db = PointsDb::open(&study_folder(&self.study)?).await?;
         for remark in db.remarks() {
             global.note(remark);
@@ -123,19 +127,19 @@ impl Selected {
         if let Some(note) = truncation_note(&db) {
             global.note(note);
         }
-        Ok((db, asked))
+        Ok((db, query))
     }
 }
 
 /// How sure an interval has to be.
 #[derive(Debug, clap::Args)]
-struct Sure {
+struct ConfidenceArgs {
     /// How sure an interval is to contain the truth.
     #[arg(long, value_name = "LEVEL", default_value_t = 0.95, allow_hyphen_values = true)]
     confidence: f64,
 }
 
-impl Sure {
+impl ConfidenceArgs {
     fn estimator(&self, mode: Mode) -> Result<Estimator, Failure> {
         let confidence = Confidence::new(self.confidence).map_err(|_| {
             Failure::input(format_args!(
@@ -149,121 +153,52 @@ impl Sure {
 
 /// An analysis that has a picture.
 #[derive(Debug, clap::Args)]
-struct Pictured {
+struct PlotArgs {
     #[command(flatten)]
-    selected: Selected,
+    selected: StudyArgs,
     #[command(flatten)]
-    sure: Sure,
+    sure: ConfidenceArgs,
     #[command(flatten)]
     plot: Plot,
 }
 
-impl Pictured {
+impl PlotArgs {
     /// Checks what was given before the study is opened; estimates are by `C_P` unless told otherwise.
-    async fn open(&self, global: Global) -> Result<(Estimator, PointsDb, Asked), Failure> {
+    async fn open(&self, global: Global) -> Result<(Estimator, PointsDb, PointQuery), Failure> {
         self.plot.check()?;
         let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
-        let (db, asked) = self.selected.open(global).await?;
-        Ok((estimator, db, asked))
+        let (db, query) = self.selected.open(global).await?;
+        Ok((estimator, db, query))
     }
 }
 
 /// An analysis of trials that has a picture.
 #[derive(Debug, clap::Args)]
-struct OfTrials {
+struct TrialArgs {
     #[command(flatten)]
-    pictured: Pictured,
+    pictured: PlotArgs,
     /// A row for each evaluation, or for each of its tasks.
     #[arg(long, value_enum, default_value_t)]
-    by: By,
+    by: GroupByArg,
 }
 
-/// What every row of an analysis of trials begins with, for programs.
-fn trials_cells(eval: &EvalInfo, task: Option<&String>, truncation_known: bool) -> Vec<(String, Cell)> {
-    let mut first = eval_cells(eval);
-    first.extend(cells([
-        ("task", task.map_or(Cell::Missing, Cell::text)),
-        ("truncation_known", Cell::text(truncation_known.to_string())),
-    ]));
-    first
+/// What a row of an analysis of trials stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum GroupByArg {
+    /// An evaluation, all its tasks together.
+    Eval,
+    /// An evaluation on one task.
+    #[default]
+    Task,
 }
 
-/// A table of rows whose cells have names; all rows name the same.
-fn named(rows: Vec<Vec<(String, Cell)>>) -> Table {
-    let columns: Vec<String> = rows.first().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-    let mut table = Table::new(&columns);
-    for row in rows {
-        table.push(row.into_iter().map(|(_, cell)| cell).collect());
+impl From<GroupByArg> for GroupBy {
+    fn from(by: GroupByArg) -> Self {
+        match by {
+            GroupByArg::Eval => Self::Eval,
+            GroupByArg::Task => Self::Task,
+        }
     }
-    table
-}
-
-/// Cells with their names.
-fn cells<const N: usize>(cells: [(&str, Cell); N]) -> Vec<(String, Cell)> {
-    cells.map(|(name, cell)| (name.to_owned(), cell)).to_vec()
-}
-
-/// What every row of an evaluation begins with, for programs.
-fn eval_cells(eval: &EvalInfo) -> Vec<(String, Cell)> {
-    cells([
-        ("eval_id", Cell::text(&eval.eval_id)),
-        ("name", Cell::text(&eval.name)),
-        ("model", Cell::text(&eval.model)),
-        ("template", Cell::text(&eval.template)),
-        ("sampler", Cell::text(&eval.sampler)),
-        ("groups", Cell::text(eval.groups.join(" "))),
-    ])
-}
-
-/// The numbers of an interval, for programs.
-fn bounds_cells(bounds: &Bounds) -> Vec<(String, Cell)> {
-    cells([
-        ("low", Cell::Number(bounds.low, 4)),
-        ("high", Cell::Number(bounds.high, 4)),
-        ("center", Cell::Number(bounds.center, 4)),
-        ("margin", Cell::Number(bounds.margin, 4)),
-        ("point", Cell::optional(bounds.point, 4)),
-    ])
-}
-
-/// A share and its bounds under a name of their own, for programs.
-fn prefixed(name: &str, bounds: &Bounds) -> Vec<(String, Cell)> {
-    vec![
-        (name.to_owned(), Cell::optional(bounds.point, 4)),
-        (format!("{name}_low"), Cell::Number(bounds.low, 4)),
-        (format!("{name}_high"), Cell::Number(bounds.high, 4)),
-    ]
-}
-
-/// The task of a row, for people; without one, all of them together.
-fn task_cell(task: Option<&String>) -> Cell {
-    Cell::text(task.map_or("all", String::as_str))
-}
-
-/// A share with its uncertainty, for people; nothing where nothing was counted.
-fn share(bounds: &Bounds) -> Cell {
-    match bounds.point {
-        Some(_) => Cell::Shown(format!("{:.3} ± {:.3}", bounds.center, bounds.margin)),
-        None => Cell::Missing,
-    }
-}
-
-/// How many were cut off, for people; `?` where nobody wrote it down.
-fn cut_off(count: u64, is_known: bool) -> Cell {
-    if is_known { self::count(count) } else { Cell::Shown("?".to_owned()) }
-}
-
-/// A rate in percent, for people; `?` where nobody wrote down which answers were cut off.
-fn truncated(rate: Option<f64>, is_known: bool) -> Cell {
-    match rate {
-        _ if !is_known => Cell::Shown("?".to_owned()),
-        Some(rate) => Cell::Shown(format!("{:.1} %", 100.0 * rate)),
-        None => Cell::Missing,
-    }
-}
-
-fn count(number: u64) -> Cell {
-    Cell::Number(number as f64, 0)
 }
 
 /// Says how many trials are missing, and what is to be done. What a log of another tool lacks, no run can ask for.
@@ -280,18 +215,18 @@ fn note_missing<'a>(
     if here > 0 {
         global.note(format_args!(
             "{} missing{more}; `reasonscape run` asks for what is missing",
-            several(here, "trial")
+            pluralize(here, "trial")
         ));
     }
     if elsewhere > 0 {
         global.note(format_args!(
             "{} missing in imported logs: without a score, or never reached",
-            several(elsewhere, "trial")
+            pluralize(elsewhere, "trial")
         ));
     }
 }
 
 /// A number in words of one syllable: `3 trials`, `1 trial`.
-fn several(number: u64, thing: &str) -> String {
+fn pluralize(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }

@@ -4,8 +4,6 @@ mod look;
 mod moves;
 mod prune;
 
-pub(crate) use self::look::utc;
-
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

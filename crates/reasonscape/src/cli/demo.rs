@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use reasonscape_analysis::tables::scores::display_summary_table as standings;
 use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_runner::simulate::{SimulateOptions, SimulatedServer};
 use reasonscape_runner::{Selection, Study};
@@ -12,7 +13,6 @@ use reasonscape_stats::pairwise::Method;
 use serde::Serialize;
 
 use super::Global;
-use super::analyze::standings;
 use super::report::write_page;
 use super::run::ask_and_judge;
 use super::serve::Serve;
@@ -20,7 +20,7 @@ use crate::analysis::{
     Asked, By, Pairwise, ScoreRow, TokensOptions, TokensRow, leaderboard, pairwise, tokens,
 };
 use crate::failure::Failure;
-use crate::output::{Cell, Format, Table, print, print_text};
+use crate::output::{Cell, Format, Render, Table, print, print_text};
 
 /// What is asked.
 const STUDY: &str = include_str!("demo/study.toml");

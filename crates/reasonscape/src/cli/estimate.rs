@@ -1,11 +1,11 @@
 //! `reasonscape estimate`: the interval that some counts support.
 
+use reasonscape_analysis::{Bounds, calibrated_near_chance};
 use reasonscape_stats::{Assumption, Confidence, Counters, Event, Interval, Mode, StatsError};
 use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::Global;
-use crate::analysis::{Bounds, honest_near_chance};
 use crate::failure::Failure;
 use crate::output::{Cell, Table, print};
 
@@ -93,7 +93,7 @@ impl Estimate {
     /// Tells whoever reads a C interval near chance that it promises more than it holds.
     fn warn_near_chance(&self, counters: &Counters, confidence: Confidence, global: Global) {
         let reads_c = self.mode.0.iter().find(|mode| mode.event == Event::Correctness);
-        let honest = reads_c.and_then(|mode| honest_near_chance(*mode, counters, confidence));
+        let honest = reads_c.and_then(|mode| calibrated_near_chance(*mode, counters, confidence));
         if let Some((calibrated, honest)) = honest {
             global.note(format_args!(
                 "this close to chance the C intervals are too narrow; {calibrated} gives {:.3} ± {:.3}",

@@ -51,7 +51,7 @@ impl Export {
         let db = super::wait_for(async {
             let db = PointsDb::open(&folder).await?;
             let found = db.aggregate(&[Column::EvalId], &asked.filter, Mode::C_P).await?;
-            if found.is_empty() { Err(asked.nothing(&db).await.into()) } else { Ok(db) }
+            if found.is_empty() { Err(asked.no_match_error(&db).await.into()) } else { Ok(db) }
         })?;
         for remark in db.remarks() {
             global.note(remark);

@@ -9,16 +9,11 @@ use reasonscape_charts::Kind;
 use reasonscape_metrics::{MetricOptions, MetricsSummary};
 use reasonscape_points::Progress;
 use reasonscape_stats::StatsError;
-use serde::Serialize;
 
 use super::Global;
 use super::evaluate::{Watched, watch};
 use crate::failure::Failure;
-use crate::output::{Format, print_text, write_file};
-use crate::zeta::{
-    Difference, Example, Log, LogKind, Model, Names, Options, Results, differences, for_people, for_programs,
-    read, reliability_figure,
-};
+use crate::output::{Format, Render, print_text, terminal_width, write_file};
 
 /// Measure answers already collected, without a judge model
 ///
@@ -51,39 +46,17 @@ pub(super) struct Metrics {
     #[arg(long)]
     no_numbers: bool,
     /// Bins of the calibration errors.
-    #[arg(long, value_name = "N", default_value_t = BINS, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_BINS, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     bins: u32,
     /// The temperature of answers that do not say theirs; at 0 there is a determinism index.
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
     /// How many false steps of reasoning are shown.
-    #[arg(long, value_name = "N", default_value_t = EXAMPLES)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_EXAMPLES)]
     examples: usize,
     /// Leave out lines that cannot be read, and say how many they are.
     #[arg(long)]
     skip_bad: bool,
-}
-
-/// Bins of the calibration errors, unless others are asked for.
-const BINS: u32 = 10;
-/// False steps that are shown, unless more or fewer are asked for.
-const EXAMPLES: usize = 3;
-
-/// What one model's metrics are for programs.
-#[derive(Debug, Serialize)]
-struct One<'a> {
-    model: Option<&'a str>,
-    bad_lines: u64,
-    #[serde(flatten)]
-    metrics: &'a MetricsSummary,
-}
-
-/// What the metrics of several are.
-#[derive(Debug, Serialize)]
-struct Several<'a> {
-    models: Vec<One<'a>>,
-    differences: &'a [Difference],
-    bad_lines: u64,
 }
 
 const METRICS: Watched = Watched { doing: "metrics", things: "answers" };
@@ -97,9 +70,9 @@ impl Metrics {
             per_task: None,
             reliability: None,
             no_numbers: false,
-            bins: BINS,
+            bins: DEFAULT_BINS,
             temperature: None,
-            examples: EXAMPLES,
+            examples: DEFAULT_EXAMPLES,
             skip_bad: false,
         }
     }
@@ -112,9 +85,7 @@ impl Metrics {
         global: Global,
     ) -> Result<String, Failure> {
         self.per_task = Some(per_task);
-        let results = self.read(&self.options()?, progress, global)?;
-        let models = self.finished(&results)?;
-        as_json(&results, &models, &differences(&results.models).map_err(broken)?)
+        Ok(self.summarize(&self.options()?, progress, global)?.to_json())
     }
 
     pub(super) fn run(self, global: Global) -> Result<(), Failure> {
@@ -125,23 +96,15 @@ impl Metrics {
         self.show(&progress, global)
     }
 
-    fn finished(&self, results: &Results) -> Result<Vec<(String, MetricsSummary)>, Failure> {
-        let finished = |model: &Model| {
-            let name = model.name.clone().unwrap_or_default();
-            Ok((name, model.summary.finish(self.bins as usize).map_err(broken)?))
-        };
-        results.models.iter().map(finished).collect()
-    }
-
     pub(super) fn show(&self, progress: &Arc<Progress>, global: Global) -> Result<(), Failure> {
-        let results = self.read(&self.options()?, progress, global)?;
-        let models = self.finished(&results)?;
-        let found = differences(&results.models).map_err(broken)?;
+        let summary = self.summarize(&self.options()?, progress, global)?;
+        let AnswerSummary { results, models, differences } = &summary;
         match global.format {
-            Format::Json => print_text(&as_json(&results, &models, &found)?)?,
-            Format::Csv => print_text(&for_programs(&models, results.skipped).render(Format::Csv)?)?,
+            Format::Json => print_text(&summary.to_json())?,
+            Format::Csv => print_text(&export_table(models, results.skipped).to_csv())?,
             format => {
-                for (name, table) in for_people(&models, results.skipped) {
+                let width = usize::from(terminal_width());
+                for (name, table) in display_tables(models, results.skipped, width) {
                     if let Some(name) = name.filter(|name| !name.is_empty()) {
                         print_text(&if format == Format::Markdown {
                             format!("## {name}\n\n")
@@ -152,18 +115,18 @@ impl Metrics {
                     let end = if format == Format::Markdown { "\n" } else { "" };
                     print_text(&(table.render(format)? + end))?;
                 }
-                print_text(&sentences(&found))?;
+                print_text(&sentences(differences))?;
                 print_text(&false_steps(&results.examples, models.len() > 1))?;
             }
         }
-        self.draw(&results, global)?;
-        self.say_beside(&results, &models, global);
+        self.draw(&summary, global)?;
+        self.print_notes(&summary, global);
         Ok(())
     }
 
     fn options(&self) -> Result<Options, Failure> {
         if let Some(path) = &self.per_task {
-            LogKind::of(path).map_err(Failure::input)?;
+            LogKind::from_path(path)?;
         }
         if let Some(path) = &self.reliability {
             Kind::from_path(path).map_err(|error| Failure::Input(error.into()))?;
@@ -184,23 +147,30 @@ impl Metrics {
         })
     }
 
-    fn read(&self, options: &Options, progress: &Arc<Progress>, global: Global) -> Result<Results, Failure> {
+    /// Reads and measures the files; what is measured on each answer is written where `--per-task` says.
+    fn summarize(
+        &self,
+        options: &Options,
+        progress: &Arc<Progress>,
+        global: Global,
+    ) -> Result<AnswerSummary, Failure> {
+        let summarize = |log: &mut Option<Log<'_>>| summarize(&self.files, options, self.bins, progress, log);
         watch(&METRICS, progress, global, || {
-            let Some(path) = &self.per_task else { return read(&self.files, options, progress, &mut None) };
-            let mut results = Results::default();
+            let Some(path) = &self.per_task else { return Ok(summarize(&mut None)?) };
+            let mut summary = None;
             write_file(path, |out| {
                 let mut log = Some(Log::new(out, path)?);
-                results = read(&self.files, options, progress, &mut log)?;
-                log.map_or(Ok(()), Log::close)
+                summary = Some(summarize(&mut log)?);
+                Ok(log.map_or(Ok(()), Log::close)?)
             })?;
-            Ok(results)
+            Ok(summary.expect("the file was written, so its content was computed"))
         })
     }
 
-    fn draw(&self, results: &Results, global: Global) -> Result<(), Failure> {
+    fn draw(&self, summary: &AnswerSummary, global: Global) -> Result<(), Failure> {
         let Some(path) = &self.reliability else { return Ok(()) };
         let mut models = Vec::new();
-        for model in &results.models {
+        for model in &summary.results.models {
             let bins = model.summary.reliability(self.bins as usize).map_err(broken)?;
             models.push((model.name.clone().unwrap_or_default(), bins));
         }
@@ -214,7 +184,7 @@ impl Metrics {
         Ok(())
     }
 
-    fn say_beside(&self, results: &Results, models: &[(String, MetricsSummary)], global: Global) {
+    fn print_notes(&self, AnswerSummary { results, models, .. }: &AnswerSummary, global: Global) {
         if results.skipped > 0 {
             let lines = if results.skipped == 1 { "line was" } else { "lines were" };
             global.note(format_args!("{} bad {lines} left out", results.skipped));
@@ -235,28 +205,6 @@ impl Metrics {
 
 fn broken(error: StatsError) -> Failure {
     Failure::Broken(error.into())
-}
-
-fn as_json(
-    results: &Results,
-    models: &[(String, MetricsSummary)],
-    differences: &[Difference],
-) -> Result<String, Failure> {
-    let each: Vec<One<'_>> = results
-        .models
-        .iter()
-        .zip(models)
-        .map(|(model, (_, metrics))| One {
-            model: model.name.as_deref(),
-            bad_lines: results.skipped,
-            metrics,
-        })
-        .collect();
-    let text = match each.as_slice() {
-        [one] => serde_json::to_string_pretty(one),
-        _ => serde_json::to_string_pretty(&Several { models: each, differences, bad_lines: results.skipped }),
-    };
-    Ok(text.map_err(|error| Failure::Broken(error.into()))? + "\n")
 }
 
 /// What is and what is not a real difference, the pairs that are told apart first.

@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use reasonscape_analysis::PointQuery;
+use reasonscape_analysis::report::{Report, html, markdown, report};
 use reasonscape_points::PointsDb;
 use reasonscape_stats::Mode;
 
 use super::Global;
 use super::study::study_folder;
-use crate::analysis::Asked;
 use crate::failure::Failure;
 use crate::output::write_file;
-use crate::report::{Report, html, markdown, report};
 
 /// Write a report of a study: one page to send, print and keep
 ///
@@ -62,14 +62,14 @@ impl ReportCommand {
         let folder = study_folder(&self.study)?;
         let path = self.output.unwrap_or_else(|| folder.join("reports").join("report.html"));
         let form = Form::of(&path)?;
-        let asked = Asked::parse(&self.filters)?;
+        let query = PointQuery::parse(&self.filters)?;
         let title = self.title.unwrap_or_else(|| name_of(&folder));
         super::wait_for(async {
             let db = PointsDb::open(&folder).await?;
             for remark in db.remarks() {
                 global.note(remark);
             }
-            let report = report(&db, &asked, &title, self.mode).await?;
+            let report = report(&db, &query, &title, self.mode).await?;
             if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
                 make_folder(parent)?;
             }
@@ -78,7 +78,7 @@ impl ReportCommand {
                 Form::Markdown => {
                     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
                     let beside = path.with_file_name(format!("{stem}-figures"));
-                    let (text, pictures) = markdown(&report, &format!("{stem}-figures"))?;
+                    let (text, pictures) = markdown(&report, &format!("{stem}-figures"));
                     make_folder(&beside)?;
                     for picture in pictures {
                         write_file(&beside.join(&picture.name), |out| {
@@ -97,12 +97,12 @@ impl ReportCommand {
 /// Writes the report as a page.
 pub(super) async fn write_page(
     db: &PointsDb,
-    asked: &Asked,
+    query: &PointQuery,
     title: &str,
     mode: Mode,
     path: &Path,
 ) -> Result<(), Failure> {
-    let report = report(db, asked, title, mode).await?;
+    let report = report(db, query, title, mode).await?;
     if let Some(parent) = path.parent() {
         make_folder(parent)?;
     }

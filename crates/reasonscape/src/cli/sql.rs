@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Global;
 use super::study::study_folder;
 use crate::failure::Failure;
-use crate::output::{Cell, Format, Table, print_text, write_file};
+use crate::output::{Cell, Format, Render, Table, print_text, write_file};
 
 /// Ask a study in SQL
 ///

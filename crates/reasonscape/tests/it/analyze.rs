@@ -2,12 +2,12 @@
 
 mod browser;
 mod compression;
-mod ended;
 mod hazard;
-mod kin;
 mod landscape;
+mod outcomes;
 mod planted;
 mod report;
+mod similarity;
 mod small;
 mod tokens;
 
@@ -37,7 +37,7 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
-fn every_table_is_as_it_was() {
+fn tables_match_snapshots() {
     let small = Small::new();
     for question in QUESTIONS {
         let run = small.ask(question, &[]);
@@ -47,7 +47,7 @@ fn every_table_is_as_it_was() {
 }
 
 #[test]
-fn sixty_columns_are_enough_for_every_table() {
+fn tables_fit_sixty_columns() {
     let small = Small::new();
     let fits = |run: crate::world::Run| {
         assert_eq!(run.code, 0, "{run:?}");
@@ -64,7 +64,7 @@ fn sixty_columns_are_enough_for_every_table() {
 }
 
 #[test]
-fn a_row_of_scores_has_the_keys_that_were_promised() {
+fn score_rows_have_documented_keys() {
     let board = Small::new().json("scores", &[]);
     let row = named(&board, "strong").as_object().unwrap();
     for key in [
@@ -97,7 +97,7 @@ fn a_row_of_scores_has_the_keys_that_were_promised() {
 }
 
 #[test]
-fn counters_are_those_of_the_trials_and_bounds_those_of_the_counters() {
+fn counters_match_trials_and_bounds_match_counters() {
     let board = Small::new().json("scores", &[]);
     for row in rows(&board) {
         for task in row["tasks"].as_object().unwrap().values() {
@@ -117,7 +117,7 @@ fn counters_are_those_of_the_trials_and_bounds_those_of_the_counters() {
 }
 
 #[test]
-fn scores_are_re_derived_by_the_lines_of_the_documentation() {
+fn scores_match_documented_formula() {
     let page = format!("{}/../../docs/statistics.md", env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(page).unwrap();
     let start = page.find("# reasonscore.py").expect("the page has the lines");
@@ -142,7 +142,7 @@ fn scores_are_re_derived_by_the_lines_of_the_documentation() {
 }
 
 #[test]
-fn places_are_those_that_the_intervals_allow_and_a_tie_is_shown() {
+fn ranks_follow_intervals_and_show_ties() {
     let small = Small::new();
     let board = small.json("scores", &[]);
     let end = |row: &Value, key: &str| number(&row["score"][key]);
@@ -161,7 +161,7 @@ fn places_are_those_that_the_intervals_allow_and_a_tie_is_shown() {
 }
 
 #[test]
-fn what_is_incomplete_is_marked_and_said() {
+fn marks_incomplete_evaluations() {
     let small = Small::new();
     let board = small.json("scores", &[]);
     let partial = named(&board, "partial");
@@ -187,7 +187,7 @@ fn what_is_incomplete_is_marked_and_said() {
 }
 
 #[test]
-fn the_reader_of_c_near_chance_is_told_and_another_mode_is_marked() {
+fn notes_near_chance_and_other_modes() {
     let small = Small::new();
     let run = small.ask("scores", &[]);
     assert!(run.stderr.contains("boolean") && run.stderr.contains("--mode K_P"), "{}", run.stderr);
@@ -204,7 +204,7 @@ fn the_reader_of_c_near_chance_is_told_and_another_mode_is_marked() {
 }
 
 #[test]
-fn filters_choose_evaluations_tests_and_labels() {
+fn filters_select_evaluations_tests_and_labels() {
     let small = Small::new();
     let names = |filters: &[&str]| -> Vec<String> {
         let evals = small.json("evals", filters);
@@ -226,7 +226,7 @@ fn filters_choose_evaluations_tests_and_labels() {
 }
 
 #[test]
-fn a_point_on_two_manifolds_counts_once() {
+fn point_on_two_manifolds_counts_once() {
     // Asked for two manifolds that share its points, a task once had twice the trials.
     let small = Small::new();
     for filter in ["manifold=all,arithmetic-length", "manifold=a*"] {
@@ -240,7 +240,7 @@ fn a_point_on_two_manifolds_counts_once() {
 }
 
 #[test]
-fn points_without_trials_say_so() {
+fn reports_points_without_trials() {
     let small = Small::new();
     let run = small.ask("points", &["--filter", "eval_id=d00004"]);
     assert!(run.stderr.contains("300 trials missing, 2 points without any"), "{}", run.stderr);
@@ -254,7 +254,7 @@ fn points_without_trials_say_so() {
 }
 
 #[test]
-fn confidence_widens_what_has_an_interval() {
+fn higher_confidence_widens_intervals() {
     let small = Small::new();
     for question in ["tasks", "points"] {
         let margin = |more: &[&str]| {
@@ -268,7 +268,7 @@ fn confidence_widens_what_has_an_interval() {
 }
 
 #[test]
-fn pairwise_is_what_the_statistics_say() {
+fn pairwise_matches_statistics() {
     let small = Small::new();
     let found = small.json("pairwise", &[]);
     let ids: Vec<&str> = rows(&found["evals"]).iter().map(|eval| eval["eval_id"].as_str().unwrap()).collect();
@@ -302,7 +302,7 @@ fn pairwise_is_what_the_statistics_say() {
 }
 
 #[test]
-fn drawing_agrees_with_quadrature_and_repeats_itself() {
+fn monte_carlo_matches_quadrature_and_is_reproducible() {
     let small = Small::new();
     let drawn = |seed: &str| small.json("pairwise", &["--method", "monte-carlo", "--seed", seed]);
     let (exact, one) = (small.json("pairwise", &[]), drawn("1"));
@@ -319,7 +319,7 @@ fn drawing_agrees_with_quadrature_and_repeats_itself() {
 }
 
 #[test]
-fn an_unbeaten_model_is_said_to_have_no_finite_rating() {
+fn reports_unbeaten_model_without_finite_rating() {
     const PERFECT: Skill = Skill { tasks: &[("arithmetic", 100, 0, 100), ("sort", 100, 0, 100)], ..STRONG };
     const HOPELESS: Skill = Skill { tasks: &[("arithmetic", 0, 0, 100), ("sort", 0, 0, 100)], ..WEAK };
     let small = Small::of(&[PERFECT, HOPELESS]);
@@ -334,7 +334,7 @@ fn an_unbeaten_model_is_said_to_have_no_finite_rating() {
 }
 
 #[test]
-fn one_task_gives_ratings_without_intervals() {
+fn one_task_has_ratings_without_intervals() {
     let small = Small::new();
     let run = small.ask("pairwise", &["--filter", "base_task=sort"]);
     assert!(run.stderr.contains("one task says nothing about other tasks"), "{}", run.stderr);
@@ -343,7 +343,7 @@ fn one_task_gives_ratings_without_intervals() {
 }
 
 #[test]
-fn a_clear_difference_is_said_in_a_sentence_and_by_task() {
+fn describes_a_clear_difference_overall_and_by_task() {
     let small = Small::new();
     let run = small.ask("compare", &["strong", "weak"]);
     assert_eq!(run.code, 0, "{run:?}");
@@ -365,7 +365,7 @@ fn a_clear_difference_is_said_in_a_sentence_and_by_task() {
 }
 
 #[test]
-fn what_cannot_be_told_apart_says_what_would_tell() {
+fn ties_say_how_many_trials_would_resolve_them() {
     let small = Small::of(&[STRONG, TWIN]);
     let found = small.json("compare", &["strong", "twin"]);
     assert_eq!((&found["verdict"], &found["pairs"]), (&json!("cannot tell"), &json!(600)));
@@ -378,7 +378,7 @@ fn what_cannot_be_told_apart_says_what_would_tell() {
 }
 
 #[test]
-fn tests_that_only_one_answered_are_counted_and_left_out() {
+fn counts_and_excludes_unpaired_tests() {
     let small = Small::new();
     let run = small.ask("compare", &["strong", "partial"]);
     assert!(run.stderr.contains("300 tests that only strong answered are left out"), "{}", run.stderr);
@@ -390,7 +390,7 @@ fn tests_that_only_one_answered_are_counted_and_left_out() {
 }
 
 #[test]
-fn an_evaluation_that_cannot_be_found_is_explained() {
+fn explains_unknown_evaluation() {
     let small = Small::new();
     refuses(
         &small.ask("compare", &["strong", "nobody"]),
@@ -407,7 +407,7 @@ fn an_evaluation_that_cannot_be_found_is_explained() {
 }
 
 #[test]
-fn the_nine_modes_are_side_by_side() {
+fn shows_nine_modes_side_by_side() {
     let small = Small::new();
     let modes = small.json("modes", &[]);
     let strong = named(&modes, "strong");
@@ -422,7 +422,7 @@ fn the_nine_modes_are_side_by_side() {
 }
 
 #[test]
-fn csv_is_flat_and_has_every_digit() {
+fn csv_is_flat_with_every_digit() {
     let small = Small::new();
     let board = small.json("scores", &[]);
     let run = small.ask("scores", &["--format", "csv"]);
@@ -463,7 +463,7 @@ fn csv_rows(text: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn wrong_questions_teach() {
+fn rejects_invalid_arguments_with_a_hint() {
     let small = Small::new();
     for question in QUESTIONS {
         refuses(

@@ -1,15 +1,15 @@
-//! `reasonscape analyze compression`: how much thought a token holds.
+//! `reasonscape analyze compression`: compressed sizes of trials and repetition loops.
 
+use reasonscape_analysis::tables::compression::{Measure, display_table, export_table};
+use reasonscape_analysis::{
+    Compression as Found, CompressionOptions, CompressionRow, compression, compression_figure,
+};
 use reasonscape_points::Estimator;
 
-use super::{OfTrials, cells, count, named, prefixed, several, task_cell, trials_cells};
-use crate::analysis::{
-    Compression as Found, CompressionOptions, CompressionRow, Dominance, Ended, Spread, compression,
-    compression_figure,
-};
+use super::{TrialArgs, pluralize};
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::output::{Cell, Format, Table, print};
+use crate::output::{Format, print};
 
 /// Show how trials compress by how they ended, and which go round in circles
 ///
@@ -20,10 +20,10 @@ use crate::output::{Cell, Format, Table, print};
     reasonscape analyze compression my-study --by eval --measure size --plot sizes.svg")]
 pub(super) struct Compression {
     #[command(flatten)]
-    trials: OfTrials,
+    trials: TrialArgs,
     /// What the table and the picture show; JSON and CSV have both.
     #[arg(long, value_enum, default_value_t)]
-    measure: Shown,
+    measure: MeasureArg,
     /// Call a long trial a loop below this many bits per token, instead of a quarter of what is usual.
     #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
     loop_bits: Option<f64>,
@@ -32,8 +32,9 @@ pub(super) struct Compression {
     examples: usize,
 }
 
+/// What the table and the picture show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-enum Shown {
+enum MeasureArg {
     /// Bits per token.
     #[default]
     Bits,
@@ -41,32 +42,11 @@ enum Shown {
     Size,
 }
 
-impl Shown {
-    fn spread(self) -> fn(&Ended) -> Option<Spread> {
-        match self {
-            Self::Bits => |ended| ended.bits_per_token,
-            Self::Size => |ended| ended.compressed_size,
-        }
-    }
-
-    fn effect(self, row: &CompressionRow) -> Option<&Dominance> {
-        match self {
-            Self::Bits => row.bits_effect.as_ref(),
-            Self::Size => row.size_effect.as_ref(),
-        }
-    }
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::Bits => "bits per token",
-            Self::Size => "compressed bytes",
-        }
-    }
-
-    fn decimals(self) -> usize {
-        match self {
-            Self::Bits => 1,
-            Self::Size => 0,
+impl From<MeasureArg> for Measure {
+    fn from(measure: MeasureArg) -> Self {
+        match measure {
+            MeasureArg::Bits => Self::Bits,
+            MeasureArg::Size => Self::Size,
         }
     }
 }
@@ -80,28 +60,29 @@ impl Compression {
                 "`--loop-bits {bits}` is out of range; give a number of bits above 0, as 1.5"
             )));
         }
-        let OfTrials { pictured, by } = self.trials;
-        let (Estimator { confidence, .. }, db, asked) = pictured.open(global).await?;
-        let options =
-            CompressionOptions { by, confidence, loop_bits: self.loop_bits, examples: self.examples };
-        let found = compression(&db, &asked, options).await?;
-        let table = if global.format == Format::Csv {
-            for_programs(&found)
-        } else {
-            for_people(&found, self.measure)
+        let measure = Measure::from(self.measure);
+        let TrialArgs { pictured, by } = self.trials;
+        let (Estimator { confidence, .. }, db, query) = pictured.open(global).await?;
+        let options = CompressionOptions {
+            by: by.into(),
+            confidence,
+            loop_bits: self.loop_bits,
+            examples: self.examples,
         };
+        let found = compression(&db, &query, options).await?;
+        let table =
+            if global.format == Format::Csv { export_table(&found) } else { display_table(&found, measure) };
         print(global.format, &table, &found)?;
-        let measure = self.measure;
         pictured.plot.draw(global, || compression_figure(&found, measure.spread(), measure.label()))?;
         if pictured.selected.mode.is_some() {
             global.note("`--mode` changes nothing here: trials are sorted by how they ended");
         }
-        say_beside(&found, measure, global);
+        print_notes(&found, measure, global);
         Ok(())
     }
 }
 
-fn say_beside(found: &Found, measure: Shown, global: Global) {
+fn print_notes(found: &Found, measure: Measure, global: Global) {
     const FEW: usize = 6;
     let rows = &found.rows;
     if rows.is_empty() {
@@ -123,7 +104,7 @@ fn say_beside(found: &Found, measure: Shown, global: Global) {
         global.caption(format_args!(
             "in {clear} of {} rows bits per token tell right from wrong answers; {} in circles",
             rows.len(),
-            several(loops, "trial")
+            pluralize(loops, "trial")
         ));
     }
     for example in &found.examples {
@@ -147,120 +128,7 @@ fn say_beside(found: &Found, measure: Shown, global: Global) {
     if known < all {
         global.note(format_args!(
             "{} without bits per token: no tokens counted, or nothing to compress",
-            several(all - known, "trial")
+            pluralize(all - known, "trial")
         ));
     }
-}
-
-/// The table of bits per token.
-pub(crate) fn bits_for_people(found: &Found) -> Table {
-    for_people(found, Shown::Bits)
-}
-
-fn for_people(found: &Found, measure: Shown) -> Table {
-    let mut table = Table::new(&[
-        "name",
-        "task",
-        "trials",
-        "loops",
-        "delta",
-        "correct have",
-        "correct",
-        "incorrect",
-        "truncated",
-    ]);
-    let spread = |ended: &Ended| {
-        let decimals = measure.decimals();
-        measure.spread()(ended).map_or(Cell::Missing, |spread| {
-            Cell::Shown(format!(
-                "{:.decimals$} ({:.decimals$} to {:.decimals$})",
-                spread.median, spread.lower, spread.upper
-            ))
-        })
-    };
-    for row in &found.rows {
-        let effect = measure.effect(row);
-        table.push(vec![
-            Cell::text(&row.label),
-            task_cell(row.task.as_ref()),
-            count(row.n),
-            loops(row),
-            effect.map_or(Cell::Missing, |effect| {
-                Cell::Shown(format!("{:+.2} ({:+.2} to {:+.2})", effect.delta, effect.low, effect.high))
-            }),
-            effect.map_or(Cell::Missing, |effect| Cell::Shown(verdict(effect).to_owned())),
-            spread(&row.correct),
-            spread(&row.incorrect),
-            if row.truncation_known { spread(&row.truncated) } else { Cell::Shown("?".to_owned()) },
-        ]);
-    }
-    table
-}
-
-fn verdict(effect: &Dominance) -> &'static str {
-    match (effect.clear, effect.delta > 0.0) {
-        (false, _) => "cannot tell",
-        (true, true) => "more",
-        (true, false) => "fewer",
-    }
-}
-
-/// `3 (1.0 to 8.5 %)`; nothing where no trial could be one.
-fn loops(row: &CompressionRow) -> Cell {
-    let loops = &row.loops;
-    if loops.of == 0 {
-        return Cell::Missing;
-    }
-    let [low, high] = [loops.share.low, loops.share.high].map(|share| 100.0 * share);
-    Cell::Shown(format!("{} ({low:.1} to {high:.1} %)", loops.count))
-}
-
-fn for_programs(found: &Found) -> Table {
-    let row = |row: &CompressionRow| {
-        let mut numbers = trials_cells(&row.eval, row.task.as_ref(), row.truncation_known);
-        numbers.push(("n".to_owned(), count(row.n)));
-        for (name, ended) in
-            [("correct", &row.correct), ("incorrect", &row.incorrect), ("truncated", &row.truncated)]
-        {
-            numbers.push((format!("{name}_n"), count(ended.n)));
-            numbers.push((format!("{name}_with_bits"), count(ended.with_bits)));
-            numbers.extend(spread_cells(&format!("{name}_bits"), ended.bits_per_token));
-            numbers.extend(spread_cells(&format!("{name}_size"), ended.compressed_size));
-        }
-        for (name, effect) in [("bits", row.bits_effect), ("size", row.size_effect)] {
-            for (what, value) in [
-                ("delta", effect.map(|effect| effect.delta)),
-                ("delta_low", effect.map(|effect| effect.low)),
-                ("delta_high", effect.map(|effect| effect.high)),
-                ("auc", effect.map(|effect| effect.auc)),
-            ] {
-                numbers.push((format!("{name}_{what}"), Cell::optional(value, 4)));
-            }
-        }
-        numbers.extend(cells([
-            ("loops", count(row.loops.count)),
-            ("loops_of", count(row.loops.of)),
-            ("loop_bits_below", Cell::Number(row.loops.rule.bits_below, 4)),
-            ("loop_tokens_from", Cell::Number(row.loops.rule.tokens_from, 0)),
-        ]));
-        numbers.extend(prefixed("loop_share", &row.loops.share));
-        numbers.push(("finding".to_owned(), Cell::text(&row.finding)));
-        numbers
-    };
-    named(found.rows.iter().map(row).collect())
-}
-
-fn spread_cells(name: &str, spread: Option<Spread>) -> Vec<(String, Cell)> {
-    let of = |value: fn(&Spread) -> Option<f64>| Cell::optional(spread.as_ref().and_then(value), 4);
-    [
-        ("smallest", of(|spread| Some(spread.smallest))),
-        ("lower", of(|spread| Some(spread.lower))),
-        ("median", of(|spread| Some(spread.median))),
-        ("median_low", of(|spread| spread.median_low)),
-        ("median_high", of(|spread| spread.median_high)),
-        ("upper", of(|spread| Some(spread.upper))),
-        ("largest", of(|spread| Some(spread.largest))),
-    ]
-    .map(|(what, cell)| (format!("{name}_{what}"), cell))
-    .to_vec()
 }

@@ -1,12 +1,15 @@
 //! `reasonscape analyze hazard`: when models answer, and whether thinking longer helps.
 
+use reasonscape_analysis::tables::hazard::{
+    display_bins_table, display_table, export_bins_table, export_table,
+};
+use reasonscape_analysis::{HazardOptions, HazardRow, hazard, hazard_figure};
 use reasonscape_points::Estimator;
 
-use super::{OfTrials, cells, count, cut_off, named, prefixed, several, share, task_cell, trials_cells};
-use crate::analysis::{Bin, HazardOptions, HazardRow, ReachedAt, hazard, hazard_figure};
+use super::{TrialArgs, pluralize};
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::output::{Cell, Format, Table, print};
+use crate::output::{Format, print};
 
 /// Show how long models think before they answer, and where thinking longer stops helping
 ///
@@ -18,7 +21,7 @@ use crate::output::{Cell, Format, Table, print};
     --plot hazard.svg")]
 pub(super) struct Hazard {
     #[command(flatten)]
-    trials: OfTrials,
+    trials: TrialArgs,
     /// Show a row for each bin of tokens.
     #[arg(long)]
     bins: bool,
@@ -29,15 +32,15 @@ pub(super) struct Hazard {
 
 impl Hazard {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        let OfTrials { pictured, by } = self.trials;
-        let (Estimator { confidence, .. }, db, asked) = pictured.open(global).await?;
-        let options = HazardOptions { by, width: self.width, confidence };
-        let rows = hazard(&db, &asked, options).await?;
+        let TrialArgs { pictured, by } = self.trials;
+        let (Estimator { confidence, .. }, db, query) = pictured.open(global).await?;
+        let options = HazardOptions { by: by.into(), width: self.width, confidence };
+        let rows = hazard(&db, &query, options).await?;
         let table = match (global.format, self.bins) {
-            (Format::Csv, false) => for_programs(&rows),
-            (Format::Csv, true) => bins_for_programs(&rows),
-            (_, false) => for_people(&rows),
-            (_, true) => bins_for_people(&rows),
+            (Format::Csv, false) => export_table(&rows),
+            (Format::Csv, true) => export_bins_table(&rows),
+            (_, false) => display_table(&rows),
+            (_, true) => display_bins_table(&rows),
         };
         print(global.format, &table, &rows)?;
         pictured.plot.draw(global, || hazard_figure(&rows, confidence))?;
@@ -46,12 +49,12 @@ impl Hazard {
                 "`--mode` changes nothing here: answers are counted as they are, lucky guesses among them",
             );
         }
-        say_beside(&rows, global);
+        print_notes(&rows, global);
         Ok(())
     }
 }
 
-fn say_beside(rows: &[HazardRow], global: Global) {
+fn print_notes(rows: &[HazardRow], global: Global) {
     const FEW: usize = 6;
     if rows.is_empty() {
         global.note("nothing was answered yet; `reasonscape run` asks, `reasonscape evaluate` counts");
@@ -78,134 +81,6 @@ fn say_beside(rows: &[HazardRow], global: Global) {
     }
     let without: u64 = rows.iter().map(|row| row.without_tokens).sum();
     if without > 0 {
-        global.note(format_args!("{} without a count of tokens left out", several(without, "trial")));
+        global.note(format_args!("{} without a count of tokens left out", pluralize(without, "trial")));
     }
-}
-
-pub(crate) fn for_people(rows: &[HazardRow]) -> Table {
-    let mut table = Table::new(&[
-        "name",
-        "task",
-        "trials",
-        "correct",
-        "incorrect",
-        "truncated",
-        "median tokens",
-        "worse beyond",
-        "right before",
-        "right after",
-    ]);
-    for row in rows {
-        let turn = row.stops_helping.as_ref();
-        table.push(vec![
-            Cell::text(&row.label),
-            task_cell(row.task.as_ref()),
-            count(row.n),
-            count(row.correct),
-            count(row.incorrect),
-            cut_off(row.censored, row.truncation_known),
-            median(row.median),
-            turn.map_or(Cell::Missing, |turn| count(turn.beyond)),
-            turn.map_or(Cell::Missing, |turn| share(&turn.before)),
-            turn.map_or(Cell::Missing, |turn| share(&turn.after)),
-        ]);
-    }
-    table
-}
-
-/// `512 (480 to 540)`; a bound that the data do not reach is open.
-pub(super) fn median(median: ReachedAt) -> Cell {
-    let Some(tokens) = median.tokens else { return Cell::Missing };
-    let end = |end: Option<u64>| end.map_or("?".to_owned(), |end| end.to_string());
-    Cell::Shown(format!("{tokens} ({} to {})", end(median.low), end(median.high)))
-}
-
-fn bins_for_people(rows: &[HazardRow]) -> Table {
-    let mut table = Table::new(&[
-        "name",
-        "task",
-        "tokens",
-        "at risk",
-        "correct",
-        "incorrect",
-        "truncated",
-        "right hazard",
-        "wrong hazard",
-        "right of answers",
-        "still thinking",
-    ]);
-    for (row, bin) in rows.iter().flat_map(|row| row.bins.iter().map(move |bin| (row, bin))) {
-        let first = if bin.above == 0 { 0 } else { bin.above + 1 };
-        table.push(vec![
-            Cell::text(&row.label),
-            task_cell(row.task.as_ref()),
-            Cell::Shown(format!("{first} to {}", bin.up_to)),
-            count(bin.at_risk),
-            count(bin.correct),
-            count(bin.incorrect),
-            cut_off(bin.censored, row.truncation_known),
-            share(&bin.correct_hazard),
-            share(&bin.incorrect_hazard),
-            share(&bin.accuracy),
-            share(&bin.survival),
-        ]);
-    }
-    table
-}
-
-fn first_cells(row: &HazardRow) -> Vec<(String, Cell)> {
-    trials_cells(&row.eval, row.task.as_ref(), row.truncation_known)
-}
-
-fn for_programs(rows: &[HazardRow]) -> Table {
-    let optional = |number: Option<u64>| number.map_or(Cell::Missing, count);
-    let row = |row: &HazardRow| {
-        let turn = row.stops_helping.as_ref();
-        let of_turn = |value: fn(&crate::analysis::Turn) -> f64| Cell::optional(turn.map(value), 4);
-        let counted = cells([
-            ("n", count(row.n)),
-            ("without_tokens", count(row.without_tokens)),
-            ("correct", count(row.correct)),
-            ("incorrect", count(row.incorrect)),
-            ("censored", count(row.censored)),
-            ("median", optional(row.median.tokens)),
-            ("median_low", optional(row.median.low)),
-            ("median_high", optional(row.median.high)),
-            ("worse_beyond", optional(turn.map(|turn| turn.beyond))),
-            ("before", Cell::optional(turn.and_then(|turn| turn.before.point), 4)),
-            ("before_n", optional(turn.map(|turn| turn.before_n))),
-            ("after", Cell::optional(turn.and_then(|turn| turn.after.point), 4)),
-            ("after_n", optional(turn.map(|turn| turn.after_n))),
-            ("difference", of_turn(|turn| turn.difference)),
-            ("difference_low", of_turn(|turn| turn.low)),
-            ("difference_high", of_turn(|turn| turn.high)),
-            ("finding", Cell::text(&row.finding)),
-        ]);
-        [first_cells(row), counted].concat()
-    };
-    named(rows.iter().map(row).collect())
-}
-
-fn bins_for_programs(rows: &[HazardRow]) -> Table {
-    let bin = |row: &HazardRow, bin: &Bin| {
-        let counted = cells([
-            ("above", count(bin.above)),
-            ("up_to", count(bin.up_to)),
-            ("at_risk", count(bin.at_risk)),
-            ("correct", count(bin.correct)),
-            ("incorrect", count(bin.incorrect)),
-            ("censored", count(bin.censored)),
-        ]);
-        let shares = [
-            ("correct_hazard", &bin.correct_hazard),
-            ("incorrect_hazard", &bin.incorrect_hazard),
-            ("accuracy", &bin.accuracy),
-            ("survival", &bin.survival),
-            ("answered_correct", &bin.answered_correct),
-            ("answered_incorrect", &bin.answered_incorrect),
-        ];
-        let shares = shares.into_iter().flat_map(|(name, bounds)| prefixed(name, bounds));
-        first_cells(row).into_iter().chain(counted).chain(shares).collect()
-    };
-    named(rows.iter().flat_map(|row| row.bins.iter().map(move |one| bin(row, one))).collect())
 }

@@ -1,12 +1,13 @@
 //! `reasonscape analyze modes`: the nine estimators side by side.
 
-use reasonscape_stats::{Assumption, Event, Mode};
+use reasonscape_analysis::tables::modes::{display_table, export_table};
+use reasonscape_analysis::{GroupBy, modes};
+use reasonscape_stats::Mode;
 
-use super::{Selected, cells, eval_cells, named};
-use crate::analysis::{ModesRow, modes};
+use super::StudyArgs;
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::output::{Cell, Format, Table, print};
+use crate::output::{Format, print};
 
 /// Show the nine estimators side by side
 ///
@@ -17,28 +18,39 @@ use crate::output::{Cell, Format, Table, print};
     reasonscape analyze modes my-study --by task --filter model=small-model")]
 pub(super) struct Modes {
     #[command(flatten)]
-    selected: Selected,
+    selected: StudyArgs,
     /// A ReasonScore for each evaluation, or a share for each of its tasks.
     #[arg(long, value_enum, default_value_t)]
-    by: By,
+    by: ModesBy,
 }
 
+// Unlike the other analyses, the default is by evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-enum By {
+enum ModesBy {
     #[default]
     Eval,
     Task,
 }
 
+impl From<ModesBy> for GroupBy {
+    fn from(by: ModesBy) -> Self {
+        match by {
+            ModesBy::Eval => Self::Eval,
+            ModesBy::Task => Self::Task,
+        }
+    }
+}
+
 impl Modes {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        let (db, asked) = self.selected.open(global).await?;
+        let (db, query) = self.selected.open(global).await?;
         let wanted = self.selected.mode.map_or(Mode::ALL.to_vec(), |mode| vec![mode]);
-        let rows = modes(&db, &asked, &wanted).await?;
-        let table = match (global.format, self.by) {
-            (Format::Csv, by) => for_programs(&rows, &wanted, by),
-            (_, By::Eval) => scores(&rows, &wanted),
-            (_, By::Task) => tasks(&rows, &wanted),
+        let rows = modes(&db, &query, &wanted).await?;
+        let by = GroupBy::from(self.by);
+        let table = if global.format == Format::Csv {
+            export_table(&rows, &wanted, by)
+        } else {
+            display_table(&rows, &wanted, by)
         };
         print(global.format, &table, &rows)?;
         for row in rows.iter().filter(|row| !row.complete) {
@@ -46,103 +58,4 @@ impl Modes {
         }
         Ok(())
     }
-}
-
-/// One family of modes a row: what counts as success.
-const FAMILIES: [(Event, &str); 3] = [
-    (Event::Equality, "E equality"),
-    (Event::Correctness, "C correctness"),
-    (Event::Calibrated, "K calibrated"),
-];
-
-/// One column for what becomes of truncated trials.
-const COLUMNS: [(Assumption, &str); 3] = [
-    (Assumption::Independence, "I truncated ignored"),
-    (Assumption::Pessimism, "P truncated failed"),
-    (Assumption::Optimism, "O truncated passed"),
-];
-
-fn headed(first: &[&str], wanted: &[Mode]) -> Table {
-    let across =
-        COLUMNS.iter().filter(|(assumption, _)| wanted.iter().any(|mode| mode.assumption == *assumption));
-    Table::new(&first.iter().copied().chain(across.map(|(_, name)| *name)).collect::<Vec<_>>())
-}
-
-/// The modes that are wanted, a family at a time.
-fn families(wanted: &[Mode]) -> impl Iterator<Item = (&'static str, Vec<Mode>)> {
-    FAMILIES.into_iter().filter_map(|(event, name)| {
-        let modes: Vec<Mode> = COLUMNS
-            .iter()
-            .map(|(assumption, _)| Mode { event, assumption: *assumption })
-            .filter(|mode| wanted.contains(mode))
-            .collect();
-        (!modes.is_empty()).then_some((name, modes))
-    })
-}
-
-fn scores(rows: &[ModesRow], wanted: &[Mode]) -> Table {
-    let mut table = headed(&["name", "family"], wanted);
-    for row in rows {
-        let mark = if row.complete { "" } else { "*" };
-        for (family, modes) in families(wanted) {
-            let mut cells = vec![Cell::text(&row.label), Cell::text(family)];
-            cells.extend(modes.iter().map(|mode| {
-                let score = row.scores[mode.name()];
-                Cell::Shown(format!("{:.0} ± {:.0}{mark}", score.center, score.margin))
-            }));
-            table.push(cells);
-        }
-    }
-    table
-}
-
-fn tasks(rows: &[ModesRow], wanted: &[Mode]) -> Table {
-    let mut table = headed(&["name", "task", "family"], wanted);
-    for row in rows {
-        for (task, estimates) in &row.tasks {
-            for (family, modes) in families(wanted) {
-                let mut cells = vec![Cell::text(&row.label), Cell::text(task), Cell::text(family)];
-                cells.extend(modes.iter().map(|mode| {
-                    let estimate = estimates[mode.name()];
-                    Cell::Shown(format!("{:.3} ± {:.3}", estimate.center, estimate.margin))
-                }));
-                table.push(cells);
-            }
-        }
-    }
-    table
-}
-
-/// One row for each mode, so that a spreadsheet can turn it as it likes.
-fn for_programs(rows: &[ModesRow], wanted: &[Mode], by: By) -> Table {
-    let mut flat = Vec::new();
-    let numbers = |mode: &Mode, [center, margin, low, high]: [f64; 4]| {
-        cells([
-            ("mode", Cell::text(mode.name())),
-            ("center", Cell::Number(center, 4)),
-            ("margin", Cell::Number(margin, 4)),
-            ("low", Cell::Number(low, 4)),
-            ("high", Cell::Number(high, 4)),
-        ])
-    };
-    for row in rows {
-        let mut first = eval_cells(&row.eval);
-        first.push(("complete".to_owned(), Cell::text(row.complete.to_string())));
-        for mode in wanted {
-            match by {
-                By::Eval => {
-                    let score = row.scores[mode.name()];
-                    let score = [score.center, score.margin, score.ci_low, score.ci_high];
-                    flat.push([first.clone(), numbers(mode, score)].concat());
-                }
-                By::Task => flat.extend(row.tasks.iter().map(|(task, estimates)| {
-                    let one = estimates[mode.name()];
-                    let task = cells([("task", Cell::text(task))]);
-                    let share = [one.center, one.margin, one.low, one.high];
-                    [first.clone(), task, numbers(mode, share)].concat()
-                })),
-            }
-        }
-    }
-    named(flat)
 }

@@ -1,8 +1,10 @@
 //! `reasonscape analyze projection`: accuracy along one parameter.
 
-use super::Pictured;
-use super::surface::{for_people, for_programs, say_beside};
-use crate::analysis::{Along, projection_figure, projection_finding, views};
+use reasonscape_analysis::tables::surface::{display_table, export_table};
+use reasonscape_analysis::{AxisSelection, accuracy_grids, projection_figure, projection_finding};
+
+use super::PlotArgs;
+use super::surface::print_notes;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::output::{Format, print};
@@ -16,7 +18,7 @@ use crate::output::{Format, print};
     reasonscape analyze projection my-study --x length --plot length.svg")]
 pub(super) struct Projection {
     #[command(flatten)]
-    pictured: Pictured,
+    pictured: PlotArgs,
     /// Parameter along which to look; of each task the one that varies most unless given.
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
@@ -24,13 +26,16 @@ pub(super) struct Projection {
 
 impl Projection {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        let (estimator, db, asked) = self.pictured.open(global).await?;
-        let along = Along { x: self.x.as_deref(), y: None, is_surface: false };
-        let found = views(&db, &asked, along, estimator).await?;
-        let table =
-            if global.format == Format::Csv { for_programs(&found.views) } else { for_people(&found.views) };
+        let (estimator, db, query) = self.pictured.open(global).await?;
+        let along = AxisSelection { x: self.x.as_deref(), y: None, is_surface: false };
+        let found = accuracy_grids(&db, &query, along, estimator).await?;
+        let table = if global.format == Format::Csv {
+            export_table(&found.views)
+        } else {
+            display_table(&found.views)
+        };
         print(global.format, &table, &found.views)?;
-        say_beside(&found, estimator, global);
+        print_notes(&found, estimator, global);
         for view in &found.views {
             if let Some(finding) = projection_finding(view) {
                 global.caption(finding);

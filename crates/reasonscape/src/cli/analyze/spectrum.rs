@@ -2,18 +2,19 @@
 
 use std::path::PathBuf;
 
+use reasonscape_analysis::tables::spectrum::{display_table, export_table};
+use reasonscape_analysis::{
+    PointQuery, PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure,
+};
 use reasonscape_points::PointsDb;
 use reasonscape_runner::Study;
 
 use super::plot::Plot;
-use super::{cells, count, named, several};
-use crate::analysis::{
-    Asked, PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure,
-};
+use super::pluralize;
 use crate::cli::Global;
 use crate::cli::study::study_folder;
 use crate::failure::Failure;
-use crate::output::{Cell, Format, Table, print};
+use crate::output::{Format, print};
 
 /// Compare two populations of prompts by their power spectra
 ///
@@ -43,7 +44,7 @@ pub(super) struct Spectrum {
     against_seed: Option<i64>,
     /// What a prompt is a series of.
     #[arg(long, value_enum, default_value_t)]
-    series: Series,
+    series: SeriesArg,
     /// Tests of each point.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     count: u32,
@@ -57,6 +58,25 @@ pub(super) struct Spectrum {
     plot: Plot,
 }
 
+/// What a prompt is a series of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum SeriesArg {
+    /// The lengths of its words, in characters.
+    #[default]
+    Words,
+    /// The classes of its characters: white space, small letter, capital, digit, other.
+    Classes,
+}
+
+impl From<SeriesArg> for Series {
+    fn from(series: SeriesArg) -> Self {
+        match series {
+            SeriesArg::Words => Self::Words,
+            SeriesArg::Classes => Self::Classes,
+        }
+    }
+}
+
 impl Spectrum {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
         self.plot.check()?;
@@ -64,24 +84,24 @@ impl Spectrum {
         for remark in db.remarks() {
             global.note(remark);
         }
-        let asked = Asked::parse(&self.filters)?;
-        let against = if self.against.is_empty() { asked.clone() } else { Asked::parse(&self.against)? };
+        let query = PointQuery::parse(&self.filters)?;
+        let against = if self.against.is_empty() { query.clone() } else { PointQuery::parse(&self.against)? };
         let of_study = Study::load(db.study()).ok().map(|study| study.seed);
         let seed = self.seed.or(of_study).unwrap_or(0);
         let other = self
             .against_seed
             .unwrap_or_else(|| if self.against.is_empty() { seed.wrapping_add(1) } else { seed });
         let sampling = Sampling {
-            series: self.series,
+            series: self.series.into(),
             count: self.count as usize,
             bins: self.bins as usize,
             permutations: self.permutations as usize,
         };
-        let (a, b) = (Source { asked: &asked, seed }, Source { asked: &against, seed: other });
+        let (a, b) = (Source { query: &query, seed }, Source { query: &against, seed: other });
         let found = spectra(&db, a, b, sampling).await?;
-        let table = if global.format == Format::Csv { for_programs(&found) } else { for_people(&found) };
+        let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
         print(global.format, &table, &found)?;
-        say_beside(&found, global);
+        print_notes(&found, global);
         if self.seed.or(of_study).is_none() {
             global.note(
                 "the study has no study.toml that can be read, so seed 0 was taken; `--seed` gives another",
@@ -92,12 +112,12 @@ impl Spectrum {
 }
 
 /// What was found, in words.
-fn say_beside(found: &Spectra, global: Global) {
+fn print_notes(found: &Spectra, global: Global) {
     let population = |name: &str, one: &PopulationSummary| {
         format!(
             "{name}: {} of {} of {}, seed {}",
-            several(one.prompts as u64, "prompt"),
-            several(one.points as u64, "point"),
+            pluralize(one.prompts as u64, "prompt"),
+            pluralize(one.points as u64, "point"),
             one.tasks.join(", "),
             one.seed
         )
@@ -116,61 +136,8 @@ fn say_beside(found: &Spectra, global: Global) {
         if one.too_short > 0 {
             global.note(format_args!(
                 "{} of {name} too short to have a rhythm and left out",
-                several(one.too_short as u64, "prompt")
+                pluralize(one.too_short as u64, "prompt")
             ));
         }
     }
-}
-
-/// How much louder A is than B; nothing where one of them is silent.
-fn louder(a: f64, b: f64) -> Option<f64> {
-    (a > 0.0 && b > 0.0).then(|| 10.0 * (a / b).log10())
-}
-
-fn for_people(found: &Spectra) -> Table {
-    let each = format!("{}s a cycle", found.series.step());
-    let mut table = Table::new(&[
-        "cycles",
-        each.as_str(),
-        "A mean",
-        "A middle 80 %",
-        "B mean",
-        "B middle 80 %",
-        "A over B dB",
-    ]);
-    for (cell, frequency) in found.frequencies.iter().enumerate() {
-        let spread =
-            |one: &PopulationSummary| Cell::Shown(format!("{:.3} to {:.3}", one.low[cell], one.high[cell]));
-        table.push(vec![
-            Cell::Number(*frequency, 3),
-            Cell::Number(1.0 / frequency, 1),
-            Cell::Number(found.a.mean[cell], 3),
-            spread(&found.a),
-            Cell::Number(found.b.mean[cell], 3),
-            spread(&found.b),
-            Cell::optional(louder(found.a.mean[cell], found.b.mean[cell]), 2),
-        ]);
-    }
-    table
-}
-
-fn for_programs(found: &Spectra) -> Table {
-    let row = |(cell, frequency): (usize, &f64)| {
-        let number = |number: f64| Cell::Number(number, 6);
-        cells([
-            ("frequency", number(*frequency)),
-            ("a_mean", number(found.a.mean[cell])),
-            ("a_low", number(found.a.low[cell])),
-            ("a_high", number(found.a.high[cell])),
-            ("b_mean", number(found.b.mean[cell])),
-            ("b_low", number(found.b.low[cell])),
-            ("b_high", number(found.b.high[cell])),
-            ("a_prompts", count(found.a.prompts as u64)),
-            ("b_prompts", count(found.b.prompts as u64)),
-            ("distance_db", number(found.distance_db)),
-            ("chance_db", number(found.chance_db)),
-            ("p", number(found.p)),
-        ])
-    };
-    named(found.frequencies.iter().enumerate().map(row).collect())
 }

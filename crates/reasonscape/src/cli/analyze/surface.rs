@@ -1,13 +1,17 @@
 //! `reasonscape analyze surface`: accuracy over two parameters.
 
-use reasonscape_points::{Estimator, Value};
+use reasonscape_analysis::tables::surface::{display_table, export_table};
+use reasonscape_analysis::{
+    AccuracyGrid, AccuracyGridCell, AccuracyGrids, AxisSelection, accuracy_grids, surface_figure,
+    surface_finding,
+};
+use reasonscape_points::Estimator;
 use reasonscape_stats::{Event, Mode};
 
-use super::{Pictured, bounds_cells, cells, count, cut_off, eval_cells, named, share};
-use crate::analysis::{Along, View, ViewCell, Views, surface_figure, surface_finding, views};
+use super::PlotArgs;
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::output::{Cell, Format, Table, print};
+use crate::output::{Format, print};
 
 /// Show accuracy over two parameters, everything else pooled
 ///
@@ -18,7 +22,7 @@ use crate::output::{Cell, Format, Table, print};
     reasonscape analyze surface my-study --x length --y max_depth --plot surface.html")]
 pub(super) struct Surface {
     #[command(flatten)]
-    pictured: Pictured,
+    pictured: PlotArgs,
     /// Horizontal parameter; of each task the one that varies most unless given.
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
@@ -29,32 +33,35 @@ pub(super) struct Surface {
 
 impl Surface {
     pub(super) async fn run(self, global: Global) -> Result<(), Failure> {
-        let (estimator, db, asked) = self.pictured.open(global).await?;
-        let along = Along { x: self.x.as_deref(), y: self.y.as_deref(), is_surface: true };
-        let found = views(&db, &asked, along, estimator).await?;
-        let table =
-            if global.format == Format::Csv { for_programs(&found.views) } else { for_people(&found.views) };
+        let (estimator, db, query) = self.pictured.open(global).await?;
+        let along = AxisSelection { x: self.x.as_deref(), y: self.y.as_deref(), is_surface: true };
+        let found = accuracy_grids(&db, &query, along, estimator).await?;
+        let table = if global.format == Format::Csv {
+            export_table(&found.views)
+        } else {
+            display_table(&found.views)
+        };
         print(global.format, &table, &found.views)?;
-        say_beside(&found, estimator, global);
-        say_findings(&found.views, global);
+        print_notes(&found, estimator, global);
+        print_findings(&found.views, global);
         self.pictured.plot.draw(global, || surface_figure(&found.views, estimator.confidence.level()))
     }
 }
 
 /// Longer lists of sentences are not read.
-const MOST_FINDINGS: usize = 8;
+const MAX_FINDINGS: usize = 8;
 
-fn say_findings(views: &[View], global: Global) {
-    let all: Vec<(&View, &[ViewCell])> =
+fn print_findings(views: &[AccuracyGrid], global: Global) {
+    let all: Vec<(&AccuracyGrid, &[AccuracyGridCell])> =
         views.iter().flat_map(|view| view.by_eval().into_iter().map(move |cells| (view, cells))).collect();
     let clear: Vec<String> = all.iter().filter_map(|(view, cells)| surface_finding(view, cells)).collect();
-    for finding in clear.iter().take(MOST_FINDINGS) {
+    for finding in clear.iter().take(MAX_FINDINGS) {
         global.caption(finding);
     }
-    if clear.len() > MOST_FINDINGS {
+    if clear.len() > MAX_FINDINGS {
         global.caption(format_args!(
             "{} more have places that differ; a filter chooses",
-            clear.len() - MOST_FINDINGS
+            clear.len() - MAX_FINDINGS
         ));
     }
     match (all.len() - clear.len(), all.as_slice()) {
@@ -71,7 +78,7 @@ fn say_findings(views: &[View], global: Global) {
 }
 
 /// What a reader of the numbers has to know.
-pub(super) fn say_beside(found: &Views, estimator: Estimator, global: Global) {
+pub(super) fn print_notes(found: &AccuracyGrids, estimator: Estimator, global: Global) {
     global.caption(format_args!("`correct` is by {}", estimator.mode));
     let pooled = found.views.iter().filter(|view| !view.pooled.is_empty());
     let pooled: Vec<String> =
@@ -83,7 +90,7 @@ pub(super) fn say_beside(found: &Views, estimator: Estimator, global: Global) {
         let axes: Vec<&str> = view.axes.iter().map(|axis| axis.parameter.as_str()).collect();
         format!("{} ({} with {})", view.task, view.mixed.join(", "), axes.join(" and "))
     });
-    say_what_goes_along(&mixed.collect::<Vec<_>>(), global);
+    note_confounded(&mixed.collect::<Vec<_>>(), global);
     for (task, reason) in &found.without {
         global.note(format_args!("{task} {reason} and is not shown"));
     }
@@ -100,63 +107,11 @@ pub(super) fn say_beside(found: &Views, estimator: Estimator, global: Global) {
 }
 
 /// Names the parameters that change along with the one that is looked at, by task.
-pub(super) fn say_what_goes_along(mixed: &[String], global: Global) {
+pub(super) fn note_confounded(mixed: &[String], global: Global) {
     if !mixed.is_empty() {
         global.note(format_args!(
             "other parameters change along, and what is seen may be theirs: {}; `--filter` holds them still",
             mixed.join("; ")
         ));
     }
-}
-
-pub(crate) fn for_people(views: &[View]) -> Table {
-    let mut table = Table::new(&["eval", "task", "at", "correct", "n", "truncated", "points", "low", "high"]);
-    for view in views {
-        for cell in &view.cells {
-            let known = |number| if cell.n > 0 { Cell::Number(number, 3) } else { Cell::Missing };
-            table.push(vec![
-                Cell::text(&cell.label),
-                Cell::text(&view.task),
-                Cell::text(view.place(&cell.places)),
-                share(&cell.estimate),
-                count(cell.n),
-                cut_off(cell.n_t, cell.truncation_known),
-                count(cell.points),
-                known(cell.estimate.low),
-                known(cell.estimate.high),
-            ]);
-        }
-    }
-    table
-}
-
-pub(super) fn for_programs(views: &[View]) -> Table {
-    let value = |value: &Value| match value {
-        Value::Number(number) => Cell::Number(*number, 4),
-        other => Cell::text(other.to_string()),
-    };
-    let mut rows = Vec::new();
-    for view in views {
-        for cell in &view.cells {
-            let mut row = eval_cells(&cell.eval);
-            row.push(("task".to_owned(), Cell::text(&view.task)));
-            for (name, (axis, place)) in ["x", "y"].into_iter().zip(view.axes.iter().zip(&cell.places)) {
-                row.push((format!("{name}_parameter"), Cell::text(&axis.parameter)));
-                row.push((name.to_owned(), value(&axis.values[*place])));
-            }
-            row.extend(cells([
-                ("points", count(cell.points)),
-                ("n", count(cell.n)),
-                ("n_e", count(cell.n_e)),
-                ("n_u", count(cell.n_u)),
-                ("n_t", count(cell.n_t)),
-                ("truncation_known", Cell::text(cell.truncation_known.to_string())),
-                ("g", Cell::Number(cell.g, 2)),
-                ("mode", Cell::text(view.mode)),
-            ]));
-            row.extend(bounds_cells(&cell.estimate));
-            rows.push(row);
-        }
-    }
-    named(rows)
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::{render, thousands};
 use crate::analysis::{Leaderboard, ScoreRow, TaskScore};
 use crate::cli::{leaderboard_for_people, leaderboard_for_programs};
-use crate::output::Format;
+use crate::output::{Format, Render};
 use crate::web::api::mode;
 use crate::web::links::{Query, encoded};
 use crate::web::problem::Problem;

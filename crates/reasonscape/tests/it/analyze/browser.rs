@@ -91,7 +91,7 @@ pub(crate) fn draws_alone(page: &Path, pictures: usize) {
 }
 
 #[test]
-fn a_report_and_a_picture_draw_without_a_word_and_ask_nobody() {
+fn report_and_figure_render_without_errors_or_requests() {
     let small = Small::new();
     let file = |name: &str| Path::new(small.path()).join(name);
     let [report, picture] = ["report.html", "picture.html"].map(file);
@@ -104,7 +104,7 @@ fn a_report_and_a_picture_draw_without_a_word_and_ask_nobody() {
 }
 
 #[test]
-fn a_page_that_complains_and_calls_is_caught() {
+fn detects_errors_and_requests_of_a_page() {
     let folder = TempDir::new().unwrap();
     let page = folder.path().join("page.html");
     let script = "<script>fetch('http://127.0.0.1:9/x').catch(() => 0); nowhere();</script>";

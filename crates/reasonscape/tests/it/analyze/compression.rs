@@ -6,8 +6,8 @@ use reasonscape_runner::cache::{Cache, CacheError};
 use reasonscape_runner::simulate::{SimulateOptions, SimulatedServer};
 use serde_json::{Value, json};
 
-use super::ended::{Draws, Planted, edges, ended};
 use super::number;
+use super::outcomes::{Draws, Planted, edges, ended};
 use crate::world::{reasonscape, refuses};
 
 /// A trial with so many bits per token.
@@ -28,7 +28,7 @@ fn study() -> Planted {
 }
 
 #[test]
-fn a_planted_effect_and_a_planted_rate_of_loops_are_found() {
+fn finds_planted_effect_and_loop_rate() {
     let study = study();
     let found = study.json("compression", &[]);
     let row = &found["rows"][0];
@@ -58,7 +58,7 @@ fn a_planted_effect_and_a_planted_rate_of_loops_are_found() {
 }
 
 #[test]
-fn tokens_are_those_of_what_was_compressed() {
+fn tokens_match_the_compressed_text() {
     // 800 bytes of reasoning: by its own tokens, by its share of the characters, and hidden so that only the answer
     // was compressed.
     let base = Trial { compressed_size: 800, ..ended(Outcome::Correct, 1_000) };
@@ -80,7 +80,7 @@ fn tokens_are_those_of_what_was_compressed() {
 }
 
 #[test]
-fn the_tables_are_as_they_were() {
+fn tables_match_snapshots() {
     let study = study();
     let show = |more: &[&str]| {
         let run = study.ask("compression", more);
@@ -94,7 +94,7 @@ fn the_tables_are_as_they_were() {
 }
 
 #[test]
-fn a_row_has_the_keys_that_were_promised_and_a_picture() {
+fn rows_have_documented_keys_and_a_figure() {
     let study = study();
     let found = study.json("compression", &[]);
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
@@ -112,7 +112,7 @@ fn a_row_has_the_keys_that_were_promised_and_a_picture() {
 }
 
 #[test]
-fn on_the_edge_there_is_a_sentence() {
+fn describes_edge_cases() {
     for (name, study) in edges() {
         let run = study.in_every_form("compression", &[]);
         let expected = match name {
@@ -128,7 +128,7 @@ fn on_the_edge_there_is_a_sentence() {
 }
 
 #[test]
-fn wrong_questions_teach() {
+fn rejects_invalid_arguments_with_a_hint() {
     let study = study();
     for bits in ["0", "-1"] {
         refuses(&study.ask("compression", &["--loop-bits", bits]), &["`--loop-bits ", "as 1.5"]);
@@ -136,7 +136,7 @@ fn wrong_questions_teach() {
 }
 
 #[test]
-fn models_that_go_round_in_circles_are_caught_with_their_words() {
+fn shows_the_text_of_repetition_loops() {
     const SUITE: &str = r#"
         name = "small"
         count = 150

@@ -4,8 +4,8 @@ use reasonscape_core::Outcome;
 use reasonscape_points::Trial;
 use serde_json::{Value, json};
 
-use super::ended::{Draws, Planted, edges, ended};
 use super::number;
+use super::outcomes::{Draws, Planted, edges, ended};
 use crate::world::refuses;
 
 /// Tokens of a bin, and after how many of them trials are cut off.
@@ -50,7 +50,7 @@ fn within(bounds: &Value, truth: f64) -> bool {
 }
 
 #[test]
-fn planted_hazards_the_median_and_the_turn_are_found() {
+fn finds_planted_hazards_median_and_change_point() {
     let study = study();
     let found = study.json("hazard", &["--width", "100", "--filter", "model=worse"]);
     let row = &found[0];
@@ -87,7 +87,7 @@ fn planted_hazards_the_median_and_the_turn_are_found() {
 }
 
 #[test]
-fn the_tables_are_as_they_were() {
+fn tables_match_snapshots() {
     let study = study();
     let show = |more: &[&str]| {
         let run = study.ask("hazard", more);
@@ -100,7 +100,7 @@ fn the_tables_are_as_they_were() {
 }
 
 #[test]
-fn a_row_has_the_keys_that_were_promised() {
+fn rows_have_documented_keys() {
     let found = study().json("hazard", &["--by", "eval"]);
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
     assert_eq!(found.as_array().unwrap().len(), 2);
@@ -119,7 +119,7 @@ fn a_row_has_the_keys_that_were_promised() {
 }
 
 #[test]
-fn pictures_are_drawn() {
+fn draws_figures() {
     let study = study();
     study.draws("hazard", &[]);
     let several = ["a", "b", "c"].into_iter().fold(study, |study, task| {
@@ -129,7 +129,7 @@ fn pictures_are_drawn() {
 }
 
 #[test]
-fn on_the_edge_there_is_a_sentence() {
+fn describes_edge_cases() {
     for (name, study) in edges() {
         let run = study.in_every_form("hazard", &["--bins"]);
         let expected = match name {
@@ -146,7 +146,7 @@ fn on_the_edge_there_is_a_sentence() {
 }
 
 #[test]
-fn wrong_questions_teach() {
+fn rejects_invalid_arguments_with_a_hint() {
     let study = study();
     refuses(&study.ask("hazard", &["--width", "1"]), &["`--width 1`", "give 2 or more"]);
     refuses(&study.ask("hazard", &["--filter", "model=gpt"]), &["nothing in the study matches `model=gpt`"]);

@@ -1,4 +1,4 @@
-//! `analyze projection`, `surface` and `frontier` where the landscape was planted.
+//! `analyze projection`, `surface` and `threshold` where the landscape was planted.
 
 use reasonscape_stats::{Confidence, Counters, Mode};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn grid() -> Plot {
 }
 
 #[test]
-fn a_projection_pools_everything_else_and_has_the_intervals_of_its_counts() {
+fn projection_pools_other_parameters_and_matches_counts() {
     let plot = grid();
     let views = plot.json("projection", &[]);
     assert_eq!(views.as_array().unwrap().len(), 1, "sort has nothing that varies");
@@ -55,7 +55,7 @@ fn a_projection_pools_everything_else_and_has_the_intervals_of_its_counts() {
 }
 
 #[test]
-fn a_surface_has_a_cell_for_every_pair_of_values() {
+fn surface_has_a_cell_for_every_pair_of_values() {
     let plot = grid();
     let view = &plot.json("surface", &[])[0];
     let axes: Vec<&Value> = view["axes"].as_array().unwrap().iter().map(|axis| &axis["parameter"]).collect();
@@ -80,7 +80,14 @@ fn a_surface_has_a_cell_for_every_pair_of_values() {
 }
 
 #[test]
-fn a_parameter_that_goes_along_is_named() {
+fn accepts_former_command_names_or_points_to_the_new_one() {
+    let plot = grid();
+    assert_eq!(plot.json("frontier", &[]), plot.json("threshold", &[]));
+    refuses(&plot.ask("cluster", &["--shape"]), &["use `reasonscape analyze similarity`"]);
+}
+
+#[test]
+fn names_confounded_parameters() {
     let plot = Plot::new();
     let rows = [(4, 0, 90), (8, 2, 60), (16, 4, 20)];
     let points: Vec<Planted> = rows
@@ -88,7 +95,7 @@ fn a_parameter_that_goes_along_is_named() {
         .map(|(length, depth, right)| point(json!({"length": length, "max_depth": depth}), 100, *right))
         .collect();
     plot.sow("only", "arithmetic", &points);
-    for question in ["projection", "frontier"] {
+    for question in ["projection", "threshold"] {
         let run = plot.ask(question, &[]);
         let said = "other parameters change along, and what is seen may be theirs: arithmetic (max_depth with length)";
         assert!(run.stderr.contains(said), "{run:?}");
@@ -96,13 +103,13 @@ fn a_parameter_that_goes_along_is_named() {
         assert!(held.stderr.contains("change along"), "{held:?}");
     }
     assert_eq!(plot.json("projection", &[])[0]["mixed"], json!(["max_depth"]));
-    assert_eq!(plot.json("frontier", &[])[0]["mixed"], json!(["max_depth"]));
+    assert_eq!(plot.json("threshold", &[])[0]["mixed"], json!(["max_depth"]));
 }
 
 #[test]
-fn wrong_parameters_teach() {
+fn rejects_unknown_parameters_with_a_hint() {
     let plot = grid();
-    for question in ["projection", "surface", "frontier"] {
+    for question in ["projection", "surface", "threshold"] {
         refuses(
             &plot.ask(question, &["--x", "lenght"]),
             &["no point has the parameter `lenght`", "there are key, length, max_depth, max_number"],
@@ -117,26 +124,26 @@ fn wrong_parameters_teach() {
         assert!(run.stderr.contains("sort has no parameter `length` and is not shown"), "{run:?}");
     }
     refuses(&plot.ask("surface", &["--x", "length", "--y", "length"]), &["both parameters are `length`"]);
-    refuses(&plot.ask("frontier", &["--x", "key"]), &["has words for `key`", "needs numbers"]);
+    refuses(&plot.ask("threshold", &["--x", "key"]), &["has words for `key`", "needs numbers"]);
 }
 
 #[test]
-fn pictures_are_drawn() {
+fn draws_figures() {
     let plot = grid();
     plot.draws("projection", &[], &["Accuracy along one parameter", "strong", "weak", "length"]);
     plot.draws("surface", &[], &["Accuracy over two parameters", "strong", "max_depth"]);
-    plot.draws("frontier", &[], &["Where half of the answers are known", "weak", "length"]);
+    plot.draws("threshold", &[], &["Where half of the answers are known", "weak", "length"]);
 }
 
 #[test]
-fn nothing_to_see_is_said_and_breaks_nothing() {
+fn reports_when_there_is_nothing_to_show() {
     let plot = Plot::new();
     let cut =
         |length, n| Planted { truncated: n, ..point(json!({"length": length, "max_depth": length}), n, 0) };
     plot.sow("cut", "arithmetic", &[cut(4, 30), cut(8, 30)]);
     plot.sow("none", "arithmetic", &[cut(4, 0), cut(8, 0)]);
     plot.sow("one", "arithmetic", &[point(json!({"length": 4, "max_depth": 4}), 1, 1)]);
-    for question in ["projection", "surface", "frontier"] {
+    for question in ["projection", "surface", "threshold"] {
         for mode in ["E_I", "C_I", "C_P", "K_P", "C_O"] {
             let run = plot.ask(question, &["--mode", mode]);
             assert_eq!(run.code, 0, "{run:?}");
@@ -145,7 +152,7 @@ fn nothing_to_see_is_said_and_breaks_nothing() {
     }
     let run = plot.ask("projection", &[]);
     assert!(run.stderr.contains("2 of these have no trial yet; `reasonscape run` asks for them"), "{run:?}");
-    let frontier = plot.json("frontier", &[]);
+    let frontier = plot.json("threshold", &[]);
     let finding = |name: &str| {
         let rows = frontier.as_array().unwrap();
         rows.iter().find(|row| row["name"] == name).unwrap()["finding"].as_str().unwrap().to_owned()
@@ -168,7 +175,7 @@ fn curve(x50: f64, slope: f64, guess: f64) -> Vec<Planted> {
 }
 
 #[test]
-fn a_planted_frontier_is_found_with_its_interval() {
+fn finds_planted_threshold_with_interval() {
     let plot = Plot::new();
     plot.sow("a", "arithmetic", &curve(12.0, 0.4, 0.0));
     plot.sow("b", "arithmetic", &curve(20.0, 0.3, 0.0));
@@ -181,7 +188,7 @@ fn a_planted_frontier_is_found_with_its_interval() {
         "arithmetic",
         &[(2, 190), (4, 60), (8, 150), (16, 10)].map(|(x, right)| point(json!({"length": x}), 200, right)),
     );
-    let found = plot.json("frontier", &[]);
+    let found = plot.json("threshold", &[]);
     let row = |name: &str, task: &str| {
         let rows = found.as_array().unwrap();
         rows.iter().find(|row| row["name"] == name && row["task"] == task).unwrap()
@@ -210,13 +217,13 @@ fn a_planted_frontier_is_found_with_its_interval() {
         "cannot tell: neither a slope nor a side of one half is clear, length from 2 to 8"
     );
     assert!(words("jagged").ends_with("the curve fits badly, so the interval is too narrow"));
-    let run = plot.ask("frontier", &[]);
+    let run = plot.ask("threshold", &[]);
     insta::assert_snapshot!("frontier", format!("{}{}", run.stdout, run.stderr));
-    plot.draws("frontier", &[], &["jagged*", "tested from"]);
+    plot.draws("threshold", &[], &["jagged*", "tested from"]);
 }
 
 #[test]
-fn what_becomes_of_truncated_trials_moves_the_frontier() {
+fn mode_of_truncated_trials_moves_the_threshold() {
     let plot = Plot::new();
     // Half of what is asked at 8 is cut off; of what is answered, the same share is right.
     let rows = [(2, 0, 95), (4, 0, 80), (8, 50, 30), (16, 80, 4)];
@@ -225,9 +232,9 @@ fn what_becomes_of_truncated_trials_moves_the_frontier() {
         ..point(json!({"length": length}), 100, right)
     });
     plot.sow("cut", "arithmetic", &points);
-    let x50 = |mode: &str| number(&plot.json("frontier", &["--mode", mode])[0]["curve"]["x50"]);
+    let x50 = |mode: &str| number(&plot.json("threshold", &["--mode", mode])[0]["curve"]["x50"]);
     assert!(x50("C_P") < x50("C_I") && x50("C_I") < 16.0);
-    let wider = plot.json("frontier", &["--confidence", "0.99"]);
+    let wider = plot.json("threshold", &["--confidence", "0.99"]);
     let width = |rows: &Value| number(&rows[0]["curve"]["high"]) - number(&rows[0]["curve"]["low"]);
-    assert!(width(&wider) > width(&plot.json("frontier", &[])));
+    assert!(width(&wider) > width(&plot.json("threshold", &[])));
 }

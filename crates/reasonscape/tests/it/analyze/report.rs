@@ -6,7 +6,7 @@ use std::path::Path;
 use reasonscape_core::Outcome;
 
 use super::browser::draws_alone;
-use super::ended::{Draws, Planted, ended};
+use super::outcomes::{Draws, Planted, ended};
 use super::small::{STRONG, Skill, Small, TWIN, WEAK};
 use crate::world::{reasonscape, refuses};
 
@@ -29,7 +29,7 @@ fn part<'a>(text: &'a str, heading: &str) -> &'a str {
 }
 
 #[test]
-fn the_text_is_as_it_was() {
+fn markdown_matches_snapshot() {
     let small = Small::new();
     let text = written(&small, "report.md", &["--title", "Small"]);
     insta::assert_snapshot!(text);
@@ -45,7 +45,7 @@ fn the_text_is_as_it_was() {
 }
 
 #[test]
-fn only_what_is_significant_is_claimed() {
+fn claims_only_significant_results() {
     let small = Small::of(&[STRONG, TWIN, WEAK]);
     let text = written(&small, "report.md", &[]);
     let findings = part(&text, "Findings");
@@ -59,7 +59,7 @@ fn only_what_is_significant_is_claimed() {
 }
 
 #[test]
-fn the_page_needs_nothing_else_and_names_stay_text() {
+fn page_is_self_contained_and_escapes_names() {
     let hostile = Skill { name: "</script><b>&\"'", ..STRONG };
     let small = Small::of(&[hostile, WEAK]);
     let page = written(&small, "report.html", &[]);
@@ -78,7 +78,7 @@ fn the_page_needs_nothing_else_and_names_stay_text() {
 }
 
 #[test]
-fn one_evaluation_is_enough_and_other_endings_are_refused() {
+fn accepts_one_evaluation_and_rejects_other_file_endings() {
     let small = Small::of(&[WEAK]);
     let text = written(&small, "one.md", &[]);
     assert!(part(&text, "Findings").contains("weak has a ReasonScore of "), "{text}");
@@ -88,7 +88,7 @@ fn one_evaluation_is_enough_and_other_endings_are_refused() {
 }
 
 #[test]
-fn sixty_models_fit_on_a_page_that_says_what_it_leaves_out() {
+fn page_of_sixty_models_says_what_it_omits() {
     let mut draws = Draws(60);
     let mut study = Planted::new();
     for model in 0..60 {
@@ -130,7 +130,7 @@ fn sixty_models_fit_on_a_page_that_says_what_it_leaves_out() {
     }
     for (id, analysis) in [
         ("landscapes", "projection"),
-        ("frontiers", "frontier"),
+        ("frontiers", "threshold"),
         ("hazard", "hazard"),
         ("tokens", "tokens"),
         ("compression", "compression"),

@@ -5,8 +5,8 @@ use reasonscape_points::Trial;
 use reasonscape_stats::{Confidence, Counters, Mode};
 use serde_json::{Value, json};
 
-use super::ended::{Draws, Planted, edges, ended};
 use super::number;
+use super::outcomes::{Draws, Planted, edges, ended};
 use crate::world::refuses;
 
 const LIMIT: u64 = 1_000;
@@ -30,7 +30,7 @@ fn tokens(trial: &Trial) -> u64 {
 }
 
 #[test]
-fn a_smaller_limit_gives_what_counting_gives() {
+fn smaller_limits_match_counting() {
     let all = trials(&mut Draws(3), 3_000);
     let study = Planted::new().with("m", "sort", all.clone());
     let limits = [1, 100, 500, 999, 1_000, 4_000];
@@ -71,7 +71,7 @@ fn two() -> Planted {
 }
 
 #[test]
-fn the_tables_are_as_they_were() {
+fn tables_match_snapshots() {
     let study = two();
     let show = |more: &[&str]| {
         let run = study.ask("tokens", more);
@@ -84,7 +84,7 @@ fn the_tables_are_as_they_were() {
 }
 
 #[test]
-fn a_row_has_the_keys_that_were_promised_and_a_picture() {
+fn rows_have_documented_keys_and_a_figure() {
     let study = two();
     let found = study.json("tokens", &["--by", "eval"]);
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
@@ -103,7 +103,7 @@ fn a_row_has_the_keys_that_were_promised_and_a_picture() {
 }
 
 #[test]
-fn on_the_edge_there_is_a_sentence() {
+fn describes_edge_cases() {
     for (name, study) in edges() {
         let run = study.in_every_form("tokens", &["--curve"]);
         let expected = match name {
@@ -119,7 +119,7 @@ fn on_the_edge_there_is_a_sentence() {
 }
 
 #[test]
-fn wrong_questions_teach() {
+fn rejects_invalid_arguments_with_a_hint() {
     let study = two();
     for keep in ["0", "1.5", "-1"] {
         refuses(&study.ask("tokens", &["--keep", keep]), &["`--keep ", "0.95 for 95 %"]);

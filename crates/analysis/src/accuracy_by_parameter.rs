@@ -1,0 +1,225 @@
+//! Accuracy along one parameter (a projection) or over two (a surface), everything else pooled.
+
+mod figure;
+mod findings;
+
+use std::collections::BTreeMap;
+
+use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError, Value};
+use serde::Serialize;
+
+use super::Bounds;
+use super::near_chance::calibrated_near_chance;
+use super::parameter_grid::{GridCell, ParameterGrid, TaskGrid};
+use super::query::PointQuery;
+use super::totals::is_known;
+
+pub use self::figure::{projection_figure, surface_figure};
+pub use self::findings::{projection_finding, surface_finding, surface_range};
+
+/// One task along the chosen parameters.
+#[derive(Debug, Clone, Serialize)]
+pub struct AccuracyGrid {
+    /// The task.
+    pub task: String,
+    /// One parameter or two, the horizontal one first.
+    pub axes: Vec<AccuracyGridAxis>,
+    /// Other parameters that vary and are pooled.
+    pub pooled: Vec<String>,
+    /// Those of them that change along the axes too, so that what is seen may be theirs.
+    pub mixed: Vec<String>,
+    /// What was found, by evaluation and place.
+    pub cells: Vec<AccuracyGridCell>,
+    /// The estimator.
+    pub mode: &'static str,
+}
+
+/// A parameter along which one looks.
+#[derive(Debug, Clone, Serialize)]
+pub struct AccuracyGridAxis {
+    /// The parameter.
+    pub parameter: String,
+    /// Its values, in ascending order; words in the order of their task.
+    pub values: Vec<Value>,
+    /// Whether every value is a number.
+    #[serde(skip)]
+    pub is_numeric: bool,
+}
+
+/// One evaluation at one place.
+#[derive(Debug, Clone, Serialize)]
+pub struct AccuracyGridCell {
+    /// The evaluation.
+    #[serde(flatten)]
+    pub eval: EvalInfo,
+    /// The name of the evaluation in tables.
+    #[serde(skip)]
+    pub label: String,
+    /// The values of the parameters.
+    pub at: BTreeMap<String, Value>,
+    /// Where these stand among the values of the axes.
+    #[serde(skip)]
+    pub places: Vec<usize>,
+    /// Points that are pooled here.
+    pub points: u64,
+    /// Trials that were answered or truncated.
+    pub n: u64,
+    /// Trials answered correctly.
+    pub n_e: u64,
+    /// Trials that were not truncated.
+    pub n_u: u64,
+    /// Truncated trials.
+    pub n_t: u64,
+    /// Whether the log says which answers were truncated.
+    #[serde(skip_serializing_if = "is_known")]
+    pub truncation_known: bool,
+    /// Sum over completed trials of the chance that a blind guess is correct.
+    pub g: f64,
+    /// The proportion of correct answers.
+    pub estimate: Bounds,
+    /// Whether chance is so near that the interval is too narrow.
+    #[serde(skip)]
+    pub is_near_chance: bool,
+}
+
+impl AccuracyGrid {
+    /// A place as a person reads it: `length=16 max_depth=2`.
+    pub fn place(&self, places: &[usize]) -> String {
+        let one = |(axis, place): (&AccuracyGridAxis, &usize)| {
+            format!("{}={}", axis.parameter, axis.values[*place])
+        };
+        self.axes.iter().zip(places).map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The cells of each evaluation, in the order of their places.
+    pub fn by_eval(&self) -> Vec<&[AccuracyGridCell]> {
+        self.cells.chunk_by(|a, b| a.eval.eval_id == b.eval.eval_id).collect()
+    }
+}
+
+/// Along which parameters one wants to look; those that vary most, where none is named.
+#[derive(Debug, Clone, Copy)]
+pub struct AxisSelection<'a> {
+    /// The horizontal parameter.
+    pub x: Option<&'a str>,
+    /// The vertical parameter, for a surface.
+    pub y: Option<&'a str>,
+    /// Whether two parameters are wanted.
+    pub is_surface: bool,
+}
+
+/// The views of the tasks that have such parameters, and the tasks that have not.
+#[derive(Debug, Clone)]
+pub struct AccuracyGrids {
+    /// The tasks that have such parameters.
+    pub views: Vec<AccuracyGrid>,
+    /// Tasks without a view, and why.
+    pub without: Vec<(String, String)>,
+}
+
+/// Looks at each task along one parameter or over two.
+///
+/// # Errors
+/// A [`PointsError`] when the study cannot be read or has nothing that matches.
+pub async fn accuracy_grids(
+    db: &PointsDb,
+    query: &PointQuery,
+    along: AxisSelection<'_>,
+    estimator: Estimator,
+) -> Result<AccuracyGrids, PointsError> {
+    let grid = ParameterGrid::load(db, query).await?;
+    for name in [along.x, along.y].into_iter().flatten() {
+        grid.check(name)?;
+    }
+    if along.is_surface && along.x.is_some() && along.x == along.y {
+        let name = along.x.unwrap_or_default();
+        return Err(PointsError::Question(format!(
+            "both parameters are `{name}`; a surface takes two, and `reasonscape analyze projection --x {name}` shows one"
+        )));
+    }
+    let mut found = AccuracyGrids { views: Vec::new(), without: Vec::new() };
+    for task in &grid.tasks {
+        match axes(task, along) {
+            Ok(axes) => found.views.push(view(&grid, task, &axes, estimator)?),
+            Err(reason) => found.without.push((task.task.clone(), reason)),
+        }
+    }
+    if found.views.is_empty() {
+        let reasons = found.without.iter().map(|(task, reason)| format!("{task} {reason}"));
+        return Err(PointsError::Question(format!(
+            "there is nothing to look along: {}; name others or widen the filter",
+            reasons.collect::<Vec<_>>().join(", ")
+        )));
+    }
+    Ok(found)
+}
+
+/// The places of the parameters to look along, or why there are none.
+fn axes(task: &TaskGrid, along: AxisSelection<'_>) -> Result<Vec<usize>, String> {
+    let wanted = |name: &str| task.index_of(name).ok_or_else(|| format!("has no parameter `{name}`"));
+    let varies = |place: &usize| task.parameters[*place].values.len() > 1;
+    let mut chosen = [along.x.map(wanted).transpose()?, along.y.map(wanted).transpose()?];
+    let needed = if along.is_surface { 2 } else { 1 };
+    for slot in 0..needed {
+        if chosen[slot].is_none() {
+            let free =
+                (0..task.parameters.len()).filter(varies).find(|place| !chosen.contains(&Some(*place)));
+            chosen[slot] = Some(free.ok_or_else(|| match (needed, slot) {
+                (1, _) => "has no parameter that varies".to_owned(),
+                _ => "has no two parameters that vary".to_owned(),
+            })?);
+        }
+    }
+    Ok(chosen.into_iter().take(needed).flatten().collect())
+}
+
+fn view(
+    grid: &ParameterGrid,
+    task: &TaskGrid,
+    axes: &[usize],
+    estimator: Estimator,
+) -> Result<AccuracyGrid, PointsError> {
+    let names =
+        |places: Vec<usize>| places.into_iter().map(|place| task.parameters[place].name.clone()).collect();
+    let cell = |((eval, places), place): ((usize, Vec<usize>), GridCell)| {
+        let eval = &grid.evals[eval];
+        let at = axes.iter().zip(&places).map(|(axis, place)| {
+            (task.parameters[*axis].name.clone(), task.parameters[*axis].values[*place].clone())
+        });
+        let counts = place.counts;
+        Ok(AccuracyGridCell {
+            eval: eval.info.clone(),
+            label: eval.label.clone(),
+            at: at.collect(),
+            points: place.points,
+            n: counts.n,
+            n_e: counts.n_e,
+            n_u: counts.n_u(),
+            n_t: counts.n_t,
+            truncation_known: eval.truncation_known,
+            g: counts.g,
+            estimate: estimator.estimate(&counts)?.into(),
+            is_near_chance: calibrated_near_chance(estimator.mode, &counts.counters()?, estimator.confidence)
+                .is_some(),
+            places,
+        })
+    };
+    Ok(AccuracyGrid {
+        task: task.task.clone(),
+        axes: axes
+            .iter()
+            .map(|axis| {
+                let spread = &task.parameters[*axis];
+                AccuracyGridAxis {
+                    parameter: spread.name.clone(),
+                    values: spread.values.clone(),
+                    is_numeric: spread.is_numeric(),
+                }
+            })
+            .collect(),
+        pooled: names(task.pooled(axes)),
+        mixed: names(task.mixed(axes)),
+        cells: task.along(axes).into_iter().map(cell).collect::<Result<_, PointsError>>()?,
+        mode: estimator.mode.name(),
+    })
+}

@@ -1,0 +1,129 @@
+//! Projections as lines with bands, surfaces as heat maps.
+
+use reasonscape_figures::{Axis, Bounds as Ends, Cell, Figure, Heat, Layer, Panel, Point};
+use reasonscape_points::Value;
+
+use super::{AccuracyGrid, AccuracyGridAxis, AccuracyGridCell};
+
+/// More panels than these cannot be read on one page.
+const MAX_PANELS: usize = 24;
+
+/// Values that grow by at least this factor from end to end are drawn by their logarithms.
+const WIDE: f64 = 20.0;
+
+/// One panel a task, one line with its band an evaluation.
+pub fn projection_figure(views: &[AccuracyGrid], confidence: f64) -> Figure {
+    let panel = |view: &AccuracyGrid| {
+        let (axis, places) = horizontal(&view.axes[0]);
+        let mut panel = Panel::new(view.task.as_str(), axis, Axis::percent("accuracy"));
+        for cells in view.by_eval() {
+            let point =
+                |cell: &AccuracyGridCell| Some(between(places[cell.places[0]], cell, cell.estimate.point?));
+            let points: Vec<Point> = cells.iter().filter_map(point).collect();
+            if let Some(cell) = cells.first().filter(|_| !points.is_empty()) {
+                panel = panel.layer(Layer::line(cell.label.as_str(), points));
+            }
+        }
+        panel
+    };
+    let panels: Vec<Panel> = views.iter().map(panel).collect();
+    described("Accuracy along one parameter", views, confidence, panels)
+}
+
+/// One panel an evaluation and task, coloured by accuracy.
+pub fn surface_figure(views: &[AccuracyGrid], confidence: f64) -> Figure {
+    let several_tasks = views.len() > 1;
+    let panels: Vec<Panel> = views
+        .iter()
+        .flat_map(|view| view.by_eval().into_iter().map(move |cells| (view, cells)))
+        .filter_map(|(view, cells)| {
+            let label = &cells.first()?.label;
+            let title = if several_tasks { format!("{label}, {}", view.task) } else { label.clone() };
+            let [x, y] = [&view.axes[0], &view.axes[1]];
+            Some(
+                Panel::new(title, Axis::linear(&x.parameter), Axis::linear(&y.parameter))
+                    .layer(Layer::Heat(heat(x, y, cells))),
+            )
+        })
+        .collect();
+    // Three heat maps side by side leave no room for the key to their colours.
+    let columns = panels.len().min(2);
+    described("Accuracy over two parameters", views, confidence, panels).columns(columns)
+}
+
+/// The largest value of the vertical parameter is at the top, as on an axis.
+fn heat(x: &AccuracyGridAxis, y: &AccuracyGridAxis, cells: &[AccuracyGridCell]) -> Heat {
+    let mut table = vec![Cell::default(); x.values.len() * y.values.len()];
+    for cell in cells.iter().filter(|cell| cell.estimate.point.is_some()) {
+        let row = y.values.len() - 1 - cell.places[1];
+        table[row * x.values.len() + cell.places[0]] = Cell {
+            value: cell.estimate.point,
+            interval: Some(Ends::new(cell.estimate.low, cell.estimate.high)),
+            text: String::new(),
+        };
+    }
+    Heat {
+        rows: y.values.iter().rev().map(ToString::to_string).collect(),
+        columns: x.values.iter().map(ToString::to_string).collect(),
+        cells: table,
+        range: Some(Ends::new(0.0, 1.0)),
+        label: "accuracy".to_owned(),
+        percent: true,
+        ..Heat::default()
+    }
+}
+
+fn between(x: f64, cell: &AccuracyGridCell, y: f64) -> Point {
+    Point::between(x, y, cell.estimate.low, cell.estimate.high)
+}
+
+/// The axis of a parameter, and where each of its values stands on it.
+fn horizontal(axis: &AccuracyGridAxis) -> (Axis, Vec<f64>) {
+    if !axis.is_numeric {
+        let names = axis.values.iter().map(ToString::to_string);
+        let places = (0..axis.values.len()).map(|place| place as f64).collect();
+        return (Axis::categories(&axis.parameter, names), places);
+    }
+    let number = |value: &Value| if let Value::Number(number) = value { *number } else { 0.0 };
+    let values: Vec<f64> = axis.values.iter().map(number).collect();
+    let is_wide = matches!((values.first(), values.last()), (Some(low), Some(high)) if *low > 0.0 && high / low >= WIDE);
+    let axis = if is_wide { Axis::log(&axis.parameter) } else { Axis::linear(&axis.parameter) };
+    (axis, values)
+}
+
+/// The panels under a title, with what a reader has to know.
+fn described(title: &str, views: &[AccuracyGrid], confidence: f64, mut panels: Vec<Panel>) -> Figure {
+    // Views of one task along different parameters are of the same trials.
+    let is_one_task = views.windows(2).all(|pair| pair[0].task == pair[1].task);
+    let counted = if is_one_task { &views[..views.len().min(1)] } else { views };
+    let trials: u64 = counted.iter().flat_map(|view| &view.cells).map(|cell| cell.n).sum();
+    let mode = views.first().map_or("", |view| view.mode);
+    let left_out = panels.len().saturating_sub(MAX_PANELS);
+    panels.truncate(MAX_PANELS);
+    let title = match views {
+        [view, ..] if is_one_task => {
+            panels.iter_mut().filter(|panel| panel.title == view.task).for_each(|panel| panel.title.clear());
+            format!("{title}: {}", view.task)
+        }
+        _ => title.to_owned(),
+    };
+    let mut figure = Figure::new(title)
+        .subtitle(format!("{trials} trials, estimated by {mode}, {}% intervals", percent(confidence)));
+    figure.panels = panels;
+    let mut mixed: Vec<&str> =
+        views.iter().filter(|view| !view.mixed.is_empty()).map(|view| view.task.as_str()).collect();
+    mixed.dedup();
+    if !mixed.is_empty() {
+        figure = figure.note(format!("other parameters change along on {}", mixed.join(", ")));
+    }
+    if left_out > 0 {
+        figure =
+            figure.note(format!("{left_out} more panels are left out; a filter chooses which are shown"));
+    }
+    figure
+}
+
+/// A confidence in percent without needless digits.
+fn percent(confidence: f64) -> f64 {
+    (confidence * 1e6).round() / 1e4
+}

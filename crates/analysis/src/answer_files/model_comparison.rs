@@ -1,0 +1,135 @@
+//! Paired comparisons of the models in answer files.
+
+use reasonscape_core::zeta::{Paired, compare};
+use reasonscape_stats::StatsError;
+use reasonscape_stats::multiple::holm;
+use reasonscape_stats::paired::Verdict;
+use serde::Serialize;
+
+use super::Model;
+use crate::verdict_name;
+
+/// Of tests at 5 %, those that find a difference where there is none.
+const LEVEL: f64 = 0.05;
+
+/// Two models on the tasks that both answered.
+#[derive(Debug, Clone, Serialize)]
+pub struct Difference {
+    /// The result in words.
+    pub sentence: String,
+    /// The name of A, where it has one.
+    pub a: Option<String>,
+    /// The name of B.
+    pub b: Option<String>,
+    /// Of A: `better`, `worse` or `cannot tell`.
+    pub verdict: &'static str,
+    /// The test and the interval.
+    #[serde(flatten)]
+    pub paired: Paired,
+    /// The p-value, corrected for the number of pairs (Holm).
+    pub p_adjusted: Option<f64>,
+}
+
+/// All pairs of models, each with the one that came first as A.
+///
+/// # Errors
+/// A [`StatsError`] when the summaries do not allow the tests.
+pub(super) fn differences(models: &[Model]) -> Result<Vec<Difference>, StatsError> {
+    let mut pairs = Vec::new();
+    for (place, a) in models.iter().enumerate() {
+        for b in &models[place + 1..] {
+            pairs.push((a, b, compare(&a.summary, &b.summary)?));
+        }
+    }
+    let known: Vec<f64> = pairs.iter().filter_map(|(_, _, paired)| paired.p).collect();
+    let mut adjusted = if known.is_empty() { Vec::new() } else { holm(&known)? }.into_iter();
+    Ok(pairs
+        .into_iter()
+        .map(|(a, b, paired)| {
+            let p_adjusted = paired.p.and_then(|_| adjusted.next());
+            let verdict = verdict(&paired, p_adjusted);
+            let labels = [a, b].map(|model| model.name.as_deref().unwrap_or("the unnamed model"));
+            Difference {
+                sentence: sentence(labels, &paired, verdict),
+                a: a.name.clone(),
+                b: b.name.clone(),
+                verdict: verdict_name(verdict),
+                paired,
+                p_adjusted,
+            }
+        })
+        .collect())
+}
+
+fn verdict(paired: &Paired, p_adjusted: Option<f64>) -> Verdict {
+    match (paired.difference, p_adjusted) {
+        (Some(difference), Some(p)) if p <= LEVEL && difference > 0.0 => Verdict::Better,
+        (Some(difference), Some(p)) if p <= LEVEL && difference < 0.0 => Verdict::Worse,
+        _ => Verdict::CannotTell,
+    }
+}
+
+fn sentence([a, b]: [&str; 2], paired: &Paired, verdict: Verdict) -> String {
+    let Some(difference) = paired.difference else {
+        return format!("cannot compare {a} and {b}: they have no task in common");
+    };
+    let tasks = if paired.tasks == 1 { "task" } else { "tasks" };
+    let on = format!("on the {} {tasks} that both answered", paired.tasks);
+    let points = 100.0 * difference.abs();
+    let between = |low: f64, high: f64| format!("95 % interval {:+.1} to {:+.1}", 100.0 * low, 100.0 * high);
+    let interval = paired
+        .low
+        .zip(paired.high)
+        .map_or_else(String::new, |(low, high)| format!(" ({})", between(low, high)));
+    match verdict {
+        Verdict::Better => format!("{a} is better than {b} by {points:.1} percentage points{interval} {on}"),
+        Verdict::Worse => format!("{a} is worse than {b} by {points:.1} percentage points{interval} {on}"),
+        Verdict::CannotTell => {
+            // Among many pairs some intervals leave out zero by luck.
+            let alone = paired.p.is_some_and(|p| p <= LEVEL);
+            let but = if alone { "; as one of several pairs that is not enough" } else { "" };
+            let difference = 100.0 * difference;
+            format!("cannot tell {a} and {b} apart: {difference:+.1} percentage points{interval} {on}{but}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentence_names_the_better_or_a_tie() {
+        let paired = Paired {
+            tasks: 200,
+            only_a: 0,
+            only_b: 0,
+            better: 30,
+            worse: 10,
+            difference: Some(0.1),
+            low: Some(0.041),
+            high: Some(0.162),
+            p: Some(0.002),
+            method: "mcnemar mid-p, tango",
+        };
+        let say = |paired: &Paired, p| sentence(["A", "B"], paired, verdict(paired, Some(p)));
+        assert_eq!(
+            say(&paired, 0.004),
+            "A is better than B by 10.0 percentage points (95 % interval +4.1 to +16.2) on the 200 tasks that both \
+             answered"
+        );
+        let unsure = say(&paired, 0.06);
+        assert!(unsure.starts_with("cannot tell A and B apart: +10.0 percentage points"), "{unsure}");
+        assert!(unsure.ends_with("; as one of several pairs that is not enough"), "{unsure}");
+        let worse = Paired { difference: Some(-0.1), low: None, high: None, tasks: 1, ..paired };
+        assert_eq!(
+            say(&worse, 0.01),
+            "A is worse than B by 10.0 percentage points on the 1 task that both answered"
+        );
+        let none = Paired { difference: None, ..paired };
+        assert_eq!(
+            sentence(["A", "B"], &none, verdict(&none, None)),
+            "cannot compare A and B: they have no task in common"
+        );
+    }
+}

@@ -1,0 +1,367 @@
+//! Files of results to one summary a model, on all cores and in the order of the lines.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+
+use rayon::prelude::*;
+use reasonscape_core::zeta::{Rules, Summary, measure};
+use reasonscape_points::Progress;
+use serde::Serialize;
+
+use super::blocks::Blocks;
+use super::log::{Log, LogPart};
+use super::names::Names;
+use super::row::Row;
+use crate::error::AnalysisError;
+
+/// How results are read.
+#[derive(Debug)]
+pub struct Options {
+    /// What the fields are called.
+    pub names: Names,
+    /// What is measured.
+    pub rules: Rules,
+    /// Whether bad lines are left out instead of refused.
+    pub skip_bad: bool,
+    /// How many false steps are kept as examples.
+    pub examples: usize,
+}
+
+/// What the files hold.
+#[derive(Debug, Default)]
+pub struct Results {
+    /// In the order in which they first appear.
+    pub models: Vec<Model>,
+    /// Lines that were left out.
+    pub skipped: u64,
+    /// The first false steps, in the order of the lines.
+    pub examples: Vec<Example>,
+}
+
+/// The answers of one model.
+#[derive(Debug)]
+pub struct Model {
+    /// None where neither the file nor its name says it.
+    pub name: Option<String>,
+    /// What was measured.
+    pub summary: Summary,
+    /// Where the answers stand, in the pieces in which they were read.
+    places: Vec<Places>,
+}
+
+/// Lines of a piece of a file.
+#[derive(Debug)]
+struct Places {
+    file: usize,
+    /// Lines before the piece.
+    before: u64,
+    /// In the piece, counted from 1.
+    lines: Vec<u32>,
+}
+
+impl Model {
+    /// The file and the line of an answer.
+    fn place(&self, mut answer: usize) -> (usize, u64) {
+        for part in &self.places {
+            match part.lines.get(answer) {
+                Some(line) => return (part.file, part.before + u64::from(*line)),
+                None => answer -= part.lines.len(),
+            }
+        }
+        unreachable!("every answer has a place")
+    }
+}
+
+/// A step of a reasoning that is false.
+#[derive(Debug, Clone, Serialize)]
+pub struct Example {
+    /// Whose reasoning it is, where that is known.
+    pub model: Option<String>,
+    /// The question.
+    pub id: String,
+    /// Line of the reasoning.
+    pub line: usize,
+    /// The step as it was written.
+    pub text: String,
+}
+
+/// Bad lines that are shown; of more there is the number.
+const MAX_SHOWN: usize = 20;
+/// More models than this are a field that names something else.
+const MAX_MODELS: usize = 1000;
+
+#[derive(Debug, Default)]
+struct Bad {
+    shown: Vec<String>,
+    count: u64,
+}
+
+/// Reads all files; `-` is standard input. Nothing comes of files with bad lines, unless these are to be skipped.
+pub(super) fn read(
+    paths: &[PathBuf],
+    options: &Options,
+    progress: &Progress,
+    log: &mut Option<Log<'_>>,
+) -> Result<Results, AnalysisError> {
+    let names = file_names(paths);
+    let total: u64 =
+        paths.iter().filter_map(|path| std::fs::metadata(path).ok()).map(|file| file.len()).sum();
+    let mut reading = Reading {
+        options,
+        progress,
+        results: Results::default(),
+        bad: Bad::default(),
+        names: &names,
+        total,
+        default_model: None,
+    };
+    for (file, path) in paths.iter().enumerate() {
+        // Of several files without the models' names, each is one.
+        let stem = names[file].strip_suffix(".jsonl").unwrap_or(&names[file]);
+        reading.default_model = (paths.len() > 1).then(|| stem.to_owned());
+        if path == Path::new("-") {
+            reading.file(file, std::io::stdin(), log)?;
+        } else {
+            let opened = File::open(path)
+                .map_err(|source| AnalysisError::Open { name: path.display().to_string(), source })?;
+            reading.file(file, opened, log)?;
+        }
+    }
+    reading.finish()
+}
+
+/// What the files are called: by their names, or by their paths where two names are the same.
+fn file_names(paths: &[PathBuf]) -> Vec<String> {
+    let name = |path: &Path| match path.file_name() {
+        _ if path == Path::new("-") => "standard input".to_owned(),
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => path.display().to_string(),
+    };
+    let short: Vec<String> = paths.iter().map(|path| name(path)).collect();
+    let twice = |name: &String| short.iter().filter(|other| *other == name).count() > 1;
+    paths
+        .iter()
+        .zip(&short)
+        .map(|(path, name)| if twice(name) { path.display().to_string() } else { name.clone() })
+        .collect()
+}
+
+struct Reading<'a> {
+    options: &'a Options,
+    progress: &'a Progress,
+    results: Results,
+    bad: Bad,
+    names: &'a [String],
+    total: u64,
+    default_model: Option<String>,
+}
+
+/// What a piece of a file holds.
+struct Part {
+    models: Vec<Model>,
+    lines: u32,
+    bytes: usize,
+    bad: Vec<(u32, String)>,
+    bad_count: u64,
+    examples: Vec<Example>,
+    log: Option<LogPart>,
+}
+
+impl Reading<'_> {
+    fn file(
+        &mut self,
+        file: usize,
+        reader: impl Read + Send,
+        log: &mut Option<Log<'_>>,
+    ) -> Result<(), AnalysisError> {
+        // Enough pieces that no core waits long for another, few enough to fit into memory everywhere.
+        let at_once = (4 * rayon::current_num_threads()).min(64);
+        let names = self.names;
+        let failed = |source| AnalysisError::Read { name: names[file].clone(), source };
+        let mut blocks = Blocks::new(reader);
+        let mut batch = blocks.several(at_once).map_err(failed)?;
+        let mut line = 0;
+        while !batch.is_empty() {
+            if self.progress.stop.load(Relaxed) {
+                return Err(AnalysisError::Stopped);
+            }
+            let kind = log.as_ref().map(Log::kind);
+            let (parts, next) = rayon::join(
+                || {
+                    let part = |block: &Vec<u8>| self.part(file, block, kind);
+                    batch.par_iter().map(part).collect::<Vec<Part>>()
+                },
+                || blocks.several(at_once),
+            );
+            for part in parts {
+                line = self.take(file, line, part, log)?;
+            }
+            blocks.reuse(std::mem::replace(&mut batch, next.map_err(failed)?));
+        }
+        Ok(())
+    }
+
+    fn part(&self, file: usize, block: &[u8], log: Option<super::LogKind>) -> Part {
+        let mut part = Part {
+            models: Vec::new(),
+            lines: 0,
+            bytes: block.len(),
+            bad: Vec::new(),
+            bad_count: 0,
+            examples: Vec::new(),
+            log: log.map(LogPart::new),
+        };
+        let mut from = 0;
+        while from < block.len() {
+            let end = memchr::memchr(b'\n', &block[from..]).map_or(block.len(), |length| from + length);
+            part.lines += 1;
+            if let Err(problem) = self.line(file, &block[from..end], &mut part) {
+                part.bad_count += 1;
+                if part.bad.len() < MAX_SHOWN {
+                    part.bad.push((part.lines, problem));
+                }
+            }
+            from = end + 1;
+        }
+        part
+    }
+
+    fn line(&self, file: usize, line: &[u8], part: &mut Part) -> Result<(), String> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return Ok(());
+        }
+        let text = std::str::from_utf8(line)
+            .map_err(|error| format!("is not UTF-8 text from byte {} on", error.valid_up_to() + 1))?;
+        let row = Row::read(text, &self.options.names)?;
+        let answered = row.answered();
+        let name = row.model().or(self.default_model.as_deref());
+        let task = measure(&answered, &self.options.rules);
+        if part.examples.len() < self.options.examples {
+            part.examples.extend(task.false_steps.iter().map(|step| Example {
+                model: name.map(str::to_owned),
+                id: task.id.to_owned(),
+                line: step.line,
+                text: step.text.to_owned(),
+            }));
+        }
+        if let Some(log) = &mut part.log {
+            log.push(name, &answered, &task);
+        }
+        let model = model(&mut part.models, name);
+        model.summary.add(&task);
+        if model.places.is_empty() {
+            model.places.push(Places { file, before: 0, lines: Vec::new() });
+        }
+        model.places[0].lines.push(part.lines);
+        Ok(())
+    }
+
+    /// Takes up a piece that begins after `line` lines, and says how many there are after it.
+    fn take(
+        &mut self,
+        file: usize,
+        line: u64,
+        part: Part,
+        log: &mut Option<Log<'_>>,
+    ) -> Result<u64, AnalysisError> {
+        for found in part.models {
+            let model = model(&mut self.results.models, found.name.as_deref());
+            model.summary.merge(found.summary);
+            model.places.extend(found.places.into_iter().map(|mut places| {
+                places.lines.shrink_to_fit();
+                Places { before: line, ..places }
+            }));
+        }
+        if self.results.models.len() > MAX_MODELS {
+            return Err(AnalysisError::input(format_args!(
+                "`{}` names more than {MAX_MODELS} models; if `model` is something else there, name the right field \
+                 with `--map model=NAME`",
+                self.names[file]
+            )));
+        }
+        self.bad.count += part.bad_count;
+        for (place, problem) in part.bad {
+            if self.bad.shown.len() < MAX_SHOWN {
+                self.bad.shown.push(format!(
+                    "`{}` line {}: {problem}",
+                    self.names[file],
+                    line + u64::from(place)
+                ));
+            }
+        }
+        let room = self.options.examples.saturating_sub(self.results.examples.len());
+        self.results.examples.extend(part.examples.into_iter().take(room));
+        if let Some((log, part)) = log.as_mut().zip(part.log) {
+            log.write(part)?;
+        }
+        let answers: usize = self.results.models.iter().map(|model| model.summary.len()).sum();
+        let bytes = self.progress.bytes.fetch_add(part.bytes as u64, Relaxed) + part.bytes as u64;
+        let forecast = self.total.max(bytes) as f64 / bytes.max(1) as f64 * answers as f64;
+        self.progress.done.store(answers as u64, Relaxed);
+        self.progress.total.store(forecast as u64, Relaxed);
+        Ok(line + u64::from(part.lines))
+    }
+
+    fn finish(mut self) -> Result<Results, AnalysisError> {
+        if self.bad.count > 0 && !self.options.skip_bad {
+            let remedy = "mend them, or leave them out with `--skip-bad`";
+            return Err(refusal(&self.bad, &format!("cannot be read; nothing was computed; {remedy}")));
+        }
+        self.results.skipped = self.bad.count;
+        let mut again = Bad::default();
+        for model in &self.results.models {
+            let duplicates = model.summary.duplicates();
+            again.count += duplicates.len() as u64;
+            for [place, first] in duplicates.into_iter().take(MAX_SHOWN) {
+                let at = |place: usize| {
+                    let (file, line) = model.place(place);
+                    format!("`{}` line {line}", self.names[file])
+                };
+                if again.shown.len() < MAX_SHOWN {
+                    again.shown.push(format!("{} has the id of {}", at(place), at(first)));
+                }
+            }
+        }
+        if again.count > 0 {
+            let remedy = "number the answers to one question with `repeat`, or keep one of them";
+            return Err(refusal(
+                &again,
+                &format!("repeat an id of the same model; nothing was computed; {remedy}"),
+            ));
+        }
+        if self.results.models.is_empty() {
+            let names = self.names.join("`, `");
+            return Err(AnalysisError::input(format_args!(
+                "`{names}` has no answers; expected lines as {{\"id\": \"q1\", \"target\": \"12\", \"answer\": \"12\"}}"
+            )));
+        }
+        Ok(self.results)
+    }
+}
+
+fn model<'m>(models: &'m mut Vec<Model>, name: Option<&str>) -> &'m mut Model {
+    let place = models.iter().position(|model| model.name.as_deref() == name).unwrap_or_else(|| {
+        let name = name.map(str::to_owned);
+        models.push(Model { name, summary: Summary::default(), places: Vec::new() });
+        models.len() - 1
+    });
+    &mut models[place]
+}
+
+/// Lines that are wrong, the first of them one by one.
+fn refusal(bad: &Bad, what: &str) -> AnalysisError {
+    let lines = if bad.count == 1 { "line" } else { "lines" };
+    let mut text = format!("{} {lines} {what}", bad.count);
+    for shown in &bad.shown {
+        text += "\n  ";
+        text += shown;
+    }
+    if bad.count > bad.shown.len() as u64 {
+        let _ = write!(text, "\n  and {} more", bad.count - bad.shown.len() as u64);
+    }
+    AnalysisError::input(text)
+}

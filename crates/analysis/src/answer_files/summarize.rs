@@ -1,0 +1,96 @@
+//! Answer files in, metrics of every model out.
+
+use std::path::PathBuf;
+
+use reasonscape_core::zeta::MetricsSummary;
+use reasonscape_points::Progress;
+use serde::Serialize;
+
+use super::Log;
+use super::model_comparison::{Difference, differences};
+use super::read::{Model, Options, Results, read};
+use crate::error::AnalysisError;
+
+/// Bins of the calibration errors, unless others are asked for.
+pub const DEFAULT_BINS: u32 = 10;
+/// False steps that are kept as examples, unless more or fewer are asked for.
+pub const DEFAULT_EXAMPLES: usize = 3;
+
+/// The metrics of the models that answer files hold.
+#[derive(Debug)]
+pub struct AnswerSummary {
+    /// What was read.
+    pub results: Results,
+    /// The metrics of each model, with its name or nothing where it has none.
+    pub models: Vec<(String, MetricsSummary)>,
+    /// All pairs of models on the tasks that both answered.
+    pub differences: Vec<Difference>,
+}
+
+/// The metrics of one model in JSON.
+#[derive(Debug, Serialize)]
+struct ModelJson<'a> {
+    model: Option<&'a str>,
+    bad_lines: u64,
+    #[serde(flatten)]
+    metrics: &'a MetricsSummary,
+}
+
+/// The metrics of several models in JSON.
+#[derive(Debug, Serialize)]
+struct ModelsJson<'a> {
+    models: Vec<ModelJson<'a>>,
+    differences: &'a [Difference],
+    bad_lines: u64,
+}
+
+/// Reads answer files and computes the metrics of every model; what is measured on each answer goes to the log.
+///
+/// The log is not closed.
+///
+/// # Errors
+/// [`AnalysisError::Input`] names bad lines and repeated ids; the others are files that cannot be read or written,
+/// [`AnalysisError::Stopped`] when `progress` says so, and [`AnalysisError::Stats`] when a metric cannot be computed.
+pub fn summarize(
+    paths: &[PathBuf],
+    options: &Options,
+    bins: u32,
+    progress: &Progress,
+    log: &mut Option<Log<'_>>,
+) -> Result<AnswerSummary, AnalysisError> {
+    let results = read(paths, options, progress, log)?;
+    let finish = |model: &Model| {
+        let name = model.name.clone().unwrap_or_default();
+        Ok((name, model.summary.finish(bins as usize)?))
+    };
+    let models = results.models.iter().map(finish).collect::<Result<_, AnalysisError>>()?;
+    let differences = differences(&results.models)?;
+    Ok(AnswerSummary { results, models, differences })
+}
+
+impl AnswerSummary {
+    /// The metrics as JSON: an object for one model, a list of them with their comparison for several.
+    pub fn to_json(&self) -> String {
+        let skipped = self.results.skipped;
+        let each: Vec<ModelJson<'_>> = self
+            .results
+            .models
+            .iter()
+            .zip(&self.models)
+            .map(|(model, (_, metrics))| ModelJson {
+                model: model.name.as_deref(),
+                bad_lines: skipped,
+                metrics,
+            })
+            .collect();
+        let text = match each.as_slice() {
+            [one] => serde_json::to_string_pretty(one),
+            _ => serde_json::to_string_pretty(&ModelsJson {
+                models: each,
+                differences: &self.differences,
+                bad_lines: skipped,
+            }),
+        };
+        text.expect("plain structures become JSON") + "\n"
+    }
+}

@@ -1,0 +1,189 @@
+//! Metrics as tables: one that a person reads from top to bottom, and one with a row a model.
+
+use reasonscape_core::zeta::MetricsSummary;
+
+use crate::tables::{Cell, Table};
+
+/// A number of the summary as it is shown.
+struct Metric {
+    name: &'static str,
+    value: Option<f64>,
+    decimals: usize,
+    /// Whether it is shown where it is absent.
+    always: bool,
+}
+
+/// The numbers in the order in which they are read.
+fn metrics(found: &MetricsSummary) -> Vec<Metric> {
+    let usual = |name, value, decimals| Metric { name, value, decimals, always: true };
+    let sometimes = |name, value, decimals| Metric { name, value, decimals, always: false };
+    vec![
+        usual("accuracy", found.accuracy, 3),
+        usual("err", found.err, 3),
+        usual("usr", found.usr, 3),
+        sometimes("usr_math", found.usr_math, 3),
+        sometimes("usr_retrieval", found.usr_retrieval, 3),
+        usual("brier", found.brier, 3),
+        usual("ece", found.ece, 3),
+        sometimes("ece_adaptive", found.ece_adaptive, 3),
+        usual("sce", found.sce, 3),
+        sometimes("sce_normalized", found.sce_normalized, 3),
+        usual("cot_tokens_mean", found.cot_tokens_mean, 1),
+        usual("cot_chars_mean", found.cot_chars_mean, 1),
+        usual("step_count_mean", found.step_count_mean, 2),
+        usual("ra_ratio_mean", found.ra_ratio_mean, 2),
+        usual("self_correction_rate", found.self_correction_rate, 3),
+        usual("prompt_tokens_mean", found.prompt_tokens_mean, 1),
+        usual("completion_tokens_mean", found.completion_tokens_mean, 1),
+        usual("total_tokens_mean", found.total_tokens_mean, 1),
+        usual("latency_mean_ms", found.latency_mean_ms, 0),
+        usual("latency_p95_ms", found.latency_p95_ms, 0),
+        sometimes("mode_accuracy", found.mode_accuracy, 3),
+        sometimes("stability", found.stability, 3),
+        sometimes("sce_per_task_mean", found.sce_per_task_mean, 3),
+        sometimes("determinism_index", found.determinism_index, 3),
+    ]
+}
+
+/// Counts that stand beside the metrics.
+fn counts(found: &MetricsSummary) -> [(&'static str, u64); 9] {
+    [
+        ("n", found.n),
+        ("tasks", found.tasks),
+        ("repeats", found.repeats),
+        ("truncated", found.truncated),
+        ("unanswered", found.unanswered),
+        ("equations_checked", found.equations_checked),
+        ("equations_false", found.equations_false),
+        ("sentences_checked", found.sentences_checked),
+        ("sentences_unsupported", found.sentences_unsupported),
+    ]
+}
+
+/// The counts that say something, whatever they are; the others are shown where there are any.
+const ALWAYS_COUNTED: [&str; 2] = ["n", "truncated"];
+
+/// One table for all models if it fits into so many characters, and else one each, with the name that goes above it.
+pub fn display_tables(
+    models: &[(String, MetricsSummary)],
+    skipped: u64,
+    width: usize,
+) -> Vec<(Option<String>, Table)> {
+    if models.len() > 1 {
+        let beside = side_by_side(models, skipped);
+        if beside.fits(width) {
+            return vec![(None, beside)];
+        }
+    }
+    let alone = models.len() == 1 && models[0].0.is_empty();
+    let each = models.iter().map(|(name, found)| ((!alone).then(|| name.clone()), one(found, skipped)));
+    each.collect()
+}
+
+fn shown_counts(models: &[&MetricsSummary]) -> Vec<usize> {
+    let several = models.iter().any(|found| found.repeats > 1);
+    let counted: Vec<_> = models.iter().map(|found| counts(found)).collect();
+    (0..9)
+        .filter(|place| {
+            let name = counted[0][*place].0;
+            ALWAYS_COUNTED.contains(&name)
+                || (several || !matches!(name, "tasks" | "repeats"))
+                    && counted.iter().any(|counts| counts[*place].1 > 0)
+        })
+        .collect()
+}
+
+/// `0.812 ± 0.021`, with half the width of the interval.
+fn with_margin(metric: &Metric, found: &MetricsSummary) -> Option<String> {
+    let decimals = metric.decimals;
+    let value = metric.value?;
+    let bounds = found.details.get(metric.name).and_then(|detail| detail.low.zip(detail.high));
+    Some(match bounds {
+        Some((low, high)) => format!("{value:.decimals$} ± {:.decimals$}", (high - low) / 2.0),
+        None => format!("{value:.decimals$}"),
+    })
+}
+
+fn one(found: &MetricsSummary, skipped: u64) -> Table {
+    let mut table = Table::new(&["metric", "value ± 95 %", "n"]);
+    for place in shown_counts(&[found]) {
+        let (name, count) = counts(found)[place];
+        table.push(vec![Cell::text(name), Cell::Shown(count.to_string()), Cell::Shown(String::new())]);
+    }
+    if skipped > 0 {
+        table.push(vec![
+            Cell::text("bad lines"),
+            Cell::Shown(skipped.to_string()),
+            Cell::Shown(String::new()),
+        ]);
+    }
+    for metric in metrics(found).iter().filter(|metric| metric.always || metric.value.is_some()) {
+        let n = found.details.get(metric.name).filter(|_| metric.value.is_some());
+        table.push(vec![
+            Cell::text(metric.name),
+            with_margin(metric, found).map_or(Cell::Missing, Cell::Shown),
+            Cell::Shown(n.map_or_else(String::new, |detail| detail.n.to_string())),
+        ]);
+    }
+    table
+}
+
+fn side_by_side(models: &[(String, MetricsSummary)], skipped: u64) -> Table {
+    let columns = ["metric"].into_iter().chain(models.iter().map(|(name, _)| name.as_str()));
+    let mut table = Table::new(&columns.collect::<Vec<_>>());
+    let all: Vec<&MetricsSummary> = models.iter().map(|(_, found)| found).collect();
+    for place in shown_counts(&all) {
+        let name = [Cell::text(counts(all[0])[place].0)];
+        let each = all.iter().map(|found| Cell::Shown(counts(found)[place].1.to_string()));
+        table.push(name.into_iter().chain(each).collect());
+    }
+    if skipped > 0 {
+        let each = all.iter().enumerate().map(|(place, _)| match place {
+            0 => Cell::Shown(skipped.to_string()),
+            _ => Cell::Shown(String::new()),
+        });
+        table.push([Cell::text("bad lines, of all")].into_iter().chain(each).collect());
+    }
+    let listed: Vec<Vec<Metric>> = all.iter().map(|found| metrics(found)).collect();
+    for place in 0..listed[0].len() {
+        if !listed.iter().any(|metrics| metrics[place].always || metrics[place].value.is_some()) {
+            continue;
+        }
+        let each = all.iter().zip(&listed).map(|(found, metrics)| {
+            let metric = &metrics[place];
+            let fewer = found.details.get(metric.name).filter(|detail| detail.n != found.n);
+            with_margin(metric, found).map_or(Cell::Missing, |shown| {
+                Cell::Shown(fewer.map_or_else(|| shown.clone(), |detail| format!("{shown} (n {})", detail.n)))
+            })
+        });
+        table.push([Cell::text(listed[0][place].name)].into_iter().chain(each).collect());
+    }
+    table
+}
+
+/// A row a model, with every digit of every number.
+pub fn export_table(models: &[(String, MetricsSummary)], skipped: u64) -> Table {
+    let mut columns = vec!["model".to_owned()];
+    columns.extend(counts(&models[0].1).map(|(name, _)| name.to_owned()));
+    columns.push("bad_lines".to_owned());
+    for metric in metrics(&models[0].1) {
+        columns.extend(["", "_low", "_high", "_n"].map(|end| format!("{}{end}", metric.name)));
+    }
+    columns.push("tokens".to_owned());
+    let mut table = Table::new(&columns);
+    for (name, found) in models {
+        let mut row = vec![Cell::text(name)];
+        row.extend(counts(found).map(|(_, count)| Cell::Number(count as f64, 0)));
+        row.push(Cell::Number(skipped as f64, 0));
+        for metric in metrics(found) {
+            let detail = found.details.get(metric.name);
+            row.push(Cell::optional(metric.value, metric.decimals));
+            row.push(Cell::optional(detail.and_then(|detail| detail.low), metric.decimals));
+            row.push(Cell::optional(detail.and_then(|detail| detail.high), metric.decimals));
+            row.push(Cell::optional(detail.map(|detail| detail.n as f64), 0));
+        }
+        row.push(Cell::text(found.tokens));
+        table.push(row);
+    }
+    table
+}

@@ -1,0 +1,353 @@
+//! Two evaluations on identical tests: better, worse, or cannot tell and what it would take.
+
+use std::collections::BTreeMap;
+
+use reasonscape_points::{Column, EvalInfo, PairedTask, PointsDb, PointsError};
+use reasonscape_stats::multiple::holm;
+use reasonscape_stats::paired::{Verdict, mcnemar, paired_difference};
+use reasonscape_stats::paired_bootstrap::{PairedBootstrap, ScoreDifference, paired_score_difference};
+use reasonscape_stats::power::{
+    Design, minimum_detectable_difference, trials_for_difference, trials_for_score_difference,
+};
+use reasonscape_stats::{Confidence, Mode, StatsError};
+use serde::{Serialize, Serializer};
+
+use super::labels::{eval_label, find_eval};
+use super::query::PointQuery;
+
+/// Of tests at 5 %, those that find a difference where there is none.
+const LEVEL: f64 = 0.05;
+
+/// A compared with B.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// The result in words.
+    pub sentence: String,
+    /// Of A: `better`, `worse` or `cannot tell`.
+    #[serde(serialize_with = "as_word")]
+    pub verdict: Verdict,
+    /// The evaluation A.
+    pub a: EvalInfo,
+    /// The evaluation B.
+    pub b: EvalInfo,
+    /// The names of A and B in tables.
+    #[serde(skip)]
+    pub labels: [String; 2],
+    /// The estimator.
+    pub mode: &'static str,
+    /// A's ReasonScore less B's, on the tests that both answered.
+    pub score: ScoreGap,
+    /// Tests that both answered.
+    pub pairs: u64,
+    /// Tests that only A answered, which say nothing here.
+    pub unpaired_a: u64,
+    /// Tests that only B answered.
+    pub unpaired_b: u64,
+    /// Share of the pairs on which exactly one of them is right.
+    pub discordant_share: f64,
+    /// The difference of shares that so many pairs would have shown four times out of five, if any would.
+    pub detectable_difference: Option<f64>,
+    /// More trials per task that would resolve a difference of this size; none if it is resolved already.
+    pub more_trials_a_task: Option<u64>,
+    /// Task by task.
+    pub tasks: Vec<TaskComparison>,
+}
+
+/// One ReasonScore less another, by paired bootstrap.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct ScoreGap {
+    /// A's ReasonScore minus B's.
+    pub difference: f64,
+    /// Half the width of the confidence interval.
+    pub margin: f64,
+    /// Lower end of the 95 % confidence interval.
+    pub ci_low: f64,
+    /// Upper end of the 95 % confidence interval.
+    pub ci_high: f64,
+    /// The p-value.
+    pub p: f64,
+    /// Replicates of the bootstrap.
+    pub replicates: usize,
+}
+
+/// A compared with B on one task.
+#[derive(Debug, Clone, Serialize)]
+pub struct TaskComparison {
+    /// The task.
+    pub task: String,
+    /// Tests that both answered.
+    pub pairs: u64,
+    /// Of these, right by A only.
+    pub b: u64,
+    /// Right by B only.
+    pub c: u64,
+    /// Tests that only A answered.
+    pub unpaired_a: u64,
+    /// Tests that only B answered.
+    pub unpaired_b: u64,
+    /// A's share of correct answers less B's, with Tango's interval.
+    pub difference: Option<f64>,
+    /// Lower end of the confidence interval.
+    pub low: f64,
+    /// Upper end of the confidence interval.
+    pub high: f64,
+    /// McNemar's test, mid-p.
+    pub p: f64,
+    /// The same, corrected for the number of tasks (Holm).
+    pub p_adjusted: f64,
+    /// By the corrected p-value.
+    #[serde(serialize_with = "as_word")]
+    pub verdict: Verdict,
+    /// Pairs that would resolve a difference of this size.
+    pub pairs_needed: Option<u64>,
+}
+
+impl Comparison {
+    /// What has to be said beside the numbers.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.mode != Mode::C_P.name() {
+            remarks.push(format!("ReasonScores by {0}: comparable only with scores by {0}", self.mode));
+        }
+        for (label, unpaired) in self.labels.iter().zip([self.unpaired_a, self.unpaired_b]) {
+            match unpaired {
+                0 => {}
+                1 => remarks.push(format!("1 test that only {label} answered is left out")),
+                several => remarks.push(format!("{several} tests that only {label} answered are left out")),
+            }
+        }
+        remarks
+    }
+}
+
+/// A p-value with the digits that matter.
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+/// `better`, `worse` or `cannot tell`.
+pub fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::CannotTell => "cannot tell",
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn as_word<S: Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(verdict_name(*verdict))
+}
+
+/// Compares two evaluations, given by id, name or model, on the tests that both answered.
+///
+/// # Errors
+/// A [`PointsError`] when the study cannot be read or has nothing that matches.
+pub async fn compare(
+    db: &PointsDb,
+    query: &PointQuery,
+    [a, b]: [&str; 2],
+    mode: Mode,
+) -> Result<Comparison, PointsError> {
+    let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], &query.filter, mode).await?;
+    if groups.is_empty() {
+        return Err(query.no_match_error(db).await);
+    }
+    let meant: Vec<&EvalInfo> = db
+        .evals()
+        .iter()
+        .filter(|eval| groups.iter().any(|group| group.key[0].to_string() == eval.eval_id))
+        .collect();
+    let (a, b) = (find_eval(&meant, a)?, find_eval(&meant, b)?);
+    if a.eval_id == b.eval_id {
+        return Err(PointsError::Question(format!(
+            "both are {} ({}); a comparison takes two evaluations",
+            a.eval_id, a.name
+        )));
+    }
+    let labels = [a, b].map(|eval| eval_label(db.evals(), eval));
+    let answered = |eval: &EvalInfo| -> BTreeMap<String, u64> {
+        let of_eval = groups.iter().filter(|group| group.key[0].to_string() == eval.eval_id);
+        of_eval.map(|group| (group.key[1].to_string(), group.counts.n)).collect()
+    };
+    let (answered_a, answered_b) = (answered(a), answered(b));
+    let paired: Vec<PairedTask> = db
+        .paired(&a.eval_id, &b.eval_id, &query.filter.of_tests())
+        .await?
+        .into_iter()
+        .filter(|task| task.pairs() > 0)
+        .collect();
+    if paired.is_empty() {
+        return Err(PointsError::Question(format!(
+            "{} and {} have answered no test in common, so they cannot be compared; `reasonscape run` asks both the \
+             same tests",
+            labels[0], labels[1]
+        )));
+    }
+    let options = PairedBootstrap { mode, ..PairedBootstrap::default() };
+    let cells: Vec<_> = paired.iter().map(|task| task.cells.as_slice()).collect();
+    let found = paired_score_difference(&cells, options)?;
+    let tasks = task_comparisons(&paired, &answered_a, &answered_b)?;
+
+    let pairs: u64 = tasks.iter().map(|task| task.pairs).sum();
+    let discordant: u64 = tasks.iter().map(|task| task.b + task.c).sum();
+    let discordant_share = discordant as f64 / pairs as f64;
+    let all: u64 = answered_a.values().sum();
+    let all_b: u64 = answered_b.values().sum();
+    let detectable_difference =
+        minimum_detectable_difference(pairs, discordant_share, Design::default()).ok();
+    let more_trials_a_task = match found.verdict() {
+        Verdict::CannotTell => more_trials(&found, pairs, tasks.len()),
+        Verdict::Better | Verdict::Worse => None,
+    };
+    Ok(Comparison {
+        sentence: sentence(&labels, &found, more_trials_a_task, detectable_difference),
+        verdict: found.verdict(),
+        a: a.clone(),
+        b: b.clone(),
+        labels,
+        mode: mode.name(),
+        score: ScoreGap {
+            difference: found.difference,
+            margin: (found.ci_high - found.ci_low) / 2.0,
+            ci_low: found.ci_low,
+            ci_high: found.ci_high,
+            p: found.p,
+            replicates: found.replicates,
+        },
+        pairs,
+        unpaired_a: all.saturating_sub(pairs),
+        unpaired_b: all_b.saturating_sub(pairs),
+        discordant_share,
+        detectable_difference,
+        more_trials_a_task,
+        tasks,
+    })
+}
+
+fn task_comparisons(
+    paired: &[PairedTask],
+    answered_a: &BTreeMap<String, u64>,
+    answered_b: &BTreeMap<String, u64>,
+) -> Result<Vec<TaskComparison>, StatsError> {
+    let p_values: Vec<f64> = paired
+        .iter()
+        .map(|task| {
+            let (b, c) = task.discordant();
+            mcnemar(b, c).mid_p
+        })
+        .collect();
+    paired
+        .iter()
+        .zip(p_values.iter().zip(holm(&p_values)?))
+        .map(|(task, (&p, p_adjusted))| {
+            let (pairs, (b, c)) = (task.pairs(), task.discordant());
+            let difference = paired_difference(pairs, b, c, Confidence::P95)?;
+            let unpaired = |answered: &BTreeMap<String, u64>| {
+                answered.get(&task.base_task).map_or(0, |answered| answered.saturating_sub(pairs))
+            };
+            let verdict = match b.cmp(&c) {
+                _ if p_adjusted > LEVEL => Verdict::CannotTell,
+                std::cmp::Ordering::Greater => Verdict::Better,
+                std::cmp::Ordering::Less => Verdict::Worse,
+                std::cmp::Ordering::Equal => Verdict::CannotTell,
+            };
+            let seen = difference.point.unwrap_or(0.0).abs();
+            Ok(TaskComparison {
+                task: task.base_task.clone(),
+                pairs,
+                b,
+                c,
+                unpaired_a: unpaired(answered_a),
+                unpaired_b: unpaired(answered_b),
+                difference: difference.point,
+                low: difference.low,
+                high: difference.high,
+                p,
+                p_adjusted,
+                verdict,
+                pairs_needed: trials_for_difference(seen, (b + c) as f64 / pairs as f64, Design::default())
+                    .ok(),
+            })
+        })
+        .collect()
+}
+
+/// Trials that each task needs beyond those that it has, to tell a difference of the size that was found.
+fn more_trials(found: &ScoreDifference, pairs: u64, tasks: usize) -> Option<u64> {
+    let needed = trials_for_score_difference(found, pairs, Design::default()).ok()?;
+    Some(needed.saturating_sub(pairs).div_ceil(tasks as u64).max(1))
+}
+
+/// The result as one would say it.
+fn sentence(
+    [a, b]: &[String; 2],
+    found: &ScoreDifference,
+    more: Option<u64>,
+    detectable: Option<f64>,
+) -> String {
+    let margin = (found.ci_high - found.ci_low) / 2.0;
+    let size = found.difference.abs();
+    match (found.verdict(), more) {
+        (Verdict::Better, _) => format!("{a} is better than {b} by {size:.0} ± {margin:.0}"),
+        (Verdict::Worse, _) => format!("{a} is worse than {b} by {size:.0} ± {margin:.0}"),
+        (Verdict::CannotTell, Some(more)) => format!(
+            "cannot tell {a} and {b} apart: their ReasonScores differ by {:.0} ± {margin:.0}; about {} more trials a \
+             task would tell a difference of this size",
+            found.difference,
+            rounded(more)
+        ),
+        (Verdict::CannotTell, None) => {
+            let reach = detectable.map_or_else(
+                || "so few tests would show hardly any difference".to_owned(),
+                |share| {
+                    format!("a difference of {:.1} percentage points or more would have shown", 100.0 * share)
+                },
+            );
+            format!("cannot tell {a} and {b} apart: their ReasonScores are the same ± {margin:.0}; {reach}")
+        }
+    }
+}
+
+/// A number of trials with no more digits than it is good for.
+fn rounded(trials: u64) -> u64 {
+    let unit = 10_u64.pow(trials.max(1).ilog10().saturating_sub(1));
+    trials.div_ceil(unit) * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(difference: f64, margin: f64) -> ScoreDifference {
+        let (ci_low, ci_high) = (difference - margin, difference + margin);
+        ScoreDifference { difference, ci_low, ci_high, p: 0.5, replicates: 2000 }
+    }
+
+    fn say(found: &ScoreDifference) -> String {
+        let labels = ["A".to_owned(), "B".to_owned()];
+        sentence(&labels, found, more_trials(found, 400, 4), Some(0.0321))
+    }
+
+    #[test]
+    fn sentence_names_the_better_or_the_trials_needed() {
+        assert_eq!(say(&found(23.4, 8.0)), "A is better than B by 23 ± 8");
+        assert_eq!(say(&found(-23.4, 8.0)), "A is worse than B by 23 ± 8");
+        // 400 pairs at a margin of twice the difference: 400 × (2.80 × 2 / 1.96)² = 3267, so 717 more for each of four.
+        assert_eq!(
+            say(&found(5.0, 10.0)),
+            "cannot tell A and B apart: their ReasonScores differ by 5 ± 10; about 720 more trials a task would tell a \
+             difference of this size"
+        );
+        assert_eq!(
+            say(&found(0.0, 6.0)),
+            "cannot tell A and B apart: their ReasonScores are the same ± 6; a difference of 3.2 percentage points or \
+             more would have shown"
+        );
+    }
+
+    #[test]
+    fn rounds_trials_to_two_digits() {
+        assert_eq!([1, 9, 41, 432, 1999, 12_345].map(rounded), [1, 9, 41, 440, 2000, 13_000]);
+    }
+}

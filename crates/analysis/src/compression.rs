@@ -1,0 +1,384 @@
+//! Compressed sizes of trials by outcome, and repetition loops.
+
+mod figure;
+mod loops;
+mod quartiles;
+
+use rayon::prelude::*;
+use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError, StoredTrial};
+use reasonscape_stats::effect::{Effect, Sample, Size};
+use reasonscape_stats::paired_bootstrap::Outcome;
+use reasonscape_stats::{Confidence, wilson};
+use serde::Serialize;
+
+pub use self::figure::compression_figure;
+use self::loops::LoopCandidate;
+pub use self::loops::{LoopExample, LoopRule};
+pub use self::quartiles::QuartileSummary;
+use super::Bounds;
+use super::query::PointQuery;
+use super::totals::is_known;
+use super::trials::{GroupBy, TrialGroup, load_trial_groups};
+
+/// Bytes of nothing after gzip: its header and its end. Nothing was weighed where there are no more.
+const EMPTY_GZIP_SIZE: u64 = 20;
+
+/// Options of the analysis.
+#[derive(Debug, Clone, Copy)]
+pub struct CompressionOptions {
+    /// What a row stands for.
+    pub by: GroupBy,
+    /// The level of confidence intervals.
+    pub confidence: Confidence,
+    /// Bits per token below which a long trial is a loop, instead of what the evaluation's answers suggest.
+    pub loop_bits: Option<f64>,
+    /// Examples of loops to look up.
+    pub examples: usize,
+}
+
+/// What compressed sizes say.
+#[derive(Debug, Clone, Serialize)]
+pub struct Compression {
+    /// One row for each evaluation and task.
+    pub rows: Vec<CompressionRow>,
+    /// The loop with the fewest bits per token of each row, in that order.
+    pub examples: Vec<LoopExample>,
+}
+
+/// One evaluation on one task, or on all of them together.
+#[derive(Debug, Clone, Serialize)]
+pub struct CompressionRow {
+    /// The evaluation.
+    #[serde(flatten)]
+    pub eval: EvalInfo,
+    /// The name of the evaluation in tables.
+    #[serde(skip)]
+    pub label: String,
+    /// The task; none if all are taken together.
+    pub task: Option<String>,
+    /// Whether the log says which answers were truncated.
+    #[serde(skip_serializing_if = "is_known")]
+    pub truncation_known: bool,
+    /// Trials.
+    pub n: u64,
+    /// Correct answers.
+    pub correct: OutcomeStats,
+    /// Incorrect answers.
+    pub incorrect: OutcomeStats,
+    /// Truncated trials.
+    pub truncated: OutcomeStats,
+    /// Bits per token of correct answers against incorrect ones.
+    pub bits_effect: Option<EffectSize>,
+    /// Compressed sizes of correct answers against incorrect ones.
+    pub size_effect: Option<EffectSize>,
+    /// Repetition loops.
+    pub loops: Loops,
+    /// The result in words.
+    pub finding: String,
+}
+
+/// Trials that ended alike.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct OutcomeStats {
+    /// Trials.
+    pub n: u64,
+    /// Of these, trials whose tokens are known.
+    pub with_bits: u64,
+    /// Bits per token.
+    pub bits_per_token: Option<QuartileSummary>,
+    /// Bytes after gzip.
+    pub compressed_size: Option<QuartileSummary>,
+}
+
+/// How much larger the numbers of correct answers tend to be than those of incorrect ones.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct EffectSize {
+    /// Cliff's delta.
+    pub delta: f64,
+    /// Lower end of the confidence interval.
+    pub low: f64,
+    /// Upper end of the confidence interval.
+    pub high: f64,
+    /// Probability that a correct answer has the larger number.
+    pub auc: f64,
+    /// Lower end of its confidence interval.
+    pub auc_low: f64,
+    /// Upper end of its confidence interval.
+    pub auc_high: f64,
+    /// Whether zero lies outside the bounds of delta.
+    pub clear: bool,
+    /// How large that is, in a word.
+    pub size: &'static str,
+    /// Correct answers that were compared.
+    pub n_correct: usize,
+    /// Incorrect answers that were compared.
+    pub n_incorrect: usize,
+}
+
+impl From<Effect> for EffectSize {
+    fn from(effect: Effect) -> Self {
+        Self {
+            delta: effect.delta,
+            low: effect.low,
+            high: effect.high,
+            auc: effect.auc(),
+            auc_low: f64::midpoint(1.0, effect.low),
+            auc_high: f64::midpoint(1.0, effect.high),
+            clear: effect.is_clear(),
+            size: match effect.size() {
+                Size::Negligible => "negligible",
+                Size::Small => "small",
+                Size::Medium => "medium",
+                Size::Large => "large",
+            },
+            n_correct: effect.n_a,
+            n_incorrect: effect.n_b,
+        }
+    }
+}
+
+/// Repetition loops: long trials that hardly say anything new.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Loops {
+    /// How many.
+    pub count: u64,
+    /// Trials whose bits per token are known.
+    pub of: u64,
+    /// Their proportion.
+    pub share: Bounds,
+    /// What makes a trial a loop.
+    pub rule: LoopRule,
+}
+
+/// The compressed size and tokens of one trial.
+#[derive(Debug, Clone, Copy)]
+struct CompressedTrial {
+    outcome: Outcome,
+    size: u64,
+    completion_tokens: Option<u64>,
+    /// Tokens of what was compressed.
+    tokens: Option<f64>,
+}
+
+impl CompressedTrial {
+    fn bits(&self) -> Option<f64> {
+        bits(self.size, self.tokens)
+    }
+}
+
+/// Compressed sizes of the trials that the query selects.
+///
+/// # Errors
+/// A [`PointsError`] when the study cannot be read or has nothing that matches.
+pub async fn compression(
+    db: &PointsDb,
+    query: &PointQuery,
+    options: CompressionOptions,
+) -> Result<Compression, PointsError> {
+    let measures = [
+        Measure::CompletionTokens,
+        Measure::ReasoningTokens,
+        Measure::ReasoningChars,
+        Measure::AnswerChars,
+        Measure::CompressedSize,
+    ];
+    let groups = load_trial_groups(db, query, &measures, options.by).await?;
+    let mut of_evals: Vec<Vec<TrialGroup>> = Vec::new();
+    for row in groups {
+        // The rows of an evaluation stand together.
+        match of_evals.last_mut().filter(|rows| rows[0].eval.eval_id == row.eval.eval_id) {
+            Some(rows) => rows.push(row),
+            None => of_evals.push(vec![row]),
+        }
+    }
+    let found: Vec<(Vec<CompressionRow>, Vec<LoopCandidate>)> =
+        of_evals.into_par_iter().map(|rows| eval_rows(rows, options)).collect::<Result<_, PointsError>>()?;
+    let (rows, suspects): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let suspects = suspects.into_iter().flatten().collect();
+    let examples = loops::examples(db, query, suspects, options.examples).await?;
+    Ok(Compression { rows: rows.into_iter().flatten().collect(), examples })
+}
+
+/// The rows of one evaluation, and of each the emptiest loop. Columns that were weighed are let go, since there may be
+/// millions of trials.
+fn eval_rows(
+    mut groups: Vec<TrialGroup>,
+    options: CompressionOptions,
+) -> Result<(Vec<CompressionRow>, Vec<LoopCandidate>), PointsError> {
+    let compressed: Vec<Vec<(String, Vec<CompressedTrial>)>> = groups
+        .iter_mut()
+        .map(|row| {
+            let units = std::mem::take(&mut row.units).into_iter();
+            units.map(|unit| (unit.base_task.clone(), measure_compression(&unit))).collect()
+        })
+        .collect();
+    let rule =
+        LoopRule::from_trials(compressed.iter().flatten().flat_map(|(_, trials)| trials), options.loop_bits);
+    let both = || groups.iter().zip(&compressed);
+    let suspects = both().filter_map(|(row, units)| loops::lowest_entropy_loop(row, units, rule)).collect();
+    let rows = both().map(|(row, units)| self::row(row, units, rule, options.confidence));
+    Ok((rows.collect::<Result<_, _>>()?, suspects))
+}
+
+fn measure_compression(unit: &Outcomes) -> Vec<CompressedTrial> {
+    let tokens = unit.measure(Measure::CompletionTokens).zip(unit.measure(Measure::ReasoningTokens));
+    let letters = unit.measure(Measure::ReasoningChars).zip(unit.measure(Measure::AnswerChars));
+    let sizes = unit.status.iter().zip(unit.measure(Measure::CompressedSize));
+    sizes
+        .zip(tokens.zip(letters))
+        .map(|((outcome, size), ((completion_tokens, reasoning_tokens), (thought, said)))| {
+            let text = CompressedText {
+                size: size.unwrap_or(0),
+                completion_tokens,
+                reasoning_tokens,
+                reasoning_chars: thought.unwrap_or(0),
+                answer_chars: said.unwrap_or(0),
+            };
+            CompressedTrial { outcome: *outcome, size: text.size, completion_tokens, tokens: text.tokens() }
+        })
+        .collect()
+}
+
+/// How much is new in a token of a trial: the bits of what was compressed by its tokens, if these are known.
+pub fn bits_per_token(trial: &StoredTrial) -> Option<f64> {
+    let text = CompressedText {
+        size: trial.compressed_size,
+        completion_tokens: trial.completion_tokens,
+        reasoning_tokens: trial.reasoning_tokens,
+        reasoning_chars: trial.reasoning_chars,
+        answer_chars: trial.answer_chars,
+    };
+    bits(text.size, text.tokens())
+}
+
+fn bits(size: u64, tokens: Option<f64>) -> Option<f64> {
+    Some(8.0 * size as f64 / tokens?)
+}
+
+/// What is known of a text that was compressed: the reasoning, or the whole output where there is none.
+struct CompressedText {
+    size: u64,
+    completion_tokens: Option<u64>,
+    reasoning_tokens: Option<u64>,
+    reasoning_chars: u64,
+    answer_chars: u64,
+}
+
+impl CompressedText {
+    /// Tokens of the same text.
+    ///
+    /// Without a count of reasoning tokens, the reasoning gets its part of the completion's by characters. Reasoning
+    /// that was counted but not shown was not compressed, and is taken off.
+    fn tokens(&self) -> Option<f64> {
+        let (thought, said) = (self.reasoning_chars as f64, self.answer_chars as f64);
+        let reasoning = self.reasoning_tokens.filter(|tokens| *tokens > 0);
+        let tokens = if thought > 0.0 {
+            let share = || Some(self.completion_tokens? as f64 * thought / (thought + said));
+            reasoning.map(|tokens| tokens as f64).or_else(share)
+        } else {
+            self.completion_tokens.map(|tokens| tokens.saturating_sub(reasoning.unwrap_or(0)) as f64)
+        };
+        tokens.filter(|tokens| *tokens > 0.0 && self.size > EMPTY_GZIP_SIZE)
+    }
+}
+
+fn row(
+    group: &TrialGroup,
+    units: &[(String, Vec<CompressedTrial>)],
+    rule: LoopRule,
+    confidence: Confidence,
+) -> Result<CompressionRow, PointsError> {
+    let trials = || units.iter().flat_map(|(_, trials)| trials);
+    let sample = |outcome: Outcome,
+                  value: fn(&CompressedTrial) -> Option<f64>|
+     -> Result<Option<Sample>, PointsError> {
+        let alike = trials().filter(|trial| trial.outcome == outcome);
+        let values: Vec<f64> = alike.filter_map(value).collect();
+        Ok(if values.is_empty() { None } else { Some(Sample::new(values)?) })
+    };
+    let mut ended = Vec::new();
+    let mut samples = Vec::new();
+    for outcome in [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated] {
+        let bits = sample(outcome, CompressedTrial::bits)?;
+        let sizes = sample(outcome, |trial| Some(trial.size as f64))?;
+        ended.push(OutcomeStats {
+            n: sizes.as_ref().map_or(0, Sample::len) as u64,
+            with_bits: bits.as_ref().map_or(0, Sample::len) as u64,
+            bits_per_token: bits.as_ref().map(|sample| QuartileSummary::new(sample, confidence)),
+            compressed_size: sizes.as_ref().map(|sample| QuartileSummary::new(sample, confidence)),
+        });
+        samples.push((bits, sizes));
+    }
+    let effect = |right: Option<&Sample>, wrong: Option<&Sample>| {
+        Some(EffectSize::from(right?.compared_with(wrong?, confidence)))
+    };
+    let [right, wrong, _] = &samples[..] else { unreachable!("three endings") };
+    let of = ended.iter().map(|ended| ended.with_bits).sum::<u64>();
+    let count = trials().filter(|trial| rule.is_loop(trial)).count() as u64;
+    let share = wilson(count as f64, of as f64, confidence)?.into();
+    let mut row = CompressionRow {
+        eval: group.eval.clone(),
+        label: group.label.clone(),
+        task: group.task.clone(),
+        truncation_known: group.truncation_known,
+        n: trials().count() as u64,
+        correct: ended[0],
+        incorrect: ended[1],
+        truncated: ended[2],
+        bits_effect: effect(right.0.as_ref(), wrong.0.as_ref()),
+        size_effect: effect(right.1.as_ref(), wrong.1.as_ref()),
+        loops: Loops { count, of, share, rule },
+        finding: String::new(),
+    };
+    row.finding = row.summary();
+    Ok(row)
+}
+
+impl CompressionRow {
+    /// The name of the row in tables.
+    pub fn title(&self) -> String {
+        match &self.task {
+            Some(task) => format!("{} on {task}", self.label),
+            None => self.label.clone(),
+        }
+    }
+
+    fn summary(&self) -> String {
+        if self.loops.of == 0 {
+            return "cannot tell: no tokens were counted".to_owned();
+        }
+        let told = match &self.bits_effect {
+            None if self.correct.with_bits + self.incorrect.with_bits == 0 => {
+                "cannot tell right from wrong: every trial was cut off".to_owned()
+            }
+            None if self.correct.with_bits == 0 => {
+                "cannot tell right from wrong: no answer is right".to_owned()
+            }
+            None => "cannot tell right from wrong: no answer is wrong".to_owned(),
+            Some(effect) => {
+                let numbers =
+                    format!("delta {:+.2} ({:+.2} to {:+.2})", effect.delta, effect.low, effect.high);
+                match (effect.clear, effect.delta > 0.0) {
+                    (false, _) => {
+                        format!("cannot tell right from wrong answers by bits per token, {numbers}")
+                    }
+                    (true, true) => {
+                        format!("right answers have more bits per token, {numbers}, {}", effect.size)
+                    }
+                    (true, false) => {
+                        format!("right answers have fewer bits per token, {numbers}, {}", effect.size)
+                    }
+                }
+            }
+        };
+        match self.loops.count {
+            0 => told,
+            count => format!(
+                "{told}; {count} of {} trials go round in circles ({:.1} to {:.1} %)",
+                self.loops.of,
+                100.0 * self.loops.share.low,
+                100.0 * self.loops.share.high
+            ),
+        }
+    }
+}

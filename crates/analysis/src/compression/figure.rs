@@ -1,0 +1,75 @@
+//! Bits per token as a picture.
+
+use reasonscape_figures::{Axis, Figure, Layer, Panel, Summary};
+
+use super::{Compression, CompressionRow, OutcomeStats, QuartileSummary};
+
+/// Panels that fit on a page.
+const MAX_PANELS: usize = 12;
+
+/// Evaluations that stand side by side in one panel.
+const MAX_BOXES: usize = 24;
+
+/// A panel for each evaluation, a place for each of its tasks, a box for each way to end; where tasks are taken
+/// together, one panel with a place for each evaluation.
+pub fn compression_figure(
+    found: &Compression,
+    measure: fn(&OutcomeStats) -> Option<QuartileSummary>,
+    label: &str,
+) -> Figure {
+    let trials: u64 = found.rows.iter().map(|row| row.n).sum();
+    let mut figure = Figure::new(format!("How trials that end alike compress: {label}"))
+        .subtitle(format!("{trials} trials; boxes from quartile to quartile, whiskers to the ends"));
+    let left_out = if found.rows.iter().all(|row| row.task.is_none()) {
+        let rows = &found.rows[..found.rows.len().min(MAX_BOXES)];
+        figure = figure.panel(panel("", rows, |row| &row.label, measure, label));
+        found.rows.len() - rows.len()
+    } else {
+        let panels: Vec<&[CompressionRow]> =
+            found.rows.chunk_by(|a, b| a.eval.eval_id == b.eval.eval_id).collect();
+        for rows in panels.iter().take(MAX_PANELS) {
+            figure = figure.panel(panel(&rows[0].label, rows, task_of, measure, label));
+        }
+        panels.len().saturating_sub(MAX_PANELS)
+    };
+    if left_out > 0 {
+        figure = figure
+            .note(format!("{left_out} more evaluations are not drawn; `--filter model=` chooses some."));
+    }
+    figure
+}
+
+/// One panel, with a place for each row.
+fn panel(
+    title: &str,
+    rows: &[CompressionRow],
+    place_of: fn(&CompressionRow) -> &str,
+    measure: fn(&OutcomeStats) -> Option<QuartileSummary>,
+    label: &str,
+) -> Panel {
+    let mut panel = Panel::new(title, Axis::categories("", rows.iter().map(place_of)), Axis::linear(label));
+    for (name, ended) in [
+        ("right", (|row| row.correct) as fn(&CompressionRow) -> OutcomeStats),
+        ("wrong", |row| row.incorrect),
+        ("cut off", |row| row.truncated),
+    ] {
+        let boxes = rows.iter().enumerate().filter_map(|(place, row)| {
+            let spread = measure(&ended(row))?;
+            Some(Summary {
+                at: place as f64,
+                low: spread.smallest,
+                q1: spread.lower,
+                median: spread.median,
+                q3: spread.upper,
+                high: spread.largest,
+                outliers: None,
+            })
+        });
+        panel = panel.layer(Layer::boxes(name, boxes.collect()));
+    }
+    panel
+}
+
+fn task_of(row: &CompressionRow) -> &str {
+    row.task.as_deref().unwrap_or("all tasks")
+}

@@ -1,0 +1,262 @@
+//! Repetition loops: long trials that hardly say anything new.
+
+use std::sync::Arc;
+
+use reasonscape_points::{Lookalike, PointsDb, PointsError};
+use reasonscape_runner::Study;
+use reasonscape_runner::cache::{Cache, CacheKey, EntryId};
+use reasonscape_stats::paired_bootstrap::Outcome;
+use serde::Serialize;
+
+use super::{CompressedTrial, PointQuery, TrialGroup};
+
+/// Answers that an evaluation needs before they say what is usual for it.
+const MIN_ANSWERS: usize = 20;
+/// No trial is a loop with more bits per token than this. Prose has five to twelve; short texts have more, because gzip
+/// has nothing yet to refer to, so that short answers alone would call every long one a loop.
+const MAX_BITS: f64 = 2.0;
+/// A loop has this share of the bits that are usual, at most.
+const FRACTION_OF_MEDIAN: f64 = 0.25;
+/// Shorter trials are no loops: gzip's header weighs too much, and a list may be as even.
+const MIN_TOKENS: f64 = 256.0;
+
+/// What makes a trial a loop: few bits per token over many tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LoopRule {
+    /// It has fewer bits per token than this,
+    pub bits_below: f64,
+    /// and at least so many tokens.
+    pub tokens_from: f64,
+    /// Answers that the rule was made from; 0 if the bits are a rule of thumb or were given.
+    pub made_from: usize,
+}
+
+impl LoopRule {
+    /// A quarter of the median of the answers that an evaluation gave, right or wrong, since tokens differ between
+    /// models; never more than [`MAX_BITS`].
+    pub(super) fn from_trials<'a>(
+        trials: impl Iterator<Item = &'a CompressedTrial>,
+        given: Option<f64>,
+    ) -> Self {
+        let rule = |bits_below, made_from| Self { bits_below, tokens_from: MIN_TOKENS, made_from };
+        if let Some(bits) = given {
+            return rule(bits, 0);
+        }
+        let answers = trials.filter(|trial| trial.outcome != Outcome::Truncated);
+        let mut bits: Vec<f64> = answers.filter_map(CompressedTrial::bits).collect();
+        if bits.len() < MIN_ANSWERS {
+            return rule(MAX_BITS, 0);
+        }
+        let middle = bits.len() / 2;
+        let (_, usual, _) = bits.select_nth_unstable_by(middle, f64::total_cmp);
+        rule((FRACTION_OF_MEDIAN * *usual).min(MAX_BITS), bits.len())
+    }
+
+    pub(super) fn is_loop(&self, trial: &CompressedTrial) -> bool {
+        let is_long = trial.tokens.is_some_and(|tokens| tokens >= self.tokens_from);
+        is_long && trial.bits().is_some_and(|bits| bits < self.bits_below)
+    }
+}
+
+/// A loop, and where to look at it.
+#[derive(Debug, Clone, Serialize)]
+pub struct LoopExample {
+    /// The id of the evaluation.
+    pub eval_id: String,
+    /// The name of the evaluation in tables.
+    #[serde(skip)]
+    pub label: String,
+    /// The task.
+    pub task: String,
+    /// The coordinates, as canonical JSON.
+    pub params: String,
+    /// The index of the test at its point.
+    pub index: u64,
+    /// Which sample of the test it is.
+    pub repeat: u32,
+    /// The key of the response in the cache.
+    pub cache_key: String,
+    /// The outcome.
+    pub status: &'static str,
+    /// Tokens of the completion.
+    pub completion_tokens: u64,
+    /// Bytes after gzip.
+    pub compressed_size: u64,
+    /// Bits per token.
+    pub bits_per_token: f64,
+    /// What is said over and over, if the cache has the reply.
+    pub words: Option<String>,
+}
+
+/// A loop whose point and index are not known yet.
+#[derive(Debug)]
+pub(super) struct LoopCandidate {
+    eval_id: String,
+    label: String,
+    task: String,
+    status: &'static str,
+    completion_tokens: u64,
+    size: u64,
+    bits: f64,
+}
+
+/// The loop with the fewest bits per token in a row.
+pub(super) fn lowest_entropy_loop(
+    row: &TrialGroup,
+    units: &[(String, Vec<CompressedTrial>)],
+    rule: LoopRule,
+) -> Option<LoopCandidate> {
+    let candidates = units.iter().flat_map(|(task, trials)| {
+        trials.iter().filter(move |trial| rule.is_loop(trial)).filter_map(move |trial| {
+            Some(LoopCandidate {
+                eval_id: row.eval.eval_id.clone(),
+                label: row.label.clone(),
+                task: task.clone(),
+                status: match trial.outcome {
+                    Outcome::Correct => "correct",
+                    Outcome::Incorrect => "incorrect",
+                    Outcome::Truncated => "truncated",
+                },
+                completion_tokens: trial.completion_tokens?,
+                size: trial.size,
+                bits: trial.bits()?,
+            })
+        })
+    });
+    // Trials come in no order: of two that are as empty, the same one each time.
+    candidates.min_by(|a, b| {
+        let order = |one: &LoopCandidate| (one.task.clone(), one.size, one.completion_tokens, one.status);
+        a.bits.total_cmp(&b.bits).then_with(|| order(a).cmp(&order(b)))
+    })
+}
+
+/// Looks up the candidates with the fewest bits per token.
+pub(super) async fn examples(
+    db: &PointsDb,
+    query: &PointQuery,
+    mut candidates: Vec<LoopCandidate>,
+    max: usize,
+) -> Result<Vec<LoopExample>, PointsError> {
+    candidates.sort_by(|a, b| {
+        a.bits.total_cmp(&b.bits).then_with(|| (&a.eval_id, &a.task).cmp(&(&b.eval_id, &b.task)))
+    });
+    candidates.truncate(max);
+    let wanted: Vec<Lookalike<'_>> = candidates
+        .iter()
+        .map(|candidate| Lookalike {
+            eval_id: &candidate.eval_id,
+            base_task: &candidate.task,
+            completion_tokens: candidate.completion_tokens,
+            compressed_size: candidate.size,
+        })
+        .collect();
+    let places = db.places(&query.filter, &wanted).await?;
+    let replies = if candidates.is_empty() { None } else { Replies::open(db) };
+    let found = candidates.into_iter().zip(places).filter_map(|(candidate, place)| {
+        let place = place?;
+        let reply = replies
+            .as_ref()
+            .and_then(|replies| replies.get(&candidate.eval_id, &place.cache_key, place.repeat));
+        Some(LoopExample {
+            eval_id: candidate.eval_id,
+            label: candidate.label,
+            task: candidate.task,
+            params: place.params,
+            index: place.index,
+            repeat: place.repeat,
+            cache_key: place.cache_key,
+            status: candidate.status,
+            completion_tokens: candidate.completion_tokens,
+            compressed_size: candidate.size,
+            bits_per_token: candidate.bits,
+            words: reply.as_deref().and_then(loop_text),
+        })
+    });
+    Ok(found.collect())
+}
+
+/// The replies of a study, as far as it still has them. An analysis does not need them, so what cannot be read is just
+/// not shown.
+struct Replies {
+    study: Study,
+    cache: Cache,
+}
+
+impl Replies {
+    fn open(db: &PointsDb) -> Option<Self> {
+        let path = db.study().join("cache.sqlite");
+        if !path.exists() {
+            return None;
+        }
+        Some(Self { study: Study::load(db.study()).ok()?, cache: Cache::open_read_only(path).ok()? })
+    }
+
+    fn get(&self, eval_id: &str, key: &str, repeat: u32) -> Option<String> {
+        let eval = self.study.evals.iter().find(|eval| eval.id.as_str() == eval_id)?;
+        let key: CacheKey = key.parse().ok()?;
+        let id = EntryId { key, namespace: Arc::from(eval.cache_namespace.as_str()), repeat };
+        let response = self.cache.reader().ok()?.get(&id).ok()??;
+        let completion = eval.provider.parse(response.status, &response.body).ok()?;
+        Some(completion.reasoning.filter(|text| !text.is_empty()).unwrap_or(completion.content))
+    }
+}
+
+/// The first words of what a text ends in saying over and over; nothing if its end does not repeat itself letter by
+/// letter.
+fn loop_text(text: &str) -> Option<String> {
+    const MAX_PERIOD_LEN: usize = 2_000;
+    const WORDS: usize = 12;
+    const LETTERS: usize = 100;
+    let letters: Vec<char> = text.trim_end().chars().collect();
+    let n = letters.len();
+    // Twice could be an accident, three times is a habit.
+    let period = (1..=MAX_PERIOD_LEN.min(n / 3)).find(|&period| {
+        let last = &letters[n - period..];
+        last == &letters[n - 2 * period..n - period] && last == &letters[n - 3 * period..n - 2 * period]
+    })?;
+    let start =
+        (0..n - period).rev().take_while(|&place| letters[place] == letters[place + period]).last()?;
+    let round: String = letters[start..].iter().take(LETTERS).collect();
+    // The end of the sentence before is as much part of the round, but no good beginning.
+    let round = round.trim_start_matches(['.', ',', ';', ':', ' ']);
+    let words: Vec<&str> = round.split_whitespace().take(WORDS).collect();
+    Some(words.join(" ").chars().filter(|letter| !letter.is_control()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loop_text_starts_with_the_loop() {
+        let text =
+            format!("First I add the numbers. {}Wait, let me", "Wait, let me check that again. ".repeat(9));
+        assert_eq!(
+            loop_text(&text).unwrap(),
+            "Wait, let me check that again. Wait, let me check that again."
+        );
+        assert_eq!(loop_text("1 1 1 1 1 1").unwrap(), "1 1 1 1 1 1");
+        assert_eq!(loop_text("The answer is 4."), None);
+        assert_eq!(loop_text(""), None);
+        assert_eq!(loop_text("ああああ").unwrap(), "ああああ");
+    }
+
+    fn trial(outcome: Outcome, size: u64, tokens: f64) -> CompressedTrial {
+        CompressedTrial { outcome, size, completion_tokens: Some(tokens as u64), tokens: Some(tokens) }
+    }
+
+    #[test]
+    fn rule_is_a_quarter_of_the_median_and_ignores_short_trials() {
+        let usual = vec![trial(Outcome::Correct, 1_000, 1_000.0); MIN_ANSWERS];
+        let rule = LoopRule::from_trials(usual.iter(), None);
+        assert_eq!((rule.bits_below, rule.made_from), (2.0, MIN_ANSWERS));
+        assert!(rule.is_loop(&trial(Outcome::Truncated, 200, 1_000.0)));
+        assert!(!rule.is_loop(&trial(Outcome::Truncated, 250, 1_000.0)));
+        assert!(!rule.is_loop(&trial(Outcome::Truncated, 30, 255.0)));
+        let short = vec![trial(Outcome::Correct, 100, 20.0); MIN_ANSWERS];
+        assert_eq!(LoopRule::from_trials(short.iter(), None).bits_below, MAX_BITS);
+        let cut = vec![trial(Outcome::Truncated, 50, 1_000.0); 100];
+        assert_eq!(LoopRule::from_trials(cut.iter(), None).bits_below, MAX_BITS);
+        assert_eq!(LoopRule::from_trials(usual.iter(), Some(0.5)).bits_below, 0.5);
+    }
+}

@@ -1,0 +1,92 @@
+//! A sample in seven numbers.
+
+use reasonscape_stats::Confidence;
+use reasonscape_stats::effect::Sample;
+use serde::Serialize;
+
+/// Ends, quartiles, and the bounds of the median; these are missing where the sample is too small to have any.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct QuartileSummary {
+    /// Minimum.
+    pub smallest: f64,
+    /// Lower quartile.
+    pub lower: f64,
+    /// Median.
+    pub median: f64,
+    /// Lower end of the confidence interval of the median.
+    pub median_low: Option<f64>,
+    /// Upper end of the confidence interval of the median.
+    pub median_high: Option<f64>,
+    /// Upper quartile.
+    pub upper: f64,
+    /// Maximum.
+    pub largest: f64,
+}
+
+impl QuartileSummary {
+    pub(super) fn new(sample: &Sample, confidence: Confidence) -> Self {
+        let quartiles = sample.quartiles();
+        let sorted = sample.sorted();
+        let rank = lower_rank(sorted.len(), confidence);
+        Self {
+            smallest: quartiles.smallest,
+            lower: quartiles.lower,
+            median: quartiles.median,
+            median_low: rank.map(|rank| sorted[rank]),
+            median_high: rank.map(|rank| sorted[sorted.len() - 1 - rank]),
+            upper: quartiles.upper,
+            largest: quartiles.largest,
+        }
+    }
+}
+
+/// The place, from 0, of the value that is the lower bound of the median; the upper bound stands as far from the end.
+///
+/// The number of values below the median is binomial with one half, whatever the distribution: the place is the largest
+/// with less than half of what may go wrong below it. Exact for small samples, by its normal approximation for others.
+fn lower_rank(n: usize, confidence: Confidence) -> Option<usize> {
+    const MAX_EXACT: usize = 200;
+    if n > MAX_EXACT {
+        let n = n as f64;
+        return Some(((n - 1.0 - confidence.z() * n.sqrt()) / 2.0).floor().max(0.0) as usize);
+    }
+    let tail = (1.0 - confidence.level()) / 2.0;
+    let mut one = 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
+    let (mut sum, mut rank) = (0.0, None);
+    for place in 0..n {
+        sum += one;
+        if sum > tail {
+            break;
+        }
+        rank = Some(place);
+        one *= (n - place) as f64 / (place + 1) as f64;
+    }
+    rank
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_match_scipy() {
+        // scipy.stats.binom.ppf(0.025, n, 0.5) - 1, for n from 6 on; nothing before.
+        let rank = |n| lower_rank(n, Confidence::P95);
+        assert_eq!((rank(0), rank(1), rank(5)), (None, None, None));
+        for (n, place) in [
+            (6, 0),
+            (7, 0),
+            (10, 1),
+            (20, 5),
+            (50, 17),
+            (100, 39),
+            (200, 85),
+            (201, 86),
+            (1000, 468),
+            (5000, 2430),
+            (100_000, 49_689),
+        ] {
+            assert_eq!(rank(n), Some(place), "{n}");
+        }
+    }
+}

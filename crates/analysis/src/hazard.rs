@@ -1,0 +1,284 @@
+//! Tokens to an answer as survival data, and whether late answers are worse.
+
+mod change_point;
+mod figure;
+
+use rayon::prelude::*;
+use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError};
+use reasonscape_stats::paired_bootstrap::Outcome;
+use reasonscape_stats::survival::{Cause, Ending, Exposure, HazardBin, Lifetimes, SurvivalCurve};
+use reasonscape_stats::{Confidence, Interval};
+use serde::Serialize;
+
+pub use self::change_point::ChangePoint;
+pub use self::figure::{hazard_figure, histogram_figure};
+use super::Bounds;
+use super::query::PointQuery;
+use super::totals::is_known;
+use super::trials::{GroupBy, TrialGroup, load_trial_groups, powers_of_two};
+
+/// Bins of one width that are worth looking at.
+const MAX_BINS: u64 = 1_000;
+
+/// Options of the analysis.
+#[derive(Debug, Clone, Copy)]
+pub struct HazardOptions {
+    /// What a row stands for.
+    pub by: GroupBy,
+    /// Tokens of a bin; without it each bin is twice as wide as the one before.
+    pub width: Option<u64>,
+    /// The level of confidence intervals.
+    pub confidence: Confidence,
+}
+
+/// One evaluation on one task, or on all of them together.
+#[derive(Debug, Clone, Serialize)]
+pub struct HazardRow {
+    /// The evaluation.
+    #[serde(flatten)]
+    pub eval: EvalInfo,
+    /// The name of the evaluation in tables.
+    #[serde(skip)]
+    pub label: String,
+    /// The task; none if all are taken together.
+    pub task: Option<String>,
+    /// Whether the log says which answers were truncated.
+    #[serde(skip_serializing_if = "is_known")]
+    pub truncation_known: bool,
+    /// Trials whose tokens were counted.
+    pub n: u64,
+    /// Trials whose tokens were not, and which are in none of these numbers.
+    pub without_tokens: u64,
+    /// Trials answered correctly.
+    pub correct: u64,
+    /// Trials answered incorrectly.
+    pub incorrect: u64,
+    /// Truncated trials, which are censored.
+    pub censored: u64,
+    /// Tokens after which half of the trials have answered.
+    pub median: TokenQuantile,
+    /// Where answers become clearly worse, if they do.
+    pub stops_helping: Option<ChangePoint>,
+    /// The result in words.
+    pub finding: String,
+    /// Bins of tokens.
+    pub bins: Vec<Bin>,
+    /// The share still thinking, the share that has answered right and that which has answered wrong, for pictures.
+    #[serde(skip)]
+    pub curve: Vec<CurvePoint>,
+}
+
+/// A number of tokens with its bounds; none where the data end before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct TokenQuantile {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Lower end of the confidence interval.
+    pub low: Option<u64>,
+    /// Upper end of the confidence interval.
+    pub high: Option<u64>,
+}
+
+/// The trials that came as far as a bin of tokens.
+#[derive(Debug, Clone, Serialize)]
+pub struct Bin {
+    /// More tokens than this.
+    pub above: u64,
+    /// At most so many tokens.
+    pub up_to: u64,
+    /// Trials that used more tokens than `above`.
+    pub at_risk: u64,
+    /// Trials answered correctly here.
+    pub correct: u64,
+    /// Trials answered incorrectly here.
+    pub incorrect: u64,
+    /// Trials truncated here.
+    pub censored: u64,
+    /// Share of those at risk that answer right here.
+    pub correct_hazard: Bounds,
+    /// Share of those at risk that answer wrong here.
+    pub incorrect_hazard: Bounds,
+    /// Share of the answers that are right.
+    pub accuracy: Bounds,
+    /// Share still thinking at the end of the bin, by Kaplan and Meier.
+    pub survival: Bounds,
+    /// Share that has answered right by the end of the bin, by Aalen and Johansen.
+    pub answered_correct: Bounds,
+    /// Share that has answered wrong by then.
+    pub answered_incorrect: Bounds,
+}
+
+/// The curves at one number of tokens.
+#[derive(Debug, Clone, Copy)]
+pub struct CurvePoint {
+    /// Tokens.
+    pub tokens: u64,
+    /// Proportion of trials without an answer so far.
+    pub thinking: Interval,
+    /// Proportion answered correctly so far.
+    pub correct: Interval,
+    /// Proportion answered incorrectly so far.
+    pub incorrect: Interval,
+}
+
+/// When the trials that the query selects answered.
+///
+/// # Errors
+/// A [`PointsError`] when the study cannot be read or has nothing that matches.
+pub async fn hazard(
+    db: &PointsDb,
+    query: &PointQuery,
+    options: HazardOptions,
+) -> Result<Vec<HazardRow>, PointsError> {
+    let groups = load_trial_groups(db, query, &[Measure::CompletionTokens], options.by).await?;
+    groups.into_par_iter().map(|group| row(group, options)).collect()
+}
+
+fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsError> {
+    let trials: Vec<(u64, Ending)> =
+        group.with_tokens().map(|(tokens, status, _)| (tokens, to_ending(status))).collect();
+    let n = trials.len() as u64;
+    let mut row = HazardRow {
+        n,
+        without_tokens: group.n() - n,
+        eval: group.eval,
+        label: group.label,
+        task: group.task,
+        truncation_known: group.truncation_known,
+        correct: 0,
+        incorrect: 0,
+        censored: 0,
+        median: TokenQuantile::default(),
+        stops_helping: None,
+        finding: String::new(),
+        bins: Vec::new(),
+        curve: Vec::new(),
+    };
+    if n > 0 {
+        let lifetimes = Lifetimes::new(trials)?;
+        [row.correct, row.incorrect, row.censored] =
+            [Ending::Correct, Ending::Incorrect, Ending::Censored].map(|ending| lifetimes.count(ending));
+        let ends = ends(lifetimes.longest(), options.width)?;
+        let bins = lifetimes.hazards(&ends, Exposure::Everybody, options.confidence)?;
+        let curve = lifetimes.survival(options.confidence);
+        let [right, wrong] = [Cause::Correct, Cause::Incorrect].map(|cause| {
+            let curve = lifetimes.incidence(cause, options.confidence);
+            move |tokens| {
+                let step = curve.at(tokens);
+                Interval { low: step.low, high: step.high, point: Some(step.share) }
+            }
+        });
+        let moment = |tokens| {
+            let step = curve.at(tokens);
+            CurvePoint {
+                tokens,
+                thinking: Interval { low: step.low, high: step.high, point: Some(step.share) },
+                correct: right(tokens),
+                incorrect: wrong(tokens),
+            }
+        };
+        let median = curve.median();
+        row.median = TokenQuantile { tokens: median.tokens, low: median.low, high: median.high };
+        row.stops_helping = change_point::find(&bins, options.confidence)?;
+        row.bins = bins
+            .iter()
+            // Bins before the first event say that nothing happened yet, which the first one of the others says too.
+            .skip_while(|bin| bin.correct + bin.incorrect + bin.censored == 0)
+            .map(|bin| bin_with_curves(bin, &moment(bin.up_to)))
+            .collect();
+        row.curve = moments(&curve, lifetimes.longest()).into_iter().map(moment).collect();
+    }
+    row.finding = row.summary();
+    Ok(row)
+}
+
+fn to_ending(status: Outcome) -> Ending {
+    match status {
+        Outcome::Correct => Ending::Correct,
+        Outcome::Incorrect => Ending::Incorrect,
+        Outcome::Truncated => Ending::Censored,
+    }
+}
+
+/// The ends of bins. The last is the longest trial, so that a limit that cut trials off lies on the end of a bin.
+fn ends(longest: u64, width: Option<u64>) -> Result<Vec<u64>, PointsError> {
+    let Some(width) = width else { return Ok(powers_of_two(longest)) };
+    let longest = longest.max(1);
+    if longest / width > MAX_BINS {
+        return Err(PointsError::Question(format!(
+            "`--width {width}` makes more than {MAX_BINS} bins of up to {longest} tokens; give {} or more",
+            longest.div_ceil(MAX_BINS)
+        )));
+    }
+    let whole = (1..).map(|bin| bin * width);
+    Ok(whole.take_while(|end| *end < longest).chain([longest]).collect())
+}
+
+/// The token counts at which a picture of the curve has its corners.
+fn moments(curve: &SurvivalCurve, longest: u64) -> Vec<u64> {
+    const MAX: usize = 150;
+    let steps = curve.steps();
+    let stride = steps.len().div_ceil(MAX).max(1);
+    let mut moments: Vec<u64> = steps.iter().step_by(stride).map(|step| step.tokens).collect();
+    moments.extend(steps.last().map(|step| step.tokens));
+    moments.push(longest);
+    moments.dedup();
+    moments
+}
+
+fn bin_with_curves(bin: &HazardBin, end: &CurvePoint) -> Bin {
+    Bin {
+        above: bin.above,
+        up_to: bin.up_to,
+        at_risk: bin.at_risk,
+        correct: bin.correct,
+        incorrect: bin.incorrect,
+        censored: bin.censored,
+        correct_hazard: bin.correct_hazard.into(),
+        incorrect_hazard: bin.incorrect_hazard.into(),
+        accuracy: bin.accuracy.into(),
+        survival: end.thinking.into(),
+        answered_correct: end.correct.into(),
+        answered_incorrect: end.incorrect.into(),
+    }
+}
+
+impl HazardRow {
+    /// The name of the row in tables.
+    pub fn title(&self) -> String {
+        match &self.task {
+            Some(task) => format!("{} on {task}", self.label),
+            None => self.label.clone(),
+        }
+    }
+
+    fn summary(&self) -> String {
+        let answers = self.correct + self.incorrect;
+        let bins_with_answers = self.bins.iter().filter(|bin| bin.correct + bin.incorrect > 0).count();
+        match &self.stops_helping {
+            Some(turn) => turn.summary(),
+            None if self.n == 0 => "cannot tell: no tokens were counted".to_owned(),
+            None if answers == 0 => format!("cannot tell: every trial was cut off ({})", self.n),
+            None if bins_with_answers < 2 => {
+                format!("cannot tell: every answer ({answers}) falls into one bin of tokens")
+            }
+            None => "later answers are not clearly worse than earlier ones".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_double_or_have_one_width_and_end_at_the_longest_trial() {
+        assert_eq!(ends(10, None).unwrap(), [1, 2, 4, 8, 10]);
+        assert_eq!(ends(8, None).unwrap(), [1, 2, 4, 8]);
+        assert_eq!(ends(0, None).unwrap(), [1]);
+        assert_eq!(ends(10, Some(4)).unwrap(), [4, 8, 10]);
+        assert_eq!(ends(u64::MAX >> 2, None).unwrap().len(), 63);
+        let refused = ends(5_000_000, Some(7)).unwrap_err().to_string();
+        assert!(refused.contains("`--width 7`") && refused.contains("give 5000 or more"), "{refused}");
+    }
+}

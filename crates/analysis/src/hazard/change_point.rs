@@ -1,0 +1,156 @@
+//! The number of tokens beyond which answers are worse.
+
+use reasonscape_points::PointsError;
+use reasonscape_stats::survival::HazardBin;
+use reasonscape_stats::{Confidence, Interval, wilson};
+use serde::Serialize;
+
+use crate::Bounds;
+
+/// The number of tokens beyond which answers are correct clearly less often.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ChangePoint {
+    /// Tokens.
+    pub beyond: u64,
+    /// Share of right ones among the answers up to there.
+    pub before: Bounds,
+    /// Answers up to there.
+    pub before_n: u64,
+    /// Share of right ones among the answers beyond.
+    pub after: Bounds,
+    /// Answers beyond.
+    pub after_n: u64,
+    /// `after` less `before`, with bounds that are corrected for the number of bins that were looked at.
+    pub difference: f64,
+    /// Lower end of the confidence interval.
+    pub low: f64,
+    /// Upper end of the confidence interval.
+    pub high: f64,
+}
+
+impl ChangePoint {
+    pub(super) fn summary(&self) -> String {
+        let percent = |share: f64| format!("{:.0}", 100.0 * share.abs());
+        format!(
+            "beyond {} tokens answers are right less often, by {} points ({} to {}): {} % of {} against {} % of {}",
+            self.beyond,
+            percent(self.difference),
+            percent(self.high),
+            percent(self.low),
+            percent(self.after.point.unwrap_or_default()),
+            self.after_n,
+            percent(self.before.point.unwrap_or_default()),
+            self.before_n
+        )
+    }
+}
+
+/// Answers, and how many of them are right.
+#[derive(Debug, Clone, Copy, Default)]
+struct AnswerCounts {
+    right: u64,
+    all: u64,
+}
+
+impl AnswerCounts {
+    fn from_bins(bins: &[HazardBin]) -> Self {
+        let right = bins.iter().map(|bin| bin.correct).sum();
+        Self { right, all: right + bins.iter().map(|bin| bin.incorrect).sum::<u64>() }
+    }
+
+    fn share(self, confidence: Confidence) -> Result<Interval, PointsError> {
+        Ok(wilson(self.right as f64, self.all as f64, confidence)?)
+    }
+}
+
+/// The first bin whose answers are right clearly less often than all answers before it, if those from it on are too.
+///
+/// A single bad bin in the middle is no turn, and a fall in the last bins does not make an earlier one of theirs bad:
+/// both the bin and all from it on must be worse. Each bin is a test of its own, so the level is that of Bonferroni.
+pub(super) fn find(bins: &[HazardBin], confidence: Confidence) -> Result<Option<ChangePoint>, PointsError> {
+    let with_answers: Vec<usize> =
+        (0..bins.len()).filter(|place| AnswerCounts::from_bins(&bins[*place..=*place]).all > 0).collect();
+    let tests = with_answers.len().saturating_sub(1).max(1);
+    let level = 1.0 - (1.0 - confidence.level()) / tests as f64;
+    let strict = Confidence::new(level.min(0.999_999))?;
+    for &place in with_answers.iter().skip(1) {
+        let (before, here) =
+            (AnswerCounts::from_bins(&bins[..place]), AnswerCounts::from_bins(&bins[place..=place]));
+        let after = AnswerCounts::from_bins(&bins[place..]);
+        let here = difference(here.share(strict)?, before.share(strict)?);
+        let later = difference(after.share(strict)?, before.share(strict)?);
+        if here.high < 0.0 && later.high < 0.0 {
+            return Ok(Some(ChangePoint {
+                beyond: bins[place].above,
+                before: before.share(confidence)?.into(),
+                before_n: before.all,
+                after: after.share(confidence)?.into(),
+                after_n: after.all,
+                difference: later.point.unwrap_or_default(),
+                low: later.low,
+                high: later.high,
+            }));
+        }
+    }
+    Ok(None)
+}
+
+/// One share less another, from independent trials, with bounds made of theirs.
+///
+/// Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statist. Med. 17
+/// (1998), method 10.
+fn difference(a: Interval, b: Interval) -> Interval {
+    let (Some(p), Some(q)) = (a.point, b.point) else {
+        return Interval { low: -1.0, high: 1.0, point: None };
+    };
+    Interval {
+        low: p - q - (p - a.low).hypot(b.high - q),
+        high: p - q + (a.high - p).hypot(q - b.low),
+        point: Some(p - q),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reasonscape_stats::survival::{Ending, Exposure, Lifetimes};
+
+    #[test]
+    fn difference_matches_statsmodels() {
+        // confint_proportions_2indep(56, 70, 48, 80, method="newcomb") and (0, 10, 7, 20).
+        let share = |right, all| AnswerCounts { right, all }.share(Confidence::P95).unwrap();
+        for (a, b, low, high) in [
+            ((56, 70), (48, 80), 0.052_431_472_402_364_98, 0.333_872_654_036_906_14),
+            ((0, 10), (7, 20), -0.567_145_723_314_763_8, -0.025_160_570_050_286_88),
+        ] {
+            let found = difference(share(a.0, a.1), share(b.0, b.1));
+            assert!((found.low - low).abs() < 1e-12 && (found.high - high).abs() < 1e-12, "{found:?}");
+        }
+    }
+
+    /// Bins of 100 tokens with so many right and wrong answers.
+    fn bins(answers: &[(u64, u64)]) -> Vec<HazardBin> {
+        let trials = answers.iter().zip(1_u64..).flat_map(|(&(right, wrong), bin)| {
+            let many = |ending, count| std::iter::repeat_n((100 * bin, ending), count as usize);
+            many(Ending::Correct, right).chain(many(Ending::Incorrect, wrong))
+        });
+        let ends: Vec<u64> = (1..=answers.len() as u64).map(|bin| 100 * bin).collect();
+        Lifetimes::new(trials).unwrap().hazards(&ends, Exposure::Everybody, Confidence::P95).unwrap()
+    }
+
+    fn beyond(answers: &[(u64, u64)]) -> Option<u64> {
+        find(&bins(answers), Confidence::P95).unwrap().map(|turn| turn.beyond)
+    }
+
+    #[test]
+    fn finds_where_answers_become_and_stay_worse() {
+        assert_eq!(beyond(&[(90, 10), (88, 12), (30, 70), (25, 75)]), Some(200));
+        assert_eq!(beyond(&[(90, 10), (88, 12), (91, 9), (89, 11)]), None);
+        assert_eq!(beyond(&[(30, 70), (60, 40), (90, 10)]), None);
+        // Worse for a while and then better again is no turn.
+        assert_eq!(beyond(&[(90, 10), (50, 50), (900, 100)]), None);
+        assert_eq!(beyond(&[(90, 10)]), None);
+        assert_eq!(beyond(&[(1, 0), (0, 1)]), None);
+        assert_eq!(beyond(&[(0, 0), (90, 10), (0, 0), (20, 80)]), Some(300));
+    }
+}

@@ -1,0 +1,104 @@
+//! Hazards as a picture.
+
+use std::collections::BTreeMap;
+
+use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
+use reasonscape_stats::{Confidence, Interval};
+
+use super::{Bin, CurvePoint, HazardRow};
+use crate::{Bounds, in_percent};
+
+/// Rows that are drawn in full: the curves of all three endings, and the hazards.
+const IN_FULL: usize = 3;
+/// Panels that fit on a page.
+const MAX_PANELS: usize = 12;
+
+/// Few rows in full; of many the share still thinking, a panel a task.
+pub fn hazard_figure(rows: &[HazardRow], confidence: Confidence) -> Figure {
+    let drawn: Vec<&HazardRow> = rows.iter().filter(|row| row.n > 0).collect();
+    let trials: u64 = drawn.iter().map(|row| row.n).sum();
+    let mut figure = Figure::new("How long models think before they answer").subtitle(format!(
+        "{trials} trials; {} % intervals, curves by Kaplan and Meier and by Aalen and Johansen, hazards by Wilson",
+        in_percent(confidence.level())
+    ));
+    if drawn.len() <= IN_FULL {
+        figure = figure.columns(2);
+        for row in drawn {
+            figure = figure.panel(endings(row)).panel(hazards(row));
+        }
+        return figure.note("Trials that were cut off count as thinking for as long as they were watched.");
+    }
+    let mut tasks: BTreeMap<&str, Vec<&HazardRow>> = BTreeMap::new();
+    for row in drawn {
+        tasks.entry(row.task.as_deref().unwrap_or_default()).or_default().push(row);
+    }
+    let left_out = tasks.len().saturating_sub(MAX_PANELS);
+    for (task, rows) in tasks.into_iter().take(MAX_PANELS) {
+        let panel = Panel::new(task, Axis::log("tokens"), Axis::percent("still thinking"));
+        figure = figure.panel(rows.into_iter().fold(panel, |panel, row| {
+            panel.layer(Layer::steps(&row.label, curve(row, |moment| moment.thinking)))
+        }));
+    }
+    if left_out > 0 {
+        figure =
+            figure.note(format!("{left_out} more tasks are not drawn; `--filter base_task=` chooses some."));
+    }
+    figure.note("Trials that were cut off count as thinking for as long as they were watched.")
+}
+
+fn curve(row: &HazardRow, of: fn(&CurvePoint) -> Interval) -> Vec<Point> {
+    let place = |moment: &CurvePoint| {
+        let share = of(moment);
+        Point::between(moment.tokens.max(1) as f64, share.point.unwrap_or(share.low), share.low, share.high)
+    };
+    row.curve.iter().map(place).collect()
+}
+
+fn endings(row: &HazardRow) -> Panel {
+    let mut panel = Panel::new(row.title(), Axis::log("tokens"), Axis::percent("share of trials"))
+        .layer(Layer::steps("still thinking", curve(row, |moment| moment.thinking)))
+        .layer(Layer::steps("right", curve(row, |moment| moment.correct)))
+        .layer(Layer::steps("wrong", curve(row, |moment| moment.incorrect)));
+    if let Some(turn) = row.stops_helping.filter(|turn| turn.beyond > 0) {
+        panel = panel.layer(Layer::vertical("answers get worse", turn.beyond as f64));
+    }
+    panel
+}
+
+fn hazards(row: &HazardRow) -> Panel {
+    let dots = |of: fn(&Bin) -> Bounds| {
+        let known = row.bins.iter().map(|bin| (bin.up_to as f64, of(bin)));
+        let point =
+            |(up_to, share): (f64, Bounds)| Some(Point::between(up_to, share.point?, share.low, share.high));
+        known.filter_map(point).collect::<Vec<_>>()
+    };
+    let across = Axis::log("tokens, up to the end of each bin");
+    Panel::new(row.title(), across, Axis::percent("hazard: answers in this bin"))
+        .layer(Layer::dots("right", dots(|bin| bin.correct_hazard)))
+        .layer(Layer::dots("wrong", dots(|bin| bin.incorrect_hazard)))
+}
+
+/// How many trials end in each bin of tokens, by how they end: a panel a row.
+pub fn histogram_figure(rows: &[HazardRow]) -> Figure {
+    let drawn: Vec<&HazardRow> = rows.iter().filter(|row| row.n > 0).collect();
+    let trials: u64 = drawn.iter().map(|row| row.n).sum();
+    let mut figure = Figure::new("Tokens of a trial, by how it ended")
+        .subtitle(format!("{trials} trials; each bin is named by its largest number of tokens"));
+    for row in drawn.iter().take(MAX_PANELS) {
+        let ends = row.bins.iter().map(|bin| bin.up_to.to_string());
+        let across = Axis::categories("tokens, up to the end of each bin", ends);
+        let bars = |of: fn(&Bin) -> u64| {
+            let bars = row.bins.iter().enumerate();
+            bars.map(|(place, bin)| Point::exact(place as f64, of(bin) as f64)).collect()
+        };
+        let panel = Panel::new(row.title(), across, Axis::linear("trials"))
+            .layer(Layer::bars("right", bars(|bin| bin.correct)))
+            .layer(Layer::bars("wrong", bars(|bin| bin.incorrect)))
+            .layer(Layer::bars("cut off", bars(|bin| bin.censored)));
+        figure = figure.panel(panel);
+    }
+    match drawn.len().saturating_sub(MAX_PANELS) {
+        0 => figure,
+        more => figure.note(format!("{more} more histograms are not drawn; a filter chooses some.")),
+    }
+}

@@ -1,0 +1,243 @@
+//! The leaderboard: ReasonScores with their intervals, and the places that these support.
+
+use std::collections::BTreeMap;
+
+use reasonscape_points::{EvalInfo, PointsDb, PointsError};
+use reasonscape_stats::score::{Band, Bootstrap, TaskBounds, ranks, reason_scores};
+use reasonscape_stats::{Confidence, Event, Mode};
+use serde::Serialize;
+
+use super::query::PointQuery;
+use super::summaries::truncation_rate;
+use super::totals::{EvalTotals, SuiteTotals, is_known, truncation_is_known};
+use super::{Score, calibrated_near_chance};
+
+/// A leaderboard and what has to be said beside it.
+#[derive(Debug)]
+pub struct Leaderboard {
+    /// By rank.
+    pub rows: Vec<ScoreRow>,
+    /// How task bounds are estimated; `C_P` is what the ReasonScore is defined on.
+    pub mode: Mode,
+    /// The tasks of the suite, by name.
+    pub tasks: Vec<String>,
+    /// Evaluations that have no trial, and so no score.
+    pub unscored: Vec<String>,
+    /// Tasks where bounds are too narrow because answers are near chance, with the evaluations concerned.
+    pub near_chance: BTreeMap<String, Vec<String>>,
+}
+
+/// One evaluation on the leaderboard.
+#[derive(Debug, Clone, Serialize)]
+pub struct ScoreRow {
+    /// The rank.
+    pub rank: usize,
+    /// The best rank that the interval supports.
+    pub rank_best: usize,
+    /// The worst rank that the interval supports.
+    pub rank_worst: usize,
+    /// The evaluation.
+    #[serde(flatten)]
+    pub eval: EvalInfo,
+    /// The name of the evaluation in tables.
+    #[serde(skip)]
+    pub label: String,
+    /// Whether nothing of the suite is missing.
+    pub complete: bool,
+    /// The ReasonScore.
+    pub score: Score,
+    /// The band of the score, in a word.
+    pub band: &'static str,
+    /// The tasks that are in the score.
+    pub tasks: BTreeMap<String, TaskScore>,
+    /// Tokens of a completion.
+    pub tokens_mean: Option<f64>,
+    /// None where the log does not say which answers were truncated.
+    pub truncation_rate: Option<f64>,
+    /// Whether the log says which answers were truncated.
+    #[serde(skip_serializing_if = "is_known")]
+    pub truncation_known: bool,
+    /// The score for each 1,000 tokens of a mean completion.
+    pub score_per_1k_tokens: Option<f64>,
+    /// Trials that were planned and not answered.
+    pub missing: u64,
+    /// Points that other evaluations have.
+    pub missing_points: u64,
+    /// Tasks of the suite without a trial.
+    pub missing_tasks: Vec<String>,
+    /// The estimator.
+    pub mode: &'static str,
+}
+
+/// The counters of a task and the bounds with which it enters the score.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct TaskScore {
+    /// Trials that were answered or truncated.
+    pub n: u64,
+    /// Trials answered correctly.
+    pub n_e: u64,
+    /// Trials that were not truncated.
+    pub n_u: u64,
+    /// Truncated trials.
+    pub n_t: u64,
+    /// Sum over completed trials of the chance that a blind guess is correct.
+    pub g: f64,
+    /// Lower bound.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+}
+
+impl ScoreRow {
+    /// Whether another interval overlaps, so that the place is shared.
+    pub fn is_tied(&self) -> bool {
+        self.rank_best != self.rank_worst
+    }
+
+    /// The places that the score supports: `1`, or `=2-4` where it shares them.
+    pub fn place(&self) -> String {
+        if self.is_tied() {
+            format!("={}-{}", self.rank_best, self.rank_worst)
+        } else {
+            self.rank.to_string()
+        }
+    }
+
+    /// What keeps it from being complete, in words.
+    pub fn lacks(&self) -> Option<String> {
+        let mut lacks = Vec::new();
+        if !self.missing_tasks.is_empty() {
+            lacks.push(format!("every trial of {}", self.missing_tasks.join(", ")));
+        }
+        if self.missing > 0 {
+            lacks.push(format!("{} planned trials", self.missing));
+        }
+        if self.missing_points > 0 {
+            lacks.push(format!("{} points that others have", self.missing_points));
+        }
+        (!lacks.is_empty()).then(|| lacks.join(" and "))
+    }
+}
+
+impl Leaderboard {
+    /// What has to be said beside the numbers.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.mode != Mode::C_P {
+            remarks.push(format!("Bounds by {}: comparable only with scores by {0}.", self.mode));
+        }
+        if self.rows.iter().any(ScoreRow::is_tied) {
+            remarks.push(
+                "= is a tie: the intervals overlap, and the place may be any of those named.".to_owned(),
+            );
+        }
+        for row in &self.rows {
+            if let Some(lacks) = row.lacks() {
+                remarks.push(format!("* {} lacks {lacks}; it is scored on what it has.", row.label));
+            }
+        }
+        for label in &self.unscored {
+            remarks.push(format!("{label} has no trial yet and no score."));
+        }
+        let calibrated = Mode { event: Event::Calibrated, ..self.mode };
+        for (task, evals) in &self.near_chance {
+            let who = match evals.as_slice() {
+                [one] => format!("{one} is"),
+                several => format!("{} evaluations are", several.len()),
+            };
+            remarks.push(format!(
+                "On {task}, {who} near chance, where these intervals are too narrow; {calibrated} gives bounds that hold."
+            ));
+        }
+        remarks
+    }
+}
+
+/// The ReasonScores of the evaluations that the query selects, from the pooled counters of their tasks.
+///
+/// # Errors
+/// A [`PointsError`] when the study cannot be read or has nothing that matches.
+pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Result<Leaderboard, PointsError> {
+    let counted = SuiteTotals::load(db, query).await?;
+    let (scored, unscored): (Vec<&EvalTotals>, Vec<&EvalTotals>) =
+        counted.evals.iter().partition(|eval| eval.with_trials().next().is_some());
+    let mut near_chance: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut tasks = Vec::new();
+    for eval in &scored {
+        tasks.push(task_scores(eval, mode, &mut near_chance)?);
+    }
+    let bounds: Vec<Vec<TaskBounds>> = tasks
+        .iter()
+        .map(|tasks| tasks.values().map(|task| TaskBounds::new(task.low, task.high)).collect())
+        .collect::<Result<_, _>>()?;
+    let scores = reason_scores(&bounds, Bootstrap::default())?;
+    let mut rows: Vec<ScoreRow> = scored
+        .iter()
+        .zip(tasks)
+        .zip(scores.iter().zip(ranks(&scores)))
+        .map(|((eval, tasks), (score, rank))| {
+            let total = eval.total();
+            let truncation_known = truncation_is_known(db, [&eval.info.eval_id]);
+            let (missing, missing_points) = (total.missing(), eval.missing_points(&counted.suite));
+            let missing_tasks = eval.without_trials(&counted.suite);
+            let tokens_mean = total.completion_tokens.value();
+            ScoreRow {
+                rank: rank.rank,
+                rank_best: rank.best,
+                rank_worst: rank.worst,
+                eval: eval.info.clone(),
+                label: eval.label.clone(),
+                complete: missing == 0 && missing_points == 0 && missing_tasks.is_empty(),
+                score: Score::from(*score),
+                band: Band::of(score.center()).name(),
+                tasks,
+                tokens_mean,
+                truncation_rate: truncation_rate(&total).filter(|_| truncation_known),
+                truncation_known,
+                score_per_1k_tokens: tokens_mean
+                    .filter(|tokens| *tokens > 0.0)
+                    .map(|tokens| score.center() / (tokens / 1000.0)),
+                missing,
+                missing_points,
+                missing_tasks,
+                mode: mode.name(),
+            }
+        })
+        .collect();
+    rows.sort_by(|a, b| (a.rank, &a.label).cmp(&(b.rank, &b.label)));
+    Ok(Leaderboard {
+        rows,
+        mode,
+        tasks: counted.suite.into_keys().collect(),
+        unscored: unscored.iter().map(|eval| eval.label.clone()).collect(),
+        near_chance,
+    })
+}
+
+/// The bounds of each task that has trials; remembers where they are too narrow.
+fn task_scores(
+    eval: &EvalTotals,
+    mode: Mode,
+    near_chance: &mut BTreeMap<String, Vec<String>>,
+) -> Result<BTreeMap<String, TaskScore>, PointsError> {
+    eval.with_trials()
+        .map(|(name, task)| {
+            let counters = task.counts.counters()?;
+            let bounds = TaskBounds::from(mode.estimate(&counters, Confidence::P95));
+            if calibrated_near_chance(mode, &counters, Confidence::P95).is_some() {
+                near_chance.entry(name.clone()).or_default().push(eval.label.clone());
+            }
+            let counts = task.counts;
+            let score = TaskScore {
+                n: counts.n,
+                n_e: counts.n_e,
+                n_u: counts.n_u(),
+                n_t: counts.n_t,
+                g: counts.g,
+                low: bounds.low(),
+                high: bounds.high(),
+            };
+            Ok((name.clone(), score))
+        })
+        .collect()
+}

@@ -1,0 +1,125 @@
+//! Results of a study: leaderboards, comparisons, landscapes, token use and answer metrics, computed once for the command
+//! line, the web pages and reports.
+//!
+//! Every analysis is a function from a [`PointsDb`](reasonscape_points::PointsDb) and a [`PointQuery`] to a structure that
+//! serializes to JSON. [`tables`] turns these structures into tables, the `*_figure` functions into figures, [`report`]
+//! into one page, and [`answer_files`] computes the metrics of answers that were collected elsewhere.
+//!
+//! # Promises
+//! - Nothing is printed, no arguments are parsed and no model is queried.
+//! - Every number comes from counters or trials by way of `reasonscape-stats`.
+//! - HTML is written by [`report`] only, which escapes every text that it is given.
+
+mod accuracy_by_parameter;
+pub mod answer_files;
+mod compare;
+mod compression;
+mod error;
+mod hazard;
+mod labels;
+mod leaderboard;
+mod modes;
+mod near_chance;
+mod pairwise;
+mod parameter_grid;
+mod query;
+pub mod report;
+mod similarity;
+mod spectrum;
+mod summaries;
+mod surprisal;
+pub mod tables;
+mod threshold;
+mod tokens;
+mod totals;
+mod trials;
+
+use reasonscape_stats::Interval;
+use reasonscape_stats::score::ReasonScore;
+use serde::Serialize;
+
+pub use self::accuracy_by_parameter::{
+    AccuracyGrid, AccuracyGridAxis, AccuracyGridCell, AccuracyGrids, AxisSelection, accuracy_grids,
+    projection_figure, projection_finding, surface_figure, surface_finding, surface_range,
+};
+pub use self::compare::{Comparison, ScoreGap, TaskComparison, compare, p_value, verdict_name};
+pub use self::compression::{
+    Compression, CompressionOptions, CompressionRow, EffectSize, LoopExample, LoopRule, Loops, OutcomeStats,
+    QuartileSummary, bits_per_token, compression, compression_figure,
+};
+pub use self::error::AnalysisError;
+pub use self::hazard::{
+    Bin, ChangePoint, CurvePoint, HazardOptions, HazardRow, TokenQuantile, hazard, hazard_figure,
+    histogram_figure,
+};
+pub use self::labels::{eval_label, find_eval, join_truncated, truncation_note};
+pub use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard};
+pub use self::modes::{ModesRow, modes};
+pub use self::near_chance::calibrated_near_chance;
+pub use self::pairwise::{Pairwise, RatedModel, pairwise};
+pub use self::parameter_grid::{Parameter, TaskParameters, parameters};
+pub use self::query::PointQuery;
+pub use self::similarity::{
+    ClusterMerge, ExcludedEval, Member, ModelClusters, NearestModel, cluster_models, similarity_figure,
+};
+pub use self::spectrum::{PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure};
+pub use self::summaries::{EvalSummary, PointSummary, TaskSummary, evals, points, tasks};
+pub use self::surprisal::{LogprobStats, logprob_stats};
+pub use self::threshold::{
+    CurveFit, ThresholdCurve, ThresholdRow, Thresholds, threshold_figure, threshold_lines, thresholds,
+};
+pub use self::tokens::{
+    BudgetOutcome, SufficientBudget, TokenCost, TokensOptions, TokensRow, tokens, tokens_figure,
+};
+pub use self::trials::GroupBy;
+
+/// An interval as programs read it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Bounds {
+    /// Lower end of the confidence interval.
+    pub low: f64,
+    /// Upper end of the confidence interval.
+    pub high: f64,
+    /// Middle of the confidence interval.
+    pub center: f64,
+    /// Half the width of the confidence interval.
+    pub margin: f64,
+    /// The point estimate; none where nothing was counted.
+    pub point: Option<f64>,
+}
+
+impl From<Interval> for Bounds {
+    fn from(interval: Interval) -> Self {
+        Self {
+            low: interval.low,
+            high: interval.high,
+            center: interval.center(),
+            margin: interval.margin(),
+            point: interval.point,
+        }
+    }
+}
+
+/// A share in percent, without the digits that rounding leaves: 99.9, not 99.89999999999999.
+pub(crate) fn in_percent(share: f64) -> f64 {
+    (share * 1e6).round() / 1e4
+}
+
+/// A ReasonScore as programs read it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Score {
+    /// Middle of the confidence interval.
+    pub center: f64,
+    /// Half the width of the confidence interval.
+    pub margin: f64,
+    /// Lower end of the 95 % confidence interval.
+    pub ci_low: f64,
+    /// Upper end of the 95 % confidence interval.
+    pub ci_high: f64,
+}
+
+impl From<ReasonScore> for Score {
+    fn from(score: ReasonScore) -> Self {
+        Self { center: score.center(), margin: score.margin(), ci_low: score.ci_low, ci_high: score.ci_high }
+    }
+}

@@ -1,0 +1,199 @@
+//! Head to head: win rates, expected wins and ratings.
+
+use reasonscape_points::{EvalInfo, PointsDb, PointsError};
+use reasonscape_stats::bradley_terry::{Outcome, TaskBootstrap, fit_win_rates, rating_intervals};
+use reasonscape_stats::pairwise::{Method, expected_wins, task_win_rates};
+use reasonscape_stats::{Confidence, Interval, Mode};
+use serde::Serialize;
+
+use super::labels::join_truncated;
+use super::query::PointQuery;
+use super::totals::{EvalTotals, SuiteTotals};
+
+/// Pairwise win rates and ratings of all evaluations.
+#[derive(Debug, Clone, Serialize)]
+pub struct Pairwise {
+    /// The estimator.
+    pub mode: &'static str,
+    /// `exact` or `monte-carlo`.
+    pub method: &'static str,
+    /// The tasks that are compared, by name.
+    pub tasks: Vec<String>,
+    /// From the highest rating to the lowest.
+    pub evals: Vec<RatedModel>,
+    /// How often the row beats the column, in the order of `evals`; null where they share no task, and for oneself.
+    pub win_rates: Vec<Vec<Option<f64>>>,
+    /// Whether the ratings are the maximum of their likelihood.
+    pub converged: bool,
+    /// Evaluations that never lose to the others, for which no finite rating is the best.
+    pub unbeaten: Vec<String>,
+    /// Resamples of the tasks behind the intervals; 0 if there are too few tasks for any.
+    pub replicates: usize,
+    /// Resamples in which somebody was unbeaten.
+    pub unbounded_replicates: usize,
+    /// Evaluations that have no trial.
+    pub unrated: Vec<String>,
+}
+
+/// One evaluation and its rating.
+#[derive(Debug, Clone, Serialize)]
+pub struct RatedModel {
+    /// The evaluation.
+    #[serde(flatten)]
+    pub eval: EvalInfo,
+    /// The name of the evaluation in tables.
+    #[serde(skip)]
+    pub label: String,
+    /// Opponents that it beats on average.
+    pub expected_wins: f64,
+    /// Opponents with which it shares a task.
+    pub opponents: usize,
+    /// Tasks that it has.
+    pub tasks: usize,
+    /// Bradley-Terry rating.
+    pub rating: f64,
+    /// Lower end of its confidence interval.
+    pub rating_low: Option<f64>,
+    /// Upper end of its confidence interval.
+    pub rating_high: Option<f64>,
+    /// The rating on the Elo scale.
+    pub elo: f64,
+    /// Lower end of its confidence interval.
+    pub elo_low: Option<f64>,
+    /// Upper end of its confidence interval.
+    pub elo_high: Option<f64>,
+}
+
+impl Pairwise {
+    /// What has to be said beside the numbers.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.mode != Mode::C_P.name() {
+            remarks.push(format!("shares by {}", self.mode));
+        }
+        if !self.unbeaten.is_empty() {
+            remarks.push(format!(
+                "ratings did not converge: {}, so no finite rating fits best; the order stands, how far apart the two \
+                 groups are does not",
+                self.apart()
+            ));
+        } else if !self.converged {
+            remarks.push("ratings did not converge; the order of close ones may be wrong".to_owned());
+        }
+        if self.replicates == 0 {
+            remarks.push("one task says nothing about other tasks, so ratings have no interval".to_owned());
+        } else if self.converged && self.unbounded_replicates * 40 > self.replicates {
+            remarks.push(format!(
+                "in {} of {} draws of the tasks somebody was unbeaten; the outer ends of the intervals are rough",
+                self.unbounded_replicates, self.replicates
+            ));
+        }
+        remarks.extend(self.unrated.iter().map(|label| format!("{label} has no trial yet and is left out")));
+        remarks
+    }
+
+    /// Which of two groups is named, the smaller one, and what keeps it apart from the other.
+    fn apart(&self) -> String {
+        let (unbeaten, others): (Vec<_>, Vec<_>) =
+            self.evals.iter().partition(|eval| self.unbeaten.contains(&eval.eval.eval_id));
+        let (group, does) = if others.len() < unbeaten.len() {
+            (others, "never beats")
+        } else {
+            (unbeaten, "never loses to")
+        };
+        let labels: Vec<String> = group.iter().map(|eval| eval.label.clone()).collect();
+        match labels.as_slice() {
+            [one] => format!("{one} {does} the others"),
+            several => {
+                format!("none of {} {} the others", join_truncated(several), does.replace("never ", ""))
+            }
+        }
+    }
+}
+
+/// Compares all evaluations that the query selects, task by task on pooled counters.
+///
+/// # Errors
+/// A [`PointsError`] when the study cannot be read or has nothing that matches.
+pub async fn pairwise(
+    db: &PointsDb,
+    query: &PointQuery,
+    mode: Mode,
+    method: Method,
+) -> Result<Pairwise, PointsError> {
+    let counted = SuiteTotals::load(db, query).await?;
+    let (rated, unrated): (Vec<&EvalTotals>, Vec<&EvalTotals>) =
+        counted.evals.iter().partition(|eval| eval.with_trials().next().is_some());
+    let [_, _, ..] = rated.as_slice() else {
+        return Err(PointsError::Question(
+            "fewer than two evaluations have trials, and a comparison takes two; ask for more of them, or `run` more"
+                .to_owned(),
+        ));
+    };
+    let tasks: Vec<String> = counted
+        .suite
+        .keys()
+        .filter(|task| rated.iter().any(|eval| eval.with_trials().any(|(name, _)| name == *task)))
+        .cloned()
+        .collect();
+    let shares = rated.iter().map(|eval| shares(eval, &tasks, mode)).collect::<Result<Vec<_>, _>>()?;
+    let rates_by_task = task_win_rates(&shares, Confidence::P95, method)?;
+    let rates = rates_by_task.average();
+    let fitted = fit_win_rates(&rates)?;
+    let intervals = match tasks.len() {
+        0 | 1 => None,
+        _ => Some(rating_intervals(&rates_by_task, TaskBootstrap::default())?),
+    };
+    let wins = expected_wins(&rates);
+
+    let mut order: Vec<usize> = (0..rated.len()).collect();
+    order.sort_by(|&a, &b| fitted.elo[b].total_cmp(&fitted.elo[a]).then(a.cmp(&b)));
+    let contestant = |&place: &usize| {
+        let elo = intervals.as_ref().map(|intervals| intervals.elo(place));
+        RatedModel {
+            eval: rated[place].info.clone(),
+            label: rated[place].label.clone(),
+            expected_wins: wins[place],
+            opponents: rates.row(place).iter().flatten().count(),
+            tasks: shares[place].iter().flatten().count(),
+            rating: fitted.ratings[place],
+            rating_low: intervals.as_ref().map(|intervals| intervals.low[place]),
+            rating_high: intervals.as_ref().map(|intervals| intervals.high[place]),
+            elo: fitted.elo[place],
+            elo_low: elo.map(|[low, _]| low),
+            elo_high: elo.map(|[_, high]| high),
+        }
+    };
+    let unbeaten = match &fitted.outcome {
+        Outcome::Unbounded { unbeaten } => unbeaten.as_slice(),
+        Outcome::Converged | Outcome::IterationLimit => &[],
+    };
+    Ok(Pairwise {
+        mode: mode.name(),
+        method: match method {
+            Method::Exact => "exact",
+            Method::MonteCarlo { .. } => "monte-carlo",
+        },
+        evals: order.iter().map(contestant).collect(),
+        win_rates: order.iter().map(|&a| order.iter().map(|&b| rates.rate(a, b)).collect()).collect(),
+        converged: fitted.converged(),
+        unbeaten: unbeaten.iter().map(|&place| rated[place].info.eval_id.clone()).collect(),
+        replicates: intervals.as_ref().map_or(0, |intervals| intervals.replicates),
+        unbounded_replicates: intervals.as_ref().map_or(0, |intervals| intervals.unbounded),
+        unrated: unrated.iter().map(|eval| eval.label.clone()).collect(),
+        tasks,
+    })
+}
+
+/// The interval of each task, none where there is no trial.
+fn shares(eval: &EvalTotals, tasks: &[String], mode: Mode) -> Result<Vec<Option<Interval>>, PointsError> {
+    tasks
+        .iter()
+        .map(|task| match eval.tasks.get(task) {
+            Some(task) if task.counts.n > 0 => {
+                Ok(Some(mode.estimate(&task.counts.counters()?, Confidence::P95)))
+            }
+            _ => Ok(None),
+        })
+        .collect()
+}

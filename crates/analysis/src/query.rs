@@ -1,0 +1,62 @@
+//! Which part of a study an analysis is about, and the error when nothing matches.
+
+use reasonscape_points::{Filter, PointsDb, PointsError, Value};
+use reasonscape_stats::Mode;
+
+use crate::labels::join_alternatives;
+
+/// Which points of a study an analysis is about.
+#[derive(Debug, Clone, Default)]
+pub struct PointQuery {
+    /// The conditions that a point has to meet.
+    pub filter: Filter,
+    /// The filter as it was written, for errors.
+    items: Vec<String>,
+}
+
+impl PointQuery {
+    /// Reads conditions of the form `COLUMN=VALUE`.
+    ///
+    /// # Errors
+    /// [`PointsError::Question`] when a condition is malformed.
+    pub fn parse(items: &[String]) -> Result<Self, PointsError> {
+        Ok(Self { filter: Filter::parse(items)?, items: items.to_vec() })
+    }
+
+    /// The same query restricted to these evaluations, which must be among those that it selects.
+    #[must_use]
+    pub fn of_evals(&self, eval_ids: &[&str]) -> Self {
+        Self { filter: self.filter.of_evals(eval_ids), items: self.items.clone() }
+    }
+
+    /// The error when nothing matches; it lists the values that there are.
+    pub async fn no_match_error(&self, db: &PointsDb) -> PointsError {
+        let mut there = Vec::new();
+        for item in &self.items {
+            let name = item.split('=').next().unwrap_or_default().trim();
+            match values(db, name).await {
+                Ok(values) if values.is_empty() => there.push(format!("no point has `{name}`")),
+                Ok(values) => there.push(format!("`{name}` is {}", join_alternatives(&values))),
+                Err(error) => return error,
+            }
+        }
+        let asked = self.items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(" and ");
+        PointsError::Question(match there.as_slice() {
+            [] => format!("`{}` has no points; `reasonscape evaluate` counts them", db.study().display()),
+            there => format!("nothing in the study matches {asked}; {}", there.join("; ")),
+        })
+    }
+}
+
+/// The values that a column has anywhere in the study.
+async fn values(db: &PointsDb, name: &str) -> Result<Vec<String>, PointsError> {
+    if name == "groups" {
+        let mut labels: Vec<String> = db.evals().iter().flat_map(|eval| eval.groups.clone()).collect();
+        labels.sort();
+        labels.dedup();
+        return Ok(labels);
+    }
+    let groups = db.aggregate(&[name.parse()?], &Filter::default(), Mode::C_P).await?;
+    let known = groups.iter().filter_map(|group| group.key.first());
+    Ok(known.filter(|value| **value != Value::Missing).map(ToString::to_string).collect())
+}

@@ -1,0 +1,269 @@
+//! A study on one page: what was found, how sure that is, how it was measured, and where the numbers come from.
+//!
+//! # Promises
+//! The page needs nothing but itself: no network, no fonts, no files beside it. Findings are made of significant results
+//! only. Every picture has the numbers that it shows in a table or beside it.
+
+mod figures;
+mod findings;
+mod forensics;
+mod html;
+mod markdown;
+mod methods;
+mod parameter_curves;
+mod provenance;
+mod selection;
+
+use std::thread::ScopedJoinHandle;
+
+use reasonscape_figures::Figure;
+use reasonscape_points::{PointsDb, PointsError};
+use reasonscape_stats::Mode;
+use reasonscape_stats::pairwise::Method;
+use tokio::runtime::Handle;
+
+use self::selection::{MAX_ROWS, MAX_SIDES, TopModels};
+use crate::error::AnalysisError;
+use crate::tables::{Cell, Table};
+use crate::{Leaderboard, PointQuery, ScoreRow, leaderboard, pairwise, truncation_note};
+
+pub use self::html::html;
+pub use self::markdown::markdown;
+
+/// Evaluations that stand side by side in a table, however few tasks there are.
+const MAX_COLUMNS: usize = 8;
+
+/// A report, before it is written in one form or another.
+#[derive(Debug)]
+pub struct Report {
+    /// What the study is called.
+    pub title: String,
+    /// One line below it: how much was measured, and when.
+    pub summary: String,
+    /// The sections, in order.
+    pub sections: Vec<Section>,
+}
+
+/// A part with a heading.
+#[derive(Debug)]
+pub struct Section {
+    /// For links to it.
+    pub id: &'static str,
+    /// The heading.
+    pub title: &'static str,
+    /// The content, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// What stands in a part.
+#[derive(Debug)]
+pub enum Block {
+    /// A paragraph.
+    Text(String),
+    /// A list.
+    List(Vec<String>),
+    /// A table.
+    Table(Table),
+    /// A figure.
+    Figure(Box<Figure>),
+}
+
+impl Block {
+    fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+/// Gathers all that a report says of a study, or of the part of it that is meant.
+///
+/// # Errors
+/// A [`AnalysisError`] when the study cannot be read or has nothing that matches.
+pub async fn report(
+    db: &PointsDb,
+    query: &PointQuery,
+    title: &str,
+    mode: Mode,
+) -> Result<Report, AnalysisError> {
+    let board = leaderboard(db, query, mode).await?;
+    if board.rows.is_empty() {
+        return Err(AnalysisError::input(
+            "no evaluation has a trial yet, so there is nothing to report; `reasonscape run` asks for them",
+        ));
+    }
+    let curves = TopModels::curves(&board, query);
+    let rows = TopModels::rows(&board, query);
+    let runtime = Handle::current();
+    // Parts that do not need each other are worked out side by side.
+    let [found, head_to_head, landscapes, forensics] = std::thread::scope(|scope| {
+        let found = scope.spawn(|| {
+            let blocks = runtime.block_on(findings::findings(db, query, &board, mode))?;
+            Ok(vec![Section { id: "findings", title: "Findings", blocks }])
+        });
+        let head_to_head = scope.spawn(|| runtime.block_on(head_to_head(db, query, &board, mode)));
+        let landscapes =
+            scope.spawn(|| runtime.block_on(parameter_curves::parameter_curves(db, [&curves, &rows], mode)));
+        let forensics = scope.spawn(|| runtime.block_on(forensics::forensics(db, &curves, mode)));
+        [found, head_to_head, landscapes, forensics].map(joined)
+    });
+    let mut sections = found?;
+    sections.push(Section {
+        id: "leaderboard",
+        title: "Leaderboard",
+        blocks: leaderboard_blocks(&board, truncation_note(db)),
+    });
+    sections.push(Section { id: "tasks", title: "Task by task", blocks: task_by_task(&board) });
+    sections.extend(head_to_head?);
+    sections.extend(landscapes?);
+    sections.extend(forensics?);
+    sections.push(Section { id: "methods", title: "How it was measured", blocks: methods::methods(mode) });
+    let sources = db.sources();
+    sections.push(Section {
+        id: "provenance",
+        title: "Where the numbers come from",
+        blocks: provenance::provenance(sources, &board),
+    });
+    let trials: u64 = board.rows.iter().flat_map(|row| row.tasks.values()).map(|task| task.n).sum();
+    let summary = format!(
+        "{} on {}, {trials} trials{}",
+        pluralize(board.rows.len(), "evaluation"),
+        pluralize(board.tasks.len(), "task"),
+        provenance::when(sources),
+    );
+    Ok(Report { title: title.to_owned(), summary, sections })
+}
+
+/// What a part of the report came to.
+fn joined(
+    part: ScopedJoinHandle<'_, Result<Vec<Section>, AnalysisError>>,
+) -> Result<Vec<Section>, AnalysisError> {
+    part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Pairwise win rates; nothing with one evaluation.
+async fn head_to_head(
+    db: &PointsDb,
+    query: &PointQuery,
+    board: &Leaderboard,
+    mode: Mode,
+) -> Result<Vec<Section>, AnalysisError> {
+    if board.rows.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let games = pairwise(db, query, mode, Method::Exact).await?;
+    let mut blocks = vec![
+        Block::text(
+            "How often the model of the row would come out ahead of the model of the column, were a task drawn at random \
+             and each accuracy drawn from what the data support. A half is a draw.",
+        ),
+        Block::Figure(Box::new(figures::head_to_head(&games, MAX_SIDES))),
+    ];
+    if games.evals.len() > MAX_SIDES {
+        blocks.push(Block::Text(format!(
+            "Of {} evaluations, these are the {MAX_SIDES} with the highest rating. `reasonscape analyze pairwise STUDY \
+             --format csv` has the win rates of all.",
+            games.evals.len()
+        )));
+    }
+    blocks.push(Block::Table(ratings(&games)));
+    Ok(vec![Section { id: "pairwise", title: "Head to head", blocks }])
+}
+
+/// Accuracies as a picture and as a table.
+fn task_by_task(board: &Leaderboard) -> Vec<Block> {
+    vec![
+        Block::text("Accuracy on each task, with its 95 % interval; the darker, the more a model fails."),
+        Block::Figure(Box::new(figures::by_task(board, MAX_ROWS))),
+        Block::Table(by_task(board)),
+    ]
+}
+
+/// Nothing where the study does not have what the question needs.
+fn if_any<T>(found: Result<T, PointsError>) -> Result<Option<T>, AnalysisError> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(PointsError::Question(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn pluralize(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+/// The leaderboard as a picture and as a table, with what has to be said beside it.
+fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Block> {
+    let mut table = Table::new(&[
+        "rank",
+        "name",
+        "ReasonScore",
+        "band",
+        "truncated",
+        "mean tokens",
+        "score per 1k tokens",
+        "trials",
+    ]);
+    for row in &board.rows {
+        let mark = if row.complete { "" } else { "*" };
+        table.push(vec![
+            Cell::Shown(row.place()),
+            Cell::text(&row.label),
+            Cell::Shown(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
+            Cell::text(row.band),
+            Cell::Shown(
+                row.truncation_rate.map_or_else(|| "?".to_owned(), |rate| format!("{:.1} %", 100.0 * rate)),
+            ),
+            Cell::optional(row.tokens_mean, 0),
+            Cell::optional(row.score_per_1k_tokens, 0),
+            Cell::Number(row.tasks.values().map(|task| task.n).sum::<u64>() as f64, 0),
+        ]);
+    }
+    let mut blocks = vec![Block::Figure(Box::new(figures::scores(board, MAX_ROWS))), Block::Table(table)];
+    let mut remarks: Vec<String> = truncation.into_iter().collect();
+    remarks.extend(board.remarks());
+    if !remarks.is_empty() {
+        blocks.push(Block::List(remarks));
+    }
+    blocks
+}
+
+/// The numbers of the picture. Whichever are fewer, tasks or evaluations, stand side by side.
+fn by_task(board: &Leaderboard) -> Table {
+    let cell = |row: &ScoreRow, task: &String| match row.tasks.get(task) {
+        Some(task) => {
+            let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
+            Cell::Shown(format!("{center:.2} ± {margin:.2}"))
+        }
+        None => Cell::Missing,
+    };
+    let labels = board.rows.iter().map(|row| row.label.as_str());
+    if board.rows.len() > board.tasks.len().max(MAX_COLUMNS) {
+        let columns: Vec<&str> = ["name"].into_iter().chain(board.tasks.iter().map(String::as_str)).collect();
+        let mut table = Table::new(&columns);
+        for row in &board.rows {
+            let cells = board.tasks.iter().map(|task| cell(row, task));
+            table.push([Cell::text(&row.label)].into_iter().chain(cells).collect());
+        }
+        return table;
+    }
+    let mut table = Table::new(&["task"].into_iter().chain(labels).collect::<Vec<_>>());
+    for task in &board.tasks {
+        let cells = board.rows.iter().map(|row| cell(row, task));
+        table.push([Cell::text(task)].into_iter().chain(cells).collect());
+    }
+    table
+}
+
+fn ratings(games: &crate::Pairwise) -> Table {
+    let mut table = Table::new(&["name", "Elo", "from", "to", "expected wins", "opponents"]);
+    for player in &games.evals {
+        table.push(vec![
+            Cell::text(&player.label),
+            Cell::Number(player.elo, 0),
+            Cell::optional(player.elo_low, 0),
+            Cell::optional(player.elo_high, 0),
+            Cell::Number(player.expected_wins, 2),
+            Cell::Number(player.opponents as f64, 0),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,95 @@
+//! The pictures of a report.
+
+use reasonscape_figures::{Axis, Bounds, Cell, Figure, Heat, Layer, Palette, Panel, Point};
+
+use crate::{Leaderboard, Pairwise};
+
+/// ReasonScores with their intervals, the best at the top.
+pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
+    let rows = best(&board.rows, max);
+    let names = rows.iter().map(|row| row.label.as_str());
+    let points = rows
+        .iter()
+        .enumerate()
+        .map(|(place, row)| {
+            Point::between(row.score.center, place as f64, row.score.ci_low, row.score.ci_high)
+        })
+        .collect();
+    let figure = Figure::new("ReasonScore")
+        .subtitle("with 95 % intervals; where they overlap, the order is not settled")
+        .panel(
+            Panel::new("", Axis::linear("ReasonScore"), Axis::categories("", names))
+                .layer(Layer::dots("", points)),
+        );
+    with_remark(figure, board.rows.len(), max)
+}
+
+/// Accuracy by model and task.
+pub(super) fn by_task(board: &Leaderboard, max: usize) -> Figure {
+    let rows = best(&board.rows, max);
+    let cells = rows
+        .iter()
+        .flat_map(|row| {
+            board.tasks.iter().map(|task| match row.tasks.get(task) {
+                Some(task) => Cell {
+                    value: Some(f64::midpoint(task.low, task.high)),
+                    interval: Some(Bounds::new(task.low, task.high)),
+                    text: format!("{:.0}", 50.0 * (task.low + task.high)),
+                },
+                None => Cell::default(),
+            })
+        })
+        .collect();
+    let heat = Heat {
+        rows: rows.iter().map(|row| row.label.clone()).collect(),
+        columns: board.tasks.clone(),
+        cells,
+        palette: Palette::Sequential,
+        range: Some(Bounds::new(0.0, 1.0)),
+        label: "accuracy".to_owned(),
+        percent: true,
+    };
+    let figure = Figure::new("Accuracy by model and task")
+        .subtitle(format!("middle of the 95 % interval by {}, and the interval", board.mode))
+        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heat(heat)));
+    with_remark(figure, board.rows.len(), max)
+}
+
+/// Win rates among the evaluations with the highest ratings.
+pub(super) fn head_to_head(games: &Pairwise, max: usize) -> Figure {
+    let names: Vec<String> = best(&games.evals, max).iter().map(|player| player.label.clone()).collect();
+    let cells = best(&games.win_rates, max)
+        .iter()
+        .flat_map(|row| best(row, max))
+        .map(|rate| Cell {
+            value: *rate,
+            interval: None,
+            text: rate.map(|rate| format!("{:.0}", 100.0 * rate)).unwrap_or_default(),
+        })
+        .collect();
+    let heat = Heat {
+        rows: names.clone(),
+        columns: names,
+        cells,
+        palette: Palette::Sequential,
+        range: Some(Bounds::new(0.0, 1.0)),
+        label: "wins of the row".to_owned(),
+        percent: true,
+    };
+    Figure::new("Win rates")
+        .subtitle("row against column, averaged over tasks; exact")
+        .panel(Panel::new("", Axis::linear("against"), Axis::linear("")).layer(Layer::Heat(heat)))
+}
+
+/// The first, which are the best.
+fn best<T>(rows: &[T], max: usize) -> &[T] {
+    &rows[..rows.len().min(max)]
+}
+
+/// Says what the picture leaves out; the table beside it has all.
+fn with_remark(figure: Figure, rows: usize, max: usize) -> Figure {
+    match rows.saturating_sub(max) {
+        0 => figure,
+        more => figure.note(format!("{more} more evaluations, with lower scores, are in the table only")),
+    }
+}

@@ -1,0 +1,166 @@
+//! What a report may claim: only what is significant after correction, in plain words.
+
+use reasonscape_points::{PointsDb, PointsError};
+use reasonscape_stats::multiple::holm;
+use reasonscape_stats::{Confidence, Interval, Mode, wilson};
+
+use super::Block;
+use crate::error::AnalysisError;
+use crate::{Comparison, Leaderboard, PointQuery, compare};
+
+/// Neighbours on the leaderboard that are compared; readers ask about the top.
+const MAX_NEIGHBORS: usize = 10;
+/// Of comparisons that find a difference, those in which there is none.
+const LEVEL: f64 = 0.05;
+/// A share of truncated answers that changes what a score means.
+const HIGH_TRUNCATION_RATE: f64 = 0.05;
+
+/// The findings, strongest first.
+pub(super) async fn findings(
+    db: &PointsDb,
+    query: &PointQuery,
+    board: &Leaderboard,
+    mode: Mode,
+) -> Result<Vec<Block>, AnalysisError> {
+    let mut found = vec![leader(board)];
+    let mut comparisons = Vec::new();
+    for pair in board.rows.windows(2).take(MAX_NEIGHBORS) {
+        let [a, b] = [&pair[0].eval.eval_id, &pair[1].eval.eval_id];
+        match compare(db, query, [a, b], mode).await {
+            Ok(comparison) => comparisons.push(comparison),
+            // They have answered no test in common.
+            Err(PointsError::Question(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    found.extend(neighbor_findings(&comparisons));
+    found.extend(truncation_findings(board));
+    if board.rows.len() == 1 {
+        return Ok(vec![Block::List(found)]);
+    }
+    let intro = format!(
+        "Differences between neighbours on the leaderboard are tested on the tests that both answered and corrected for \
+         their number (Holm, {:.0} %); what is not significant is not claimed.",
+        100.0 * LEVEL
+    );
+    Ok(vec![Block::List(found), Block::Text(intro)])
+}
+
+/// The leader, or the tied leaders.
+fn leader(board: &Leaderboard) -> String {
+    let first = &board.rows[0];
+    let tied: Vec<&str> =
+        board.rows.iter().filter(|row| row.rank_best == 1).map(|row| row.label.as_str()).collect();
+    match tied.as_slice() {
+        _ if board.rows.len() == 1 => {
+            format!(
+                "{} has a ReasonScore of {:.0} ± {:.0}.",
+                first.label, first.score.center, first.score.margin
+            )
+        }
+        [only] => format!(
+            "{only} leads with a ReasonScore of {:.0} ± {:.0}; no other interval reaches it.",
+            first.score.center, first.score.margin
+        ),
+        several => format!(
+            "{} share the first place: their intervals overlap, and by the leaderboard alone the order among them \
+             cannot be told.",
+            join_with_and(several)
+        ),
+    }
+}
+
+/// The differences that hold after correction, and how many do not.
+fn neighbor_findings(comparisons: &[Comparison]) -> Vec<String> {
+    let p: Vec<f64> = comparisons.iter().map(|comparison| comparison.score.p).collect();
+    let Ok(adjusted) = holm(&p) else { return Vec::new() };
+    let mut found: Vec<String> = comparisons
+        .iter()
+        .zip(&adjusted)
+        .filter(|(comparison, p)| **p < LEVEL && comparison.score.difference != 0.0)
+        .map(|(comparison, p)| {
+            let [a, b] = &comparison.labels;
+            let gap = comparison.score;
+            let word = if gap.difference > 0.0 { "better" } else { "worse" };
+            format!(
+                "{a} is {word} than {b} by {:.0} ± {:.0} on the {} tests that both answered (p {} after correction).",
+                gap.difference.abs(),
+                gap.margin,
+                comparison.pairs,
+                if *p < 0.001 { "< 0.001".to_owned() } else { format!("= {p:.3}") }
+            )
+        })
+        .collect();
+    let untold = comparisons.len() - found.len();
+    if untold > 0 {
+        found.push(format!(
+            "Of {} pairs of neighbours, {untold} cannot be told apart with these data.",
+            comparisons.len()
+        ));
+    }
+    found
+}
+
+/// Models that run into their token limit so often that it is certain to matter; of many only that they do.
+fn truncation_findings(board: &Leaderboard) -> Vec<String> {
+    const MAX: usize = 5;
+    let often: Vec<(&str, Interval)> = board
+        .rows
+        .iter()
+        .filter_map(|row| {
+            let n: u64 = row.tasks.values().map(|task| task.n).sum();
+            let n_t: u64 = row.tasks.values().map(|task| task.n_t).sum();
+            let share = wilson(n_t as f64, n as f64, Confidence::P95).ok()?;
+            (share.low > HIGH_TRUNCATION_RATE).then_some((row.label.as_str(), share))
+        })
+        .collect();
+    if often.len() > MAX {
+        let labels: Vec<&str> = often.iter().map(|(label, _)| *label).collect();
+        let lowest = often.iter().map(|(_, share)| share.low).fold(f64::INFINITY, f64::min);
+        let highest = often.iter().map(|(_, share)| share.high).fold(0.0, f64::max);
+        return vec![format!(
+            "{} of {} evaluations are cut off by their token limit in {:.0} to {:.0} % of their answers; what they would have said is unknown, and \
+             scores count them as not solved: {}.",
+            often.len(),
+            board.rows.len(),
+            100.0 * lowest,
+            100.0 * highest,
+            join_with_and(&labels)
+        )];
+    }
+    let say = |(label, share): &(&str, Interval)| {
+        format!(
+            "{label} is cut off by its token limit in {:.0} to {:.0} % of its answers; what it would have said is unknown, and its score counts them \
+             as not solved.",
+            100.0 * share.low,
+            100.0 * share.high
+        )
+    };
+    often.iter().map(say).collect()
+}
+
+/// `a`, `a and b`, `a, b and c`; of many only the first few.
+fn join_with_and(names: &[&str]) -> String {
+    const MAX: usize = 5;
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        names if names.len() > MAX => {
+            format!("{} and {} more", names[..MAX].join(", "), names.len() - MAX)
+        }
+        [init @ .., last] => format!("{} and {last}", init.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join_with_and;
+
+    #[test]
+    fn joins_names_with_and_and_truncates() {
+        assert_eq!(join_with_and(&["a"]), "a");
+        assert_eq!(join_with_and(&["a", "b"]), "a and b");
+        assert_eq!(join_with_and(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(join_with_and(&["a", "b", "c", "d", "e", "f", "g"]), "a, b, c, d, e and 2 more");
+    }
+}

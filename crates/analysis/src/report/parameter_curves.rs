@@ -1,0 +1,103 @@
+//! Accuracy along the parameters of each task, thresholds, and models that perform similarly.
+
+use reasonscape_points::{Estimator, PointsDb};
+use reasonscape_stats::Mode;
+use reasonscape_stats::cluster::Linkage;
+
+use super::selection::TopModels;
+use super::{Block, Section, if_any};
+use crate::error::AnalysisError;
+use crate::tables::{Cell, Table};
+use crate::{
+    AxisSelection, ThresholdRow, accuracy_grids, cluster_models, projection_figure, similarity_figure,
+    threshold_figure, thresholds,
+};
+
+/// The sections that the study has data for: a study whose parameters do not vary has no landscape.
+pub(super) async fn parameter_curves(
+    db: &PointsDb,
+    [curves, rows]: [&TopModels; 2],
+    mode: Mode,
+) -> Result<Vec<Section>, AnalysisError> {
+    let estimator = Estimator::from(mode);
+    let confidence = estimator.confidence.level();
+    let mut sections = Vec::new();
+    let along = AxisSelection { x: None, y: None, is_surface: false };
+    if let Some(found) = if_any(accuracy_grids(db, &curves.query, along, estimator).await)?
+        .filter(|found| !found.views.is_empty())
+    {
+        let mut blocks = vec![Block::text(
+            "Accuracy along the parameter that varies most on each task, everything else pooled, with its 95 % interval.",
+        )];
+        blocks.push(Block::Figure(Box::new(projection_figure(&found.views, confidence))));
+        blocks.extend(curves.remark("projection"));
+        let mixed: Vec<String> = found
+            .views
+            .iter()
+            .filter(|view| !view.mixed.is_empty())
+            .map(|view| {
+                format!(
+                    "On {}, {} {} along with {}: what is seen may come of either.",
+                    view.task,
+                    view.mixed.join(", "),
+                    if view.mixed.len() == 1 { "changes" } else { "change" },
+                    view.axes[0].parameter
+                )
+            })
+            .collect();
+        if !mixed.is_empty() {
+            blocks.push(Block::List(mixed));
+        }
+        sections.push(Section { id: "landscapes", title: "Landscapes", blocks });
+    }
+    if let Some(found) =
+        if_any(thresholds(db, &curves.query, None, estimator).await)?.filter(|found| !found.rows.is_empty())
+    {
+        let mut blocks = vec![
+            Block::text(
+                "The value of a parameter at which half of the answers are known, by a logistic curve that allows for \
+                 guessing, with its 95 % interval by profile likelihood. A value beyond those that were tested is a guess \
+                 of the curve, and the finding says so.",
+            ),
+            Block::Figure(Box::new(threshold_figure(&found.rows, confidence))),
+        ];
+        blocks.extend(curves.remark("threshold"));
+        blocks.push(Block::Table(threshold_table(&found.rows)));
+        sections.push(Section { id: "frontiers", title: "Where models break", blocks });
+    }
+    if let Some(clusters) =
+        if_any(cluster_models(db, &rows.query, estimator, Linkage::default(), false).await)?
+    {
+        let mut blocks = vec![
+            Block::text(
+                "Models that get the same tasks right and wrong stand together; left of the line, chance alone may have \
+                 kept two apart.",
+            ),
+            Block::Figure(Box::new(similarity_figure(&clusters))),
+        ];
+        blocks.extend(rows.remark("similarity"));
+        sections.push(Section { id: "kin", title: "Kin", blocks });
+    }
+    Ok(sections)
+}
+
+fn threshold_table(rows: &[ThresholdRow]) -> Table {
+    let mut table =
+        Table::new(&["task", "parameter", "name", "half known", "low", "high", "finding", "trials"]);
+    for row in rows {
+        let of_curve = |value: fn(&crate::ThresholdCurve) -> Option<f64>| {
+            Cell::optional(row.curve.as_ref().and_then(value), 1)
+        };
+        table.push(vec![
+            Cell::text(&row.task),
+            Cell::text(&row.parameter),
+            Cell::text(&row.label),
+            of_curve(|curve| curve.x50),
+            of_curve(|curve| curve.low),
+            of_curve(|curve| curve.high),
+            Cell::text(&row.finding),
+            Cell::Number(row.n as f64, 0),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,91 @@
+//! Versions, hashes, dates, counts and settings that are needed to reproduce the numbers.
+
+use std::collections::BTreeSet;
+
+use reasonscape_points::Source;
+
+use super::Block;
+use crate::Leaderboard;
+use crate::tables::{Cell, Table};
+
+pub(super) fn provenance(sources: &[Source], board: &Leaderboard) -> Vec<Block> {
+    let distinct = |value: &dyn Fn(&Source) -> String| -> String {
+        let values: BTreeSet<String> = sources.iter().map(value).filter(|value| !value.is_empty()).collect();
+        values.into_iter().collect::<Vec<_>>().join(", ")
+    };
+    let mut facts = vec![
+        format!("Report by reasonscape {}.", env!("CARGO_PKG_VERSION")),
+        format!("Trials judged by reasonscape {}.", distinct(&|source| source.provenance.program.clone())),
+    ];
+    let suites = distinct(&|source| {
+        let (suite, hash) = (&source.provenance.suite, &source.provenance.suite_hash);
+        if suite.is_empty() { String::new() } else { format!("{suite} ({hash})") }
+    });
+    if !suites.is_empty() {
+        facts.push(format!("Suite (with the hash of its points): {suites}."));
+        facts.push(format!("Seed of the tests: {}.", distinct(&|source| source.provenance.seed.to_string())));
+        let tasks = distinct(&|source| format!("{}@{}", source.task, source.provenance.task_version));
+        facts.push(format!("Generators: {tasks}."));
+    }
+    if let Some([first, last]) = span(sources) {
+        facts.push(format!("Evaluated from {} to {} (UTC).", date(first), date(last)));
+    }
+    let mut table =
+        Table::new(&["id", "name", "model", "template", "sampler", "groups", "trials", "truncated"]);
+    for row in &board.rows {
+        let sum = |value: fn(&crate::TaskScore) -> u64| {
+            Cell::Number(row.tasks.values().map(value).sum::<u64>() as f64, 0)
+        };
+        table.push(vec![
+            Cell::text(&row.eval.eval_id),
+            Cell::text(&row.eval.name),
+            Cell::text(&row.eval.model),
+            Cell::text(&row.eval.template),
+            Cell::text(&row.eval.sampler),
+            Cell::text(row.eval.groups.join(" ")),
+            sum(|task| task.n),
+            if row.truncation_known { sum(|task| task.n_t) } else { Cell::Shown("?".to_owned()) },
+        ]);
+    }
+    vec![Block::List(facts), Block::Table(table)]
+}
+
+/// When the study was evaluated, for the line below the title.
+pub(super) fn when(sources: &[Source]) -> String {
+    span(sources).map_or_else(String::new, |[_, last]| format!(", as of {}", date(last)))
+}
+
+/// The earliest and the latest evaluation, in milliseconds since 1970.
+fn span(sources: &[Source]) -> Option<[i64; 2]> {
+    let times = sources.iter().map(|source| source.provenance.evaluated_ms).filter(|time| *time > 0);
+    Some([times.clone().min()?, times.max()?])
+}
+
+/// A day of the Gregorian calendar in UTC.
+fn date(ms: i64) -> String {
+    // Years that begin in March have their leap day at the end, and 400 of them are always 146,097 days.
+    let days = ms.div_euclid(86_400_000) + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day_of_month = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day_of_month:02}", era * 400 + year + carry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates_match_python() {
+        let days = [-1, 0, 58, 59, 60, 10_956, 11_016, 11_017, 19_782, 20_773, 47_540];
+        let script = "import datetime, sys\nfor day in sys.stdin.read().split(): \
+                      print(datetime.date(1970, 1, 1) + datetime.timedelta(int(day)))";
+        let given: Vec<String> = days.iter().map(ToString::to_string).collect();
+        let Some(said) = reasonscape_oracle::python(script, &given.join(" ")) else { return };
+        let ours: Vec<String> = days.iter().map(|day| date(day * 86_400_000 + 5)).collect();
+        assert_eq!(ours, said.lines().collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,74 @@
+//! Kin as a dendrogram, with the profiles beside it.
+
+use reasonscape_figures::{Axis, Bounds, Cell, Figure, Heat, Layer, Merge, Palette, Panel, Tree};
+
+use super::ModelClusters;
+
+/// The tree at the left; the profiles in the same order at the right.
+pub fn similarity_figure(cluster_models: &ModelClusters) -> Figure {
+    let members = &cluster_models.members;
+    let trials: u64 = members.iter().map(|member| member.n).sum();
+    let noise = noise(cluster_models);
+    let tree = Tree {
+        leaves: members.iter().map(|member| member.label.clone()).collect(),
+        order: (0..members.len()).collect(),
+        merges: cluster_models
+            .merges
+            .iter()
+            .map(|merge| Merge { a: merge.nodes[0], b: merge.nodes[1], height: merge.height })
+            .collect(),
+        noise: (noise > 0.0).then_some(noise),
+    };
+    let cells = members.iter().flat_map(|member| {
+        member.profile.iter().zip(&member.margins).map(|(value, margin)| Cell {
+            value: Some(*value),
+            interval: Some(Bounds::new(value - margin, value + margin)),
+            text: String::new(),
+        })
+    });
+    let heat = Heat {
+        rows: members.iter().map(|member| member.label.clone()).collect(),
+        columns: cluster_models.tasks.clone(),
+        cells: cells.collect(),
+        palette: if cluster_models.shape { Palette::Diverging } else { Palette::Sequential },
+        range: (!cluster_models.shape).then_some(Bounds::new(0.0, 1.0)),
+        label: if cluster_models.shape { "accuracy less its mean" } else { "accuracy" }.to_owned(),
+        percent: true,
+    };
+    Figure::new("Kin among the evaluations")
+        .subtitle(format!(
+            "{trials} trials, {} tasks, estimated by {}",
+            cluster_models.tasks.len(),
+            cluster_models.mode
+        ))
+        .note("at distances below the line chance alone may have kept two apart")
+        .columns(1)
+        .panel(
+            Panel::new("", Axis::linear("distance of profiles"), Axis::linear("")).layer(Layer::Tree(tree)),
+        )
+        .panel(Panel::new("profiles", Axis::linear("task"), Axis::linear("")).layer(Layer::Heat(heat)))
+}
+
+/// A line between the merges that chance may have made and the others. Each has a limit of its own, since some are
+/// measured better than others; the line stands at their mean, moved so that it parts what the groups part.
+fn noise(cluster_models: &ModelClusters) -> f64 {
+    let merges = &cluster_models.merges;
+    let group = |id: &String| {
+        cluster_models
+            .members
+            .iter()
+            .find(|member| member.eval.eval_id == *id)
+            .map_or(0, |member| member.group)
+    };
+    let (mut within, mut beyond) = (0.0_f64, f64::INFINITY);
+    for merge in merges {
+        let first = group(&merge.a[0]);
+        if merge.a.iter().chain(&merge.b).all(|id| group(id) == first) {
+            within = within.max(merge.height);
+        } else {
+            beyond = beyond.min(merge.height);
+        }
+    }
+    let mean = merges.iter().map(|merge| merge.by_chance).sum::<f64>() / merges.len().max(1) as f64;
+    mean.min(0.999 * beyond).max(within)
+}

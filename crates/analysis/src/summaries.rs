@@ -1,0 +1,285 @@
+//! What is there, and what is missing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use reasonscape_points::{Column, Counts, Estimator, EvalInfo, PointsDb, PointsError};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::Bounds;
+use super::labels::eval_label;
+use super::query::PointQuery;
+use super::totals::{SuiteTotals, is_known, truncation_is_known};
+
+/// An evaluation and how much of it there is.
+#[derive(Debug, Clone, Serialize)]
+pub struct EvalSummary {
+    /// The evaluation.
+    #[serde(flatten)]
+    pub eval: EvalInfo,
+    /// Tasks that have trials.
+    pub tasks: u64,
+    /// Tasks of the suite that have none.
+    pub missing_tasks: Vec<String>,
+    /// Points.
+    pub points: u64,
+    /// Trials that were answered.
+    pub trials: u64,
+    /// Trials that were planned and not answered.
+    pub missing: u64,
+    /// Points of its tasks that other evaluations have.
+    pub missing_points: u64,
+    /// None where the log does not say which answers were truncated.
+    pub truncation_rate: Option<f64>,
+    /// Whether the log says which answers were truncated.
+    #[serde(skip_serializing_if = "is_known")]
+    pub truncation_known: bool,
+    /// Tokens of a completion.
+    pub tokens_mean: Option<f64>,
+    /// The share of correct answers, all tasks together.
+    pub correct: Bounds,
+    /// The estimator.
+    pub mode: &'static str,
+}
+
+/// The evaluations that the query selects, by model, template and sampler.
+///
+/// # Errors
+/// A [`PointsError`] when the study cannot be read or has nothing that matches.
+pub async fn evals(
+    db: &PointsDb,
+    query: &PointQuery,
+    estimator: Estimator,
+) -> Result<Vec<EvalSummary>, PointsError> {
+    let counted = SuiteTotals::load(db, query).await?;
+    counted
+        .evals
+        .into_iter()
+        .map(|eval| {
+            let total = eval.total();
+            let truncation_known = truncation_is_known(db, [&eval.info.eval_id]);
+            Ok(EvalSummary {
+                tasks: eval.with_trials().count() as u64,
+                missing_tasks: eval.without_trials(&counted.suite),
+                points: eval.tasks.values().map(|task| task.points).sum(),
+                trials: total.n,
+                missing: total.missing(),
+                missing_points: eval.missing_points(&counted.suite),
+                truncation_rate: truncation_rate(&total).filter(|_| truncation_known),
+                truncation_known,
+                tokens_mean: total.completion_tokens.value(),
+                correct: estimator.estimate(&total)?.into(),
+                mode: estimator.mode.name(),
+                eval: eval.info,
+            })
+        })
+        .collect()
+}
+
+/// A task and how much of it there is.
+#[derive(Debug, Clone, Serialize)]
+pub struct TaskSummary {
+    /// The task.
+    pub task: String,
+    /// Evaluations that have trials of it.
+    pub evals: u64,
+    /// Those that have none.
+    pub missing_evals: Vec<String>,
+    /// Different points.
+    pub points: u64,
+    /// Trials that were answered or truncated.
+    pub n: u64,
+    /// Trials answered correctly.
+    pub n_e: u64,
+    /// Trials that were not truncated.
+    pub n_u: u64,
+    /// Truncated trials.
+    pub n_t: u64,
+    /// Sum over completed trials of the chance that a blind guess is correct.
+    pub g: f64,
+    /// Planned trials without an answer.
+    pub missing: u64,
+    /// None where the log does not say which answers were truncated.
+    pub truncation_rate: Option<f64>,
+    /// Whether the log says which answers were truncated.
+    #[serde(skip_serializing_if = "is_known")]
+    pub truncation_known: bool,
+    /// Mean tokens of a completion.
+    pub tokens_mean: Option<f64>,
+    /// The share of correct answers, all evaluations together.
+    pub correct: Bounds,
+    /// The estimator.
+    pub mode: &'static str,
+}
+
+/// The tasks that the query selects, by name.
+///
+/// # Errors
+/// A [`PointsError`] when the study cannot be read or has nothing that matches.
+pub async fn tasks(
+    db: &PointsDb,
+    query: &PointQuery,
+    estimator: Estimator,
+) -> Result<Vec<TaskSummary>, PointsError> {
+    let counted = SuiteTotals::load(db, query).await?;
+    let points = db.aggregate(&[Column::BaseTask, Column::Params], &query.filter, estimator).await?;
+    let mut points_of: BTreeMap<String, u64> = BTreeMap::new();
+    for point in points {
+        *points_of.entry(point.key[0].to_string()).or_default() += 1;
+    }
+    let names: BTreeSet<&String> = counted.evals.iter().flat_map(|eval| eval.tasks.keys()).collect();
+    names
+        .into_iter()
+        .map(|task| {
+            let mut total = Counts::default();
+            let mut missing_evals = Vec::new();
+            for eval in &counted.evals {
+                let counts = eval.tasks.get(task).map(|task| task.counts).unwrap_or_default();
+                if counts.n == 0 {
+                    missing_evals.push(eval.label.clone());
+                }
+                total += counts;
+            }
+            let answered = counted.evals.iter().filter(|eval| eval.tasks.contains_key(task));
+            let truncation_known = truncation_is_known(db, answered.map(|eval| &eval.info.eval_id));
+            Ok(TaskSummary {
+                task: task.clone(),
+                evals: (counted.evals.len() - missing_evals.len()) as u64,
+                missing_evals,
+                points: points_of.get(task).copied().unwrap_or(0),
+                n: total.n,
+                n_e: total.n_e,
+                n_u: total.n_u(),
+                n_t: total.n_t,
+                g: total.g,
+                missing: total.missing(),
+                truncation_rate: truncation_rate(&total).filter(|_| truncation_known),
+                truncation_known,
+                tokens_mean: total.completion_tokens.value(),
+                correct: estimator.estimate(&total)?.into(),
+                mode: estimator.mode.name(),
+            })
+        })
+        .collect()
+}
+
+/// A point of an evaluation.
+#[derive(Debug, Clone, Serialize)]
+pub struct PointSummary {
+    /// The id of the evaluation.
+    pub eval_id: String,
+    /// The name of the evaluation in tables.
+    #[serde(skip)]
+    pub label: String,
+    /// The model.
+    pub model: String,
+    /// The template.
+    pub template: String,
+    /// The sampler.
+    pub sampler: String,
+    /// The task.
+    pub task: String,
+    /// The coordinates.
+    pub params: Json,
+    /// The manifolds that the point lies on.
+    pub manifolds: Vec<String>,
+    /// Trials that were answered or truncated.
+    pub n: u64,
+    /// Trials answered correctly.
+    pub n_e: u64,
+    /// Trials that were not truncated.
+    pub n_u: u64,
+    /// Truncated trials.
+    pub n_t: u64,
+    /// Sum over completed trials of the chance that a blind guess is correct.
+    pub g: f64,
+    /// Planned trials without an answer.
+    pub missing: u64,
+    /// Whether the log says which answers were truncated.
+    #[serde(skip_serializing_if = "is_known")]
+    pub truncation_known: bool,
+    /// The proportion of correct answers.
+    pub estimate: Bounds,
+    /// The estimator.
+    pub mode: &'static str,
+}
+
+impl PointSummary {
+    /// These coordinates as a person reads them: `length=16 max_depth=2`.
+    pub fn coordinates(&self, names: &BTreeSet<&str>) -> String {
+        let plain = |value: &Json| match value {
+            Json::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        match &self.params {
+            Json::Object(params) => {
+                let shown = params.iter().filter(|(name, _)| names.contains(name.as_str()));
+                shown.map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>().join(" ")
+            }
+            other => plain(other),
+        }
+    }
+}
+
+/// The coordinates that differ between the points of a task, by task; all of them where there is one point only.
+pub(crate) fn varying_params(points: &[PointSummary]) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut values: BTreeMap<&str, BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
+    for point in points {
+        let of_task = values.entry(&point.task).or_default();
+        for (name, value) in point.params.as_object().into_iter().flatten() {
+            of_task.entry(name).or_default().insert(value.to_string());
+        }
+    }
+    values
+        .into_iter()
+        .map(|(task, of_task)| {
+            let is_one_point = of_task.values().all(|values| values.len() == 1);
+            let telling = of_task.into_iter().filter(|(_, values)| is_one_point || values.len() > 1);
+            (task, telling.map(|(name, _)| name).collect())
+        })
+        .collect()
+}
+
+/// The points that the query selects, by evaluation and task.
+///
+/// # Errors
+/// A [`PointsError`] when the study cannot be read or has nothing that matches.
+pub async fn points(
+    db: &PointsDb,
+    query: &PointQuery,
+    estimator: Estimator,
+) -> Result<Vec<PointSummary>, PointsError> {
+    let found = db.query_points(&query.filter, estimator).await?;
+    if found.is_empty() {
+        return Err(query.no_match_error(db).await);
+    }
+    let labels: BTreeMap<&str, String> =
+        db.evals().iter().map(|eval| (eval.eval_id.as_str(), eval_label(db.evals(), eval))).collect();
+    Ok(found
+        .into_iter()
+        .map(|point| PointSummary {
+            label: labels.get(point.eval_id.as_str()).unwrap_or(&point.eval_id).clone(),
+            truncation_known: truncation_is_known(db, [&point.eval_id]),
+            eval_id: point.eval_id,
+            model: point.model,
+            template: point.template,
+            sampler: point.sampler,
+            task: point.base_task,
+            params: serde_json::from_str(&point.params).unwrap_or(Json::String(point.params)),
+            manifolds: point.manifolds,
+            n: point.counts.n,
+            n_e: point.counts.n_e,
+            n_u: point.counts.n_u(),
+            n_t: point.counts.n_t,
+            g: point.counts.g,
+            missing: point.counts.missing(),
+            estimate: point.estimate.into(),
+            mode: estimator.mode.name(),
+        })
+        .collect())
+}
+
+/// The share of trials that were cut off.
+pub(super) fn truncation_rate(counts: &Counts) -> Option<f64> {
+    (counts.n > 0).then(|| counts.n_t as f64 / counts.n as f64)
+}

@@ -1,0 +1,68 @@
+//! Surprisal of a reply, by the probabilities of its tokens.
+
+use reasonscape_core::zeta::answer_probability;
+use reasonscape_points::Said;
+use serde::Serialize;
+
+/// What the log-probabilities of a reply say.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LogprobStats {
+    /// Tokens whose probability is known.
+    pub tokens: usize,
+    /// Mean of `-log2 p`: 0 where the model was certain of every token.
+    pub bits_per_token: f64,
+    /// Probability of the tokens that spell the answer.
+    pub answer_probability: Option<f64>,
+}
+
+/// What the log-probabilities of a reply say; `None` if there are none, or one that is none.
+pub fn logprob_stats(said: &Said, answer: Option<&str>) -> Option<LogprobStats> {
+    let tokens = said.logprobs.as_deref().filter(|tokens| !tokens.is_empty())?;
+    let mut nats = 0.0;
+    for token in tokens {
+        // A token of probability zero is never sampled; such a value means "not among the likely ones".
+        if !token.logprob.is_finite() || token.logprob > 0.0 {
+            return None;
+        }
+        nats -= token.logprob;
+    }
+    let pairs: Vec<(&str, f64)> = tokens.iter().map(|token| (token.token.as_str(), token.logprob)).collect();
+    Some(LogprobStats {
+        tokens: tokens.len(),
+        bits_per_token: nats / tokens.len() as f64 / std::f64::consts::LN_2,
+        answer_probability: answer.and_then(|answer| answer_probability(&pairs, answer)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reasonscape_runner::TokenLogprob;
+
+    fn said(logprobs: &[(&str, f64)]) -> Said {
+        let token =
+            |(text, logprob): &(&str, f64)| TokenLogprob { token: (*text).to_owned(), logprob: *logprob };
+        let logprobs = Some(logprobs.iter().map(token).collect());
+        Said { messages: Vec::new(), reasoning: None, reply: String::new(), logprobs }
+    }
+
+    #[test]
+    fn probability_one_half_is_one_bit() {
+        let (half, quarter) = (0.5_f64.ln(), 0.25_f64.ln());
+        let found = logprob_stats(
+            &said(&[("The ", 0.0), ("answer ", half), ("4", quarter), ("2", half)]),
+            Some("42"),
+        );
+        let found = found.unwrap();
+        assert_eq!((found.tokens, found.bits_per_token), (4, 1.0));
+        assert!((found.answer_probability.unwrap() - 0.125).abs() < 1e-15);
+    }
+
+    #[test]
+    fn invalid_logprobs_give_none() {
+        for wrong in [f64::NAN, f64::NEG_INFINITY, 0.1] {
+            assert_eq!(logprob_stats(&said(&[("a", -1.0), ("b", wrong)]), None), None);
+        }
+        assert_eq!(logprob_stats(&said(&[]), None), None);
+    }
+}

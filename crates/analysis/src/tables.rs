@@ -1,0 +1,22 @@
+//! Results as tables: `display_table` for people, `export_table` with every number for programs.
+
+mod cells;
+pub mod compare;
+pub mod compression;
+pub mod evals;
+pub mod hazard;
+pub mod modes;
+pub mod pairwise;
+pub mod points;
+pub mod scores;
+pub mod similarity;
+pub mod spectrum;
+pub mod surface;
+mod table;
+pub mod tasks;
+pub mod threshold;
+mod time;
+pub mod tokens;
+
+pub use self::table::{Cell, Table};
+pub use self::time::utc;

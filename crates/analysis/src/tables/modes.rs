@@ -1,0 +1,114 @@
+//! The nine estimators as tables.
+
+use reasonscape_stats::{Assumption, Event, Mode};
+
+use super::cells::{eval_cells, named_cells, table_from_named_cells};
+use super::{Cell, Table};
+use crate::{GroupBy, ModesRow};
+
+/// One family of modes a row: what counts as success.
+const FAMILIES: [(Event, &str); 3] = [
+    (Event::Equality, "E equality"),
+    (Event::Correctness, "C correctness"),
+    (Event::Calibrated, "K calibrated"),
+];
+
+/// One column for what becomes of truncated trials.
+const COLUMNS: [(Assumption, &str); 3] = [
+    (Assumption::Independence, "I truncated ignored"),
+    (Assumption::Pessimism, "P truncated failed"),
+    (Assumption::Optimism, "O truncated passed"),
+];
+
+fn headed(first: &[&str], wanted: &[Mode]) -> Table {
+    let across =
+        COLUMNS.iter().filter(|(assumption, _)| wanted.iter().any(|mode| mode.assumption == *assumption));
+    Table::new(&first.iter().copied().chain(across.map(|(_, name)| *name)).collect::<Vec<_>>())
+}
+
+/// The modes that are wanted, a family at a time.
+fn families(wanted: &[Mode]) -> impl Iterator<Item = (&'static str, Vec<Mode>)> {
+    FAMILIES.into_iter().filter_map(|(event, name)| {
+        let modes: Vec<Mode> = COLUMNS
+            .iter()
+            .map(|(assumption, _)| Mode { event, assumption: *assumption })
+            .filter(|mode| wanted.contains(mode))
+            .collect();
+        (!modes.is_empty()).then_some((name, modes))
+    })
+}
+
+/// The table for people: ReasonScores of evaluations, or accuracies of their tasks.
+pub fn display_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
+    match by {
+        GroupBy::Eval => score_table(rows, wanted),
+        GroupBy::Task => task_table(rows, wanted),
+    }
+}
+
+fn score_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
+    let mut table = headed(&["name", "family"], wanted);
+    for row in rows {
+        let mark = if row.complete { "" } else { "*" };
+        for (family, modes) in families(wanted) {
+            let mut cells = vec![Cell::text(&row.label), Cell::text(family)];
+            cells.extend(modes.iter().map(|mode| {
+                let score = row.scores[mode.name()];
+                Cell::Shown(format!("{:.0} ± {:.0}{mark}", score.center, score.margin))
+            }));
+            table.push(cells);
+        }
+    }
+    table
+}
+
+fn task_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
+    let mut table = headed(&["name", "task", "family"], wanted);
+    for row in rows {
+        for (task, estimates) in &row.tasks {
+            for (family, modes) in families(wanted) {
+                let mut cells = vec![Cell::text(&row.label), Cell::text(task), Cell::text(family)];
+                cells.extend(modes.iter().map(|mode| {
+                    let estimate = estimates[mode.name()];
+                    Cell::Shown(format!("{:.3} ± {:.3}", estimate.center, estimate.margin))
+                }));
+                table.push(cells);
+            }
+        }
+    }
+    table
+}
+
+/// One row for each mode, so that a spreadsheet can turn it as it likes.
+pub fn export_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
+    let mut flat = Vec::new();
+    let numbers = |mode: &Mode, [center, margin, low, high]: [f64; 4]| {
+        named_cells([
+            ("mode", Cell::text(mode.name())),
+            ("center", Cell::Number(center, 4)),
+            ("margin", Cell::Number(margin, 4)),
+            ("low", Cell::Number(low, 4)),
+            ("high", Cell::Number(high, 4)),
+        ])
+    };
+    for row in rows {
+        let mut first = eval_cells(&row.eval);
+        first.push(("complete".to_owned(), Cell::text(row.complete.to_string())));
+        for mode in wanted {
+            match by {
+                GroupBy::Eval => {
+                    let score = row.scores[mode.name()];
+                    let score = [score.center, score.margin, score.ci_low, score.ci_high];
+                    flat.push([first.clone(), numbers(mode, score)].concat());
+                }
+                GroupBy::Task => flat.extend(row.tasks.iter().map(|(task, estimates)| {
+                    let one = estimates[mode.name()];
+                    let task = named_cells([("task", Cell::text(task))]);
+                    let share = [one.center, one.margin, one.low, one.high];
+                    [first.clone(), task, numbers(mode, share)].concat()
+                })),
+            }
+        }
+    }
+    table_from_named_cells(flat)
+}

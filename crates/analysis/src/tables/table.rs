@@ -1,0 +1,166 @@
+//! Rows under named columns, as Markdown and CSV. Terminals are the business of front ends.
+
+/// One value of a table.
+#[derive(Debug, Clone)]
+pub enum Cell {
+    /// Text, as it is.
+    Text(String),
+    /// A number: all its digits for programs, so many decimals for people.
+    Number(f64, usize),
+    /// A value for people only, `752 ± 8`, beside the numbers that it is made of.
+    Shown(String),
+    /// No value.
+    Missing,
+}
+
+impl Cell {
+    /// A cell of text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// A number with so many decimals; a missing value where there is none.
+    pub fn optional(number: Option<f64>, decimals: usize) -> Self {
+        number.map_or(Self::Missing, |number| Self::Number(number, decimals))
+    }
+
+    /// As people read it.
+    pub fn display(&self) -> String {
+        match self {
+            Self::Text(text) | Self::Shown(text) => text.clone(),
+            Self::Number(number, decimals) => format!("{number:.decimals$}"),
+            Self::Missing => "-".to_owned(),
+        }
+    }
+
+    /// As programs read it, with every digit.
+    fn export(&self) -> String {
+        match self {
+            Self::Text(text) | Self::Shown(text) => text.clone(),
+            Self::Number(number, _) => number.to_string(),
+            Self::Missing => String::new(),
+        }
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self, Self::Number(..) | Self::Missing | Self::Shown(_))
+    }
+}
+
+/// Rows under named columns.
+#[derive(Debug, Clone)]
+pub struct Table {
+    columns: Vec<String>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(columns: &[impl ToString]) -> Self {
+        Self { columns: columns.iter().map(ToString::to_string).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// When the row does not have one cell a column.
+    pub fn push(&mut self, row: Vec<Cell>) {
+        assert_eq!(row.len(), self.columns.len(), "a row has one cell a column");
+        self.rows.push(row);
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The rows as people read them.
+    pub fn shown(&self) -> impl Iterator<Item = Vec<String>> {
+        self.rows.iter().map(|row| row.iter().map(Cell::display).collect())
+    }
+
+    /// The rows as programs read them.
+    fn exported(&self) -> impl Iterator<Item = Vec<String>> {
+        self.rows.iter().map(|row| row.iter().map(Cell::export).collect())
+    }
+
+    /// Whether the column holds numbers, which are read from the right.
+    pub fn is_numeric(&self, column: usize) -> bool {
+        self.rows.iter().all(|row| row[column].is_number())
+    }
+
+    /// Whether all columns can be shown at once in so many characters, with no cell folded.
+    pub fn fits(&self, width: usize) -> bool {
+        let widest = |place: usize| {
+            let cells = self.rows.iter().map(|row| row[place].display().chars().count());
+            cells.chain([self.columns[place].chars().count()]).max().unwrap_or(0)
+        };
+        // Each column has a rule before it and space around; the last rule is one more.
+        (0..self.columns.len()).map(|place| widest(place) + 3).sum::<usize>() < width
+    }
+
+    /// How many columns, from the left, can be shown without breaking a number or squeezing text too narrow.
+    pub fn columns_that_fit(&self, width: usize) -> usize {
+        let mut taken = 1;
+        (0..self.columns.len())
+            .take_while(|&place| {
+                taken += self.min_width(place) + 3;
+                taken <= width
+            })
+            .count()
+            .max(1)
+    }
+
+    /// The width in characters that a column needs at least. Numbers and the words above them are not broken; text may
+    /// be folded.
+    pub fn min_width(&self, place: usize) -> usize {
+        const MIN_TEXT_WIDTH: usize = 10;
+        let cells = self.rows.iter().map(|row| row[place].display().chars().count());
+        if self.is_numeric(place) {
+            let words = self.columns[place].split(' ').map(|word| word.chars().count());
+            cells.chain(words).max().unwrap_or(0)
+        } else {
+            cells.chain([self.columns[place].chars().count()]).max().unwrap_or(0).min(MIN_TEXT_WIDTH)
+        }
+    }
+
+    /// The table as Markdown.
+    pub fn to_markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let mut text = line(self.columns.clone());
+        let rule = |column| if self.is_numeric(column) { "--:" } else { "---" };
+        text += &line((0..self.columns.len()).map(|column| rule(column).to_owned()).collect());
+        for row in &self.rows {
+            text +=
+                &line(row.iter().map(|cell| cell.display().replace('|', "\\|").replace('\n', " ")).collect());
+        }
+        text
+    }
+
+    /// The table as CSV, with every digit.
+    pub fn to_csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        for record in std::iter::once(self.columns.clone()).chain(self.exported()) {
+            writer.write_record(record).expect("memory takes every record, and all have one length");
+        }
+        let bytes = writer.into_inner().expect("memory needs no flush");
+        String::from_utf8(bytes).expect("strings in, strings out")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_columns_fit_a_narrow_terminal_and_numbers_stay_whole() {
+        let mut table = Table::new(&["name", "share", "remark"]);
+        table.push(vec![Cell::text("a"), Cell::Number(0.123_456, 4), Cell::text("a rather long remark")]);
+        assert_eq!(table.columns_that_fit(80), 3);
+        // 1 + (4 + 3) + (6 + 3) + (10 + 3): text may be folded to ten, a number not at all.
+        assert_eq!(table.columns_that_fit(30), 3);
+        assert_eq!(table.columns_that_fit(29), 2);
+        assert_eq!(table.columns_that_fit(16), 1);
+        assert_eq!(table.columns_that_fit(1), 1);
+    }
+}

@@ -1,0 +1,293 @@
+//! The value of a parameter at which a model knows half of the answers.
+
+mod figure;
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use reasonscape_points::{Counts, Estimator, EvalInfo, PointsDb, PointsError, Value};
+use reasonscape_stats::logistic::{Crossing, LackOfFit, LogisticFit, Row, Trend, fit};
+use reasonscape_stats::{Assumption, Event, Mode};
+use serde::Serialize;
+
+use super::parameter_grid::{ParameterGrid, TaskGrid};
+use super::query::PointQuery;
+
+pub use self::figure::{threshold_figure, threshold_lines};
+
+/// One evaluation on one task.
+#[derive(Debug, Clone, Serialize)]
+pub struct ThresholdRow {
+    /// The evaluation.
+    #[serde(flatten)]
+    pub eval: EvalInfo,
+    /// The name of the evaluation in tables.
+    #[serde(skip)]
+    pub label: String,
+    /// The task.
+    pub task: String,
+    /// The parameter.
+    pub parameter: String,
+    /// Other parameters that change along with this one, so that the frontier may be theirs.
+    pub mixed: Vec<String>,
+    /// The values that have trials, in ascending order.
+    pub tested: Vec<f64>,
+    /// Trials that the curve is fitted to.
+    pub n: u64,
+    /// The curve; none where there is nothing to fit one to.
+    pub curve: Option<ThresholdCurve>,
+    /// What it says, in words.
+    pub finding: String,
+    /// The estimator.
+    pub mode: &'static str,
+}
+
+impl ThresholdRow {
+    /// Whether the curve crosses one half and fits, so that its numbers say it all.
+    pub fn is_plain(&self) -> bool {
+        let is_plain = |curve: &ThresholdCurve| {
+            curve.crossing == Crossing::Crosses && !curve.lack_of_fit.is_overdispersed
+        };
+        self.curve.as_ref().is_some_and(is_plain)
+    }
+}
+
+/// A fitted curve as programs read it.
+#[derive(Debug, Clone, Serialize)]
+pub struct ThresholdCurve {
+    /// Whether and how the curve crosses one half.
+    #[serde(serialize_with = "as_word")]
+    pub crossing: Crossing,
+    /// Whether the curve rises or falls.
+    #[serde(serialize_with = "as_word")]
+    pub trend: Trend,
+    /// The value at which half is known.
+    pub x50: Option<f64>,
+    /// Lower end of the confidence interval.
+    pub low: Option<f64>,
+    /// Upper end of the confidence interval.
+    pub high: Option<f64>,
+    /// Intercept on the logit scale.
+    pub intercept: f64,
+    /// Slope on the logit scale.
+    pub slope: f64,
+    /// Whether intercept and slope are more than merely steep.
+    pub is_finite: bool,
+    /// Probability of so clear a slope by chance.
+    pub slope_p: f64,
+    /// How well the curve fits.
+    pub lack_of_fit: CurveFit,
+}
+
+/// How well the curve fits, as programs read it.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct CurveFit {
+    /// Deviance.
+    pub g2: f64,
+    /// Pearson's statistic.
+    pub pearson: f64,
+    /// Degrees of freedom.
+    pub degrees: u64,
+    /// Probability of a worse fit by chance.
+    pub p: Option<f64>,
+    /// Dispersion: the statistic divided by the degrees of freedom.
+    pub dispersion: Option<f64>,
+    /// Whether the points scatter more than the curve and chance allow.
+    pub is_overdispersed: bool,
+}
+
+fn as_word<S: serde::Serializer>(word: &impl ToString, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&word.to_string().replace(' ', "_"))
+}
+
+impl From<LackOfFit> for CurveFit {
+    fn from(fit: LackOfFit) -> Self {
+        Self {
+            g2: fit.g2,
+            pearson: fit.pearson,
+            degrees: fit.degrees,
+            p: fit.p,
+            dispersion: fit.dispersion(),
+            is_overdispersed: fit.is_overdispersed(),
+        }
+    }
+}
+
+impl From<LogisticFit> for ThresholdCurve {
+    fn from(fit: LogisticFit) -> Self {
+        Self {
+            crossing: fit.crossing,
+            trend: fit.trend,
+            x50: fit.x50,
+            low: fit.low,
+            high: fit.high,
+            intercept: fit.intercept,
+            slope: fit.slope,
+            is_finite: fit.is_finite,
+            slope_p: fit.slope_p,
+            lack_of_fit: fit.lack_of_fit.into(),
+        }
+    }
+}
+
+/// The frontiers, and the tasks that can have none.
+#[derive(Debug, Clone)]
+pub struct Thresholds {
+    /// One row for each evaluation and task.
+    pub rows: Vec<ThresholdRow>,
+    /// Tasks without a frontier, and why.
+    pub without: Vec<(String, String)>,
+}
+
+/// Fits a curve to each evaluation and task along a numeric parameter: the one that is named, or else the one that
+/// varies most.
+///
+/// # Errors
+/// A [`PointsError`] when the study cannot be read or has nothing that matches.
+pub async fn thresholds(
+    db: &PointsDb,
+    query: &PointQuery,
+    parameter: Option<&str>,
+    estimator: Estimator,
+) -> Result<Thresholds, PointsError> {
+    let grid = ParameterGrid::load(db, query).await?;
+    if let Some(name) = parameter {
+        grid.check(name)?;
+    }
+    let mut found = Thresholds { rows: Vec::new(), without: Vec::new() };
+    for task in &grid.tasks {
+        match axis(task, parameter) {
+            Ok(axis) => found.rows.extend(of_task(&grid, task, axis, estimator)),
+            Err(reason) => found.without.push((task.task.clone(), reason)),
+        }
+    }
+    if found.rows.is_empty() {
+        let reasons = found.without.iter().map(|(task, reason)| format!("{task} {reason}"));
+        return Err(PointsError::Question(format!(
+            "there is no frontier to look for: {}; name another parameter or widen the filter",
+            reasons.collect::<Vec<_>>().join(", ")
+        )));
+    }
+    Ok(found)
+}
+
+fn axis(task: &TaskGrid, parameter: Option<&str>) -> Result<usize, String> {
+    let Some(name) = parameter else {
+        let is_fit = |place: &usize| {
+            let spread = &task.parameters[*place];
+            spread.is_numeric() && spread.values.len() > 1
+        };
+        let place = (0..task.parameters.len()).find(is_fit);
+        return place.ok_or_else(|| "has no numeric parameter that varies".to_owned());
+    };
+    let place = task.index_of(name).ok_or_else(|| format!("has no parameter `{name}`"))?;
+    if task.parameters[place].is_numeric() {
+        Ok(place)
+    } else {
+        Err(format!("has words for `{name}`, and a frontier needs numbers"))
+    }
+}
+
+fn of_task(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Estimator) -> Vec<ThresholdRow> {
+    let spread = &task.parameters[axis];
+    let mixed: Vec<String> =
+        task.mixed(&[axis]).into_iter().map(|place| task.parameters[place].name.clone()).collect();
+    let mut of_evals: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
+    for ((eval, places), place) in task.along(&[axis]) {
+        let Value::Number(x) = spread.values[places[0]] else { continue };
+        of_evals.entry(eval).or_default().push(outcomes(x, &place.counts, estimator.mode));
+    }
+    of_evals
+        .into_par_iter()
+        .map(|(eval, rows)| {
+            // Where a blind guess is always right, nothing can be known about knowledge.
+            let rows: Vec<Row> =
+                rows.into_iter().filter(|row| row.n > 0.0 && row.guess < 0.999_999).collect();
+            let tested: Vec<f64> = rows.iter().map(|row| row.x).collect();
+            let (curve, problem) = match fit(&rows, estimator.confidence) {
+                _ if tested.len() < 2 => (None, None),
+                Ok(fit) => (Some(ThresholdCurve::from(fit)), None),
+                Err(problem) => (None, Some(problem.to_string())),
+            };
+            let finding = match (&curve, problem) {
+                (Some(curve), _) => describe(&spread.name, &tested, curve),
+                (None, Some(problem)) => format!("cannot tell: {problem}"),
+                (None, None) => match tested.as_slice() {
+                    [] => "cannot tell: no trial to count".to_owned(),
+                    [only, ..] => format!("cannot tell: trials at {}={only} only", spread.name),
+                },
+            };
+            ThresholdRow {
+                eval: grid.evals[eval].info.clone(),
+                label: grid.evals[eval].label.clone(),
+                task: task.task.clone(),
+                parameter: spread.name.clone(),
+                mixed: mixed.clone(),
+                n: rows.iter().map(|row| row.n as u64).sum(),
+                tested,
+                curve,
+                finding,
+                mode: estimator.mode.name(),
+            }
+        })
+        .collect()
+}
+
+/// Trials and successes as a mode counts them. What blind guesses give is a share of all trials that are counted, and
+/// nothing where every right answer counts.
+fn outcomes(x: f64, counts: &Counts, mode: Mode) -> Row {
+    let (n, successes) = match mode.assumption {
+        Assumption::Independence => (counts.n_u(), counts.n_e),
+        Assumption::Pessimism => (counts.n, counts.n_e),
+        Assumption::Optimism => (counts.n, counts.n_e + counts.n_t),
+    };
+    let n = n as f64;
+    let guess = if n > 0.0 && mode.event != Event::Equality { (counts.g / n).clamp(0.0, 1.0) } else { 0.0 };
+    Row { x, n, successes: (successes as f64).min(n), guess }
+}
+
+/// What a curve says, in words.
+fn describe(parameter: &str, tested: &[f64], curve: &ThresholdCurve) -> String {
+    let range = match tested {
+        [first, .., last] => format!("{parameter} from {first} to {last}"),
+        _ => parameter.to_owned(),
+    };
+    let bounds = || match (curve.low, curve.high) {
+        (Some(low), Some(high)) => format!(" ({} to {})", short(low), short(high)),
+        (Some(low), None) => format!(" ({} or more)", short(low)),
+        (None, Some(high)) => format!(" ({} or less)", short(high)),
+        (None, None) => String::new(),
+    };
+    let beyond = || match (curve.x50, curve.low, curve.high) {
+        (Some(x50), ..) => format!("; the curve would cross at {}{}", short(x50), bounds()),
+        (None, Some(low), _) => format!("; a frontier would lie above {}", short(low)),
+        (None, None, Some(high)) => format!("; a frontier would lie below {}", short(high)),
+        (None, None, None) => String::new(),
+    };
+    let mut text = match (curve.crossing, curve.x50) {
+        (Crossing::Crosses, Some(x50)) => {
+            let way = if curve.trend == Trend::Rising { " and more beyond" } else { "" };
+            format!("knows half at {parameter}={}{}{way}", short(x50), bounds())
+        }
+        (Crossing::AlwaysAbove, _) => format!("knows more than half everywhere, {range}{}", beyond()),
+        (Crossing::AlwaysBelow, _) => format!("knows less than half everywhere, {range}{}", beyond()),
+        (Crossing::Unclear | Crossing::Crosses, _) => {
+            format!("cannot tell: neither a slope nor a side of one half is clear, {range}")
+        }
+    };
+    if curve.lack_of_fit.is_overdispersed {
+        text += "; the curve fits badly, so the interval is too narrow";
+    }
+    text
+}
+
+/// A number with the digits that a person reads.
+fn short(number: f64) -> String {
+    let decimals = match number.abs() {
+        small if small < 1.0 => 3,
+        middle if middle < 10.0 => 2,
+        large if large < 1000.0 => 1,
+        _ => 0,
+    };
+    format!("{number:.decimals$}")
+}

@@ -1,0 +1,130 @@
+//! Frontiers as dots with their intervals, one panel a task.
+
+use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
+
+use reasonscape_stats::logistic::Crossing;
+
+use super::ThresholdRow;
+
+/// More panels than these cannot be read on one page.
+const MAX_PANELS: usize = 24;
+
+/// Lines that can be distinguished in one panel.
+const MAX_LINES: usize = 4;
+
+/// Letters of a name beside which three panels have no room.
+const LONG_NAME_LEN: usize = 16;
+
+/// One panel a task, one dot an evaluation; the end of a bar that is not known runs to the edge.
+pub fn threshold_figure(rows: &[ThresholdRow], confidence: f64) -> Figure {
+    // Frontiers along several parameters of a task are of the same trials.
+    let is_first = |row: &&ThresholdRow| {
+        rows.iter().find(|other| other.task == row.task).is_some_and(|other| other.parameter == row.parameter)
+    };
+    let trials: u64 = rows.iter().filter(is_first).map(|row| row.n).sum();
+    let mode = rows.first().map_or("", |row| row.mode);
+    let by_task: Vec<&[ThresholdRow]> =
+        rows.chunk_by(|a, b| a.task == b.task && a.parameter == b.parameter).collect();
+    let mut figure = Figure::new("Where half of the answers are known").subtitle(format!(
+        "{trials} trials counted as {mode} does, {}% intervals by profile likelihood",
+        (confidence * 1e6).round() / 1e4
+    ));
+    for rows in by_task.iter().take(MAX_PANELS) {
+        figure = figure.panel(panel(rows));
+    }
+    if by_task.len() > 2 && rows.iter().any(|row| row.label.chars().count() > LONG_NAME_LEN) {
+        figure = figure.columns(2);
+    }
+    if rows.iter().any(is_one_sided) {
+        figure = figure
+            .note("a bar without a cap goes on beyond the edge; a dot at its end is a bound and no estimate");
+    }
+    let without = by_task.iter().map(|rows| rows.len() - dots(rows, edges(rows)).len()).sum::<usize>();
+    if without > 0 {
+        figure = figure.note(format!("not drawn, since unknown or far from what was tested: {without}"));
+    }
+    if rows.iter().any(|row| row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed)) {
+        figure = figure.note("* the curve fits badly, so the interval is too narrow");
+    }
+    if by_task.len() > MAX_PANELS {
+        let more = by_task.len() - MAX_PANELS;
+        figure = figure.note(format!("{more} more panels are left out; a filter chooses which are shown"));
+    }
+    figure
+}
+
+fn panel(rows: &[ThresholdRow]) -> Panel {
+    let first = &rows[0];
+    let names = rows.iter().map(|row| {
+        let is_bad = row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed);
+        if is_bad { format!("{}*", row.label) } else { row.label.clone() }
+    });
+    let (low, high) = tested(rows);
+    let edges = edges(rows);
+    let mut panel = Panel::new(
+        first.task.as_str(),
+        Axis::linear(first.parameter.as_str()).range(edges.0, edges.1),
+        Axis::categories("", names.collect::<Vec<_>>()),
+    );
+    if low < high {
+        panel = panel.layer(Layer::vertical("tested from", low)).layer(Layer::vertical("to", high));
+    }
+    panel.layer(Layer::dots("", dots(rows, edges)))
+}
+
+/// The smallest and the largest value that has trials.
+fn tested(rows: &[ThresholdRow]) -> (f64, f64) {
+    let tested = rows.iter().flat_map(|row| &row.tested);
+    tested.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)))
+}
+
+/// What a panel shows: half as much again to either side of what was tested, since farther out the curve is a guess.
+fn edges(rows: &[ThresholdRow]) -> (f64, f64) {
+    match tested(rows) {
+        (low, high) if low < high => (low - 0.5 * (high - low), high + 0.5 * (high - low)),
+        (only, _) if only.is_finite() => (only - 1.0, only + 1.0),
+        _ => (0.0, 1.0),
+    }
+}
+
+/// The frontiers within the edges; a frontier of which only a bound is known stands at that bound.
+fn dots(rows: &[ThresholdRow], (left, right): (f64, f64)) -> Vec<Point> {
+    let dot = |(name, row): (usize, &ThresholdRow)| {
+        let curve = row.curve.as_ref()?;
+        let x = curve.x50.or(curve.low).or(curve.high).filter(|x| (left..=right).contains(x))?;
+        let low = curve.low.filter(|low| *low >= left).unwrap_or(f64::NEG_INFINITY);
+        let high = curve.high.filter(|high| *high <= right).unwrap_or(f64::INFINITY);
+        Some(Point::between(x, name as f64, low, high))
+    };
+    rows.iter().enumerate().filter_map(dot).collect()
+}
+
+fn is_one_sided(row: &ThresholdRow) -> bool {
+    row.curve.as_ref().is_some_and(|curve| curve.low.is_some() != curve.high.is_some())
+}
+
+/// A line in each panel of a picture of projections where an evaluation knows half, if it crosses there. Panels are along
+/// the parameters that are named, in their order, on one task.
+pub fn threshold_lines(mut figure: Figure, along: &[(&str, &str)], rows: &[ThresholdRow]) -> Figure {
+    let mut is_any = false;
+    for (panel, (task, parameter)) in figure.panels.iter_mut().zip(along) {
+        let here = rows.iter().filter(|row| row.task == *task && row.parameter == *parameter);
+        if here.clone().count() > MAX_LINES {
+            continue;
+        }
+        for row in here {
+            let curve = row.curve.as_ref().filter(|curve| curve.crossing == Crossing::Crosses);
+            let (low, high) = tested(std::slice::from_ref(row));
+            let is_tested = |x: &f64| (low..=high).contains(x);
+            if let Some(x50) = curve.and_then(|curve| curve.x50).filter(is_tested) {
+                is_any = true;
+                panel.layers.push(Layer::vertical(row.label.as_str(), x50));
+            }
+        }
+    }
+    if is_any {
+        figure.note("a dashed line is where a model knows half, by a logistic curve")
+    } else {
+        figure
+    }
+}

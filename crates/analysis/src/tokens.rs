@@ -1,0 +1,235 @@
+//! Accuracy and token use, had the token limit been smaller.
+
+mod figure;
+mod token_cost;
+
+use rayon::prelude::*;
+use reasonscape_points::{Estimator, EvalInfo, Measure, PointsDb, PointsError};
+use reasonscape_stats::Confidence;
+use reasonscape_stats::budget::{Budget, BudgetTrial};
+use reasonscape_stats::paired_bootstrap::Outcome;
+use reasonscape_stats::survival::{Ending, Lifetimes};
+use serde::Serialize;
+
+pub use self::figure::tokens_figure;
+pub use self::token_cost::TokenCost;
+use super::hazard::TokenQuantile;
+use super::query::PointQuery;
+use super::totals::is_known;
+use super::trials::{GroupBy, TrialGroup, load_trial_groups, powers_of_two};
+use super::{Bounds, in_percent};
+
+/// Options of the analysis.
+#[derive(Debug, Clone)]
+pub struct TokensOptions {
+    /// What a row stands for.
+    pub by: GroupBy,
+    /// How accuracy is estimated.
+    pub estimator: Estimator,
+    /// The share of correct answers that a smaller limit should keep.
+    pub keep: f64,
+    /// Limits to look at; without one, powers of two.
+    pub budgets: Vec<u64>,
+}
+
+/// One evaluation on one task, or on all of them together.
+#[derive(Debug, Clone, Serialize)]
+pub struct TokensRow {
+    /// The evaluation.
+    #[serde(flatten)]
+    pub eval: EvalInfo,
+    /// The name of the evaluation in tables.
+    #[serde(skip)]
+    pub label: String,
+    /// The task; none if all are taken together.
+    pub task: Option<String>,
+    /// Whether the log says which answers were truncated.
+    #[serde(skip_serializing_if = "is_known")]
+    pub truncation_known: bool,
+    /// The estimator.
+    pub mode: &'static str,
+    /// Trials whose tokens were counted.
+    pub n: u64,
+    /// Trials whose tokens were not, and which are in none of these numbers.
+    pub without_tokens: u64,
+    /// The largest limit whose outcome is known exactly; none if every limit's is.
+    pub exact_up_to: Option<u64>,
+    /// As it was.
+    pub now: Option<BudgetOutcome>,
+    /// The smallest limit that keeps the wanted share of correct answers.
+    pub enough: Option<SufficientBudget>,
+    /// The result in words.
+    pub finding: String,
+    /// What each limit gives.
+    pub budgets: Vec<BudgetOutcome>,
+}
+
+/// What a limit gives.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct BudgetOutcome {
+    /// The token limit.
+    pub budget: u64,
+    /// Trials that were answered or truncated.
+    pub n: f64,
+    /// Trials answered correctly.
+    pub n_e: f64,
+    /// Trials that were not truncated.
+    pub n_u: f64,
+    /// Truncated trials.
+    pub n_t: f64,
+    /// Sum over completed trials of the chance that a blind guess is correct.
+    pub g: f64,
+    /// The accuracy.
+    pub accuracy: Bounds,
+    /// Tokens a trial.
+    pub mean_tokens: TokenCost,
+    /// Tokens for each correct answer; none without one.
+    pub tokens_per_correct: Option<TokenCost>,
+    /// Whether it is known; otherwise it is the least that the limit would give.
+    pub exact: bool,
+}
+
+/// A limit that is enough.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct SufficientBudget {
+    /// The share of correct answers that it keeps.
+    pub keep: f64,
+    /// Tokens.
+    pub tokens: TokenQuantile,
+    /// What it gives.
+    pub at: BudgetOutcome,
+}
+
+/// What smaller limits would have given to the trials that the query selects.
+///
+/// # Errors
+/// A [`PointsError`] when the study cannot be read or has nothing that matches.
+pub async fn tokens(
+    db: &PointsDb,
+    query: &PointQuery,
+    options: &TokensOptions,
+) -> Result<Vec<TokensRow>, PointsError> {
+    let groups = load_trial_groups(db, query, &[Measure::CompletionTokens], options.by).await?;
+    groups.into_par_iter().map(|group| row(group, options)).collect()
+}
+
+fn row(group: TrialGroup, options: &TokensOptions) -> Result<TokensRow, PointsError> {
+    let trials: Vec<BudgetTrial> =
+        group.with_tokens().map(|(tokens, outcome, guess)| BudgetTrial { tokens, outcome, guess }).collect();
+    let n = trials.len() as u64;
+    let mut row = TokensRow {
+        n,
+        without_tokens: group.n() - n,
+        eval: group.eval,
+        label: group.label,
+        task: group.task,
+        truncation_known: group.truncation_known,
+        mode: options.estimator.mode.name(),
+        exact_up_to: None,
+        now: None,
+        enough: None,
+        finding: String::new(),
+        budgets: Vec::new(),
+    };
+    if n > 0 {
+        let budget = Budget::new(trials.iter().copied())?;
+        let limited = |limit: u64| budget_outcome(&budget, &trials, limit, options.estimator);
+        row.exact_up_to = budget.exact_up_to();
+        row.now = Some(limited(budget.longest()));
+        row.enough = sufficient_budget(&trials, options.keep, options.estimator.confidence)?.map(|tokens| {
+            SufficientBudget {
+                keep: options.keep,
+                at: limited(tokens.tokens.unwrap_or(budget.longest())),
+                tokens,
+            }
+        });
+        let mut limits = options.budgets.clone();
+        if limits.is_empty() {
+            // Limits below the shortest trial give nothing, and one of them says so.
+            let shortest = trials.iter().map(|trial| trial.tokens).min().unwrap_or(0);
+            limits =
+                powers_of_two(budget.longest()).into_iter().filter(|limit| 2 * limit > shortest).collect();
+        }
+        limits.sort_unstable();
+        limits.dedup();
+        row.budgets = limits.into_iter().map(limited).collect();
+    }
+    row.finding = row.summary();
+    Ok(row)
+}
+
+fn budget_outcome(
+    budget: &Budget,
+    trials: &[BudgetTrial],
+    limit: u64,
+    estimator: Estimator,
+) -> BudgetOutcome {
+    let point = budget.at(limit);
+    let totals = token_cost::TokenTotals::new(trials, limit);
+    BudgetOutcome {
+        budget: limit,
+        n: point.counters.n(),
+        n_e: point.counters.n_e(),
+        n_u: point.counters.n_u(),
+        n_t: point.counters.n_t(),
+        g: point.counters.g(),
+        accuracy: estimator.mode.estimate(&point.counters, estimator.confidence).into(),
+        mean_tokens: totals.per_trial(estimator.confidence),
+        tokens_per_correct: totals.per_correct(estimator.confidence),
+        exact: point.is_exact,
+    }
+}
+
+/// The tokens by which this share of the correct answers had come. Correct answers were never cut off, so that it is a
+/// plain quantile of theirs.
+fn sufficient_budget(
+    trials: &[BudgetTrial],
+    keep: f64,
+    confidence: Confidence,
+) -> Result<Option<TokenQuantile>, PointsError> {
+    let right = trials.iter().filter(|trial| trial.outcome == Outcome::Correct);
+    let right: Vec<(u64, Ending)> = right.map(|trial| (trial.tokens, Ending::Correct)).collect();
+    if right.is_empty() {
+        return Ok(None);
+    }
+    let found = Lifetimes::new(right)?.survival(confidence).quantile(keep)?;
+    Ok(Some(TokenQuantile { tokens: found.tokens, low: found.low, high: found.high }))
+}
+
+impl TokensRow {
+    /// The name of the row in tables.
+    pub fn title(&self) -> String {
+        match &self.task {
+            Some(task) => format!("{} on {task}", self.label),
+            None => self.label.clone(),
+        }
+    }
+
+    fn summary(&self) -> String {
+        let Some(now) = &self.now else { return "cannot tell: no tokens were counted".to_owned() };
+        let Some(SufficientBudget { keep, tokens: TokenQuantile { tokens: Some(tokens), low, high }, at }) =
+            &self.enough
+        else {
+            return format!("cannot tell: no answer is right ({} trials)", self.n);
+        };
+        let end = |end: &Option<u64>| end.map_or("?".to_owned(), |end| end.to_string());
+        let found = format!(
+            "a limit of {tokens} tokens ({} to {}) would keep {} % of the right answers and spend {:.0} tokens a \
+             trial instead of {:.0}",
+            end(low),
+            end(high),
+            in_percent(*keep),
+            at.mean_tokens.mean,
+            now.mean_tokens.mean
+        );
+        match self.exact_up_to {
+            Some(limit) => {
+                format!("{found}; beyond {limit} tokens nothing is known, {:.0} trials were cut off", now.n_t)
+            }
+            None if !self.truncation_known => {
+                format!("{found}; which trials were cut off already is unknown")
+            }
+            None => found,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Counters added up by evaluation and task, and what is missing.
+
+use std::collections::BTreeMap;
+
+use reasonscape_points::{Column, Counts, EvalInfo, PointsDb, PointsError};
+use reasonscape_stats::Mode;
+
+use crate::labels::eval_label;
+use crate::query::PointQuery;
+
+/// The counters of evaluations on the tasks of their suite.
+#[derive(Debug)]
+pub(super) struct SuiteTotals {
+    /// Evaluations that the query selects, by model, template and sampler.
+    pub(super) evals: Vec<EvalTotals>,
+    /// The tasks of the suite by name, with the number of their points: all that any evaluation of the study has.
+    pub(super) suite: BTreeMap<String, u64>,
+}
+
+/// One evaluation.
+#[derive(Debug)]
+pub(super) struct EvalTotals {
+    pub(super) info: EvalInfo,
+    /// Its name in tables.
+    pub(super) label: String,
+    /// Its tasks by name, those without a trial among them.
+    pub(super) tasks: BTreeMap<String, TaskTotals>,
+}
+
+/// One evaluation on one task.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TaskTotals {
+    pub(super) points: u64,
+    pub(super) counts: Counts,
+}
+
+impl SuiteTotals {
+    /// Adds up the points that the query selects. It is an error if there are none.
+    pub(super) async fn load(db: &PointsDb, query: &PointQuery) -> Result<Self, PointsError> {
+        let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], &query.filter, Mode::C_P).await?;
+        if groups.is_empty() {
+            return Err(query.no_match_error(db).await);
+        }
+        let mut of_evals: BTreeMap<String, BTreeMap<String, TaskTotals>> = BTreeMap::new();
+        for group in groups {
+            let [eval_id, task] = &group.key[..] else { unreachable!("grouped by two columns") };
+            let counted = TaskTotals { points: group.points, counts: group.counts };
+            of_evals.entry(eval_id.to_string()).or_default().insert(task.to_string(), counted);
+        }
+        let evals = db
+            .evals()
+            .iter()
+            .filter_map(|info| {
+                let tasks = of_evals.remove(&info.eval_id)?;
+                Some(EvalTotals { info: info.clone(), label: eval_label(db.evals(), info), tasks })
+            })
+            .collect();
+        let points =
+            db.aggregate(&[Column::BaseTask, Column::Params], &query.filter.of_tests(), Mode::C_P).await?;
+        let mut suite: BTreeMap<String, u64> = BTreeMap::new();
+        for point in points {
+            *suite.entry(point.key[0].to_string()).or_default() += 1;
+        }
+        Ok(Self { evals, suite })
+    }
+}
+
+impl EvalTotals {
+    /// Everything together.
+    pub(super) fn total(&self) -> Counts {
+        let mut total = Counts::default();
+        for task in self.tasks.values() {
+            total += task.counts;
+        }
+        total
+    }
+
+    /// The tasks that have a trial, by name.
+    pub(super) fn with_trials(&self) -> impl Iterator<Item = (&String, &TaskTotals)> {
+        self.tasks.iter().filter(|(_, task)| task.counts.n > 0)
+    }
+
+    /// The tasks of the suite that have none.
+    pub(super) fn without_trials(&self, suite: &BTreeMap<String, u64>) -> Vec<String> {
+        let has_trials = |task: &&String| self.tasks.get(*task).is_some_and(|task| task.counts.n > 0);
+        suite.keys().filter(|task| !has_trials(task)).cloned().collect()
+    }
+
+    /// Points of its tasks that others have and it has not.
+    pub(super) fn missing_points(&self, suite: &BTreeMap<String, u64>) -> u64 {
+        let missing = |(task, counted): (&String, &TaskTotals)| {
+            suite.get(task).map_or(0, |points| points.saturating_sub(counted.points))
+        };
+        self.tasks.iter().map(missing).sum()
+    }
+}
+
+/// Whether all of these evaluations say which answers were cut off. Logs of other tools may not, and then a rate of
+/// zero would be an invention.
+pub(super) fn truncation_is_known<'a>(db: &PointsDb, evals: impl IntoIterator<Item = &'a String>) -> bool {
+    !evals.into_iter().any(|eval_id| db.truncation_unknown().contains(eval_id))
+}
+
+/// For serde, which says nothing of what is as usual.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(super) fn is_known(known: &bool) -> bool {
+    *known
+}

@@ -1,0 +1,98 @@
+//! The trials that the query selects, by evaluation and task or by evaluation alone.
+
+use std::str::FromStr;
+
+use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError};
+use reasonscape_stats::paired_bootstrap::Outcome;
+
+use super::query::PointQuery;
+use super::totals::{SuiteTotals, truncation_is_known};
+
+/// What a row of an analysis of trials stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GroupBy {
+    /// An evaluation, all its tasks together.
+    Eval,
+    /// An evaluation on one task.
+    #[default]
+    Task,
+}
+
+impl FromStr for GroupBy {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "eval" => Ok(Self::Eval),
+            "task" => Ok(Self::Task),
+            _ => Err(format!("`{name}` is no grouping; expected `eval` or `task`")),
+        }
+    }
+}
+
+/// The trials of one row, at least one.
+#[derive(Debug)]
+pub(super) struct TrialGroup {
+    pub(super) eval: EvalInfo,
+    /// The name of the evaluation in tables.
+    pub(super) label: String,
+    /// The task; `None` is all of them together.
+    pub(super) task: Option<String>,
+    /// Whether the log says which answers were truncated.
+    pub(super) truncation_known: bool,
+    pub(super) units: Vec<Outcomes>,
+}
+
+impl TrialGroup {
+    pub(super) fn n(&self) -> u64 {
+        self.units.iter().map(|unit| unit.len() as u64).sum()
+    }
+
+    /// Tokens of the completion, how it ended and what a guess gives, of the trials whose tokens were counted.
+    pub(super) fn with_tokens(&self) -> impl Iterator<Item = (u64, Outcome, f64)> {
+        self.units.iter().flat_map(|unit| {
+            let ends = unit.status.iter().zip(&unit.guess);
+            let tokens = unit.measure(Measure::CompletionTokens);
+            tokens.zip(ends).filter_map(|(tokens, (status, guess))| Some((tokens?, *status, *guess)))
+        })
+    }
+}
+
+/// Loads the trials that the query selects, by model, template, sampler and task. It is an error if no point matches; an
+/// evaluation or task without trials has no group.
+pub(super) async fn load_trial_groups(
+    db: &PointsDb,
+    query: &PointQuery,
+    measures: &[Measure],
+    by: GroupBy,
+) -> Result<Vec<TrialGroup>, PointsError> {
+    let counted = SuiteTotals::load(db, query).await?;
+    let mut units = db.outcomes(&query.filter, measures).await?;
+    let mut rows = Vec::new();
+    for eval in counted.evals {
+        let of_eval: Vec<Outcomes> = units.extract_if(.., |unit| unit.eval_id == eval.info.eval_id).collect();
+        let row = |task: Option<String>, units: Vec<Outcomes>| TrialGroup {
+            eval: eval.info.clone(),
+            label: eval.label.clone(),
+            task,
+            truncation_known: truncation_is_known(db, [&eval.info.eval_id]),
+            units,
+        };
+        match by {
+            GroupBy::Task => {
+                let tasks = of_eval.into_iter().map(|unit| row(Some(unit.base_task.clone()), vec![unit]));
+                rows.extend(tasks);
+            }
+            GroupBy::Eval if of_eval.is_empty() => {}
+            GroupBy::Eval => rows.push(row(None, of_eval)),
+        }
+    }
+    Ok(rows)
+}
+
+/// Powers of two below the longest trial, and the longest trial itself, so that a limit that cut trials off is the last.
+pub(super) fn powers_of_two(longest: u64) -> Vec<u64> {
+    let longest = longest.max(1);
+    let powers = (0..62).map(|power| 1 << power);
+    powers.take_while(|end| *end < longest).chain([longest]).collect()
+}

@@ -1,2 +1,0 @@
-// removed when all users name the new crate
-pub(crate) use reasonscape_ingest::answers::FieldMap as Names;
