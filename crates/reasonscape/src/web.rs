@@ -5,25 +5,25 @@
 //! model wrote is shown and never run. Whoever is not at this machine needs a token; nobody else's page can ask in a
 //! reader's name. Pages and API say what `analysis` says: no number is made here.
 
-mod answers;
+mod analysis_cache;
 mod api;
+mod app;
 mod assets;
+mod auth;
 mod chart;
-mod differing;
-mod guard;
-mod links;
-mod listing;
-mod memo;
-mod metrics;
-mod names;
+mod comparison;
+mod disagreements;
+mod error;
 mod pages;
-mod problem;
-mod reply;
+mod point_id;
+mod prometheus;
+mod query_string;
+mod response;
 mod runs;
+mod sanitize;
 mod server;
-mod state;
-mod versus;
-mod visible;
+mod single_flight;
+mod trial_query;
 
-pub(crate) use self::guard::{Access, Token};
+pub(crate) use self::auth::{Access, Token};
 pub(crate) use self::server::{Options, listen, serve};

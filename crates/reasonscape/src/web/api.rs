@@ -1,7 +1,7 @@
 //! The same for programs: JSON under `/api/v1`, described by `openapi.json`.
 
 pub(super) mod analyses;
-pub(super) mod versus;
+pub(super) mod comparison;
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use reasonscape_stats::Mode;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::links::Query;
-use super::listing::{MOST, PAGE, TrialName, Wanted};
-use super::names::point_name;
+use super::app::App;
+use super::error::Problem;
 use super::pages::trial::{Place, look_up};
 use super::pages::trials::status_name;
-use super::problem::Problem;
-use super::reply::{self, reply};
-use super::state::App;
+use super::point_id::point_name;
+use super::query_string::Query;
+use super::response::{self, reply};
+use super::trial_query::{MOST, PAGE, TrialName, Wanted};
 use crate::analysis::{self, Asked, ScoreRow};
 
 const DESCRIPTION: &str = include_str!("api/openapi.json");
 
 /// Says that the server answers; it needs no token, so that whoever watches it has none.
 pub(super) async fn health() -> Response {
-    reply(reply::TEXT, "ok\n".to_owned())
+    reply(response::TEXT, "ok\n".to_owned())
 }
 
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response {
@@ -42,7 +42,7 @@ pub(super) async fn openapi(State(app): State<Arc<App>>) -> Result<Response, Pro
     let mut document: Value = serde_json::from_str(DESCRIPTION).expect("the description is JSON");
     document["info"]["version"] = env!("CARGO_PKG_VERSION").into();
     document["servers"] = serde_json::json!([{ "url": format!("{}/api/v1", app.base) }]);
-    reply::json(&document)
+    response::json(&document)
 }
 
 /// The mode that an address names.
@@ -67,7 +67,7 @@ pub(super) async fn leaderboard(State(app): State<Arc<App>>, uri: Uri) -> Result
     let query = Query::of(&uri);
     let study = app.study().await;
     let board = study.board(mode(&query, Mode::C_P)?, &conditions(&query)).await?;
-    reply::json(&Board {
+    response::json(&Board {
         mode: board.mode.name(),
         tasks: &board.tasks,
         rows: &board.rows,
@@ -79,19 +79,19 @@ pub(super) async fn leaderboard(State(app): State<Arc<App>>, uri: Uri) -> Result
 pub(super) async fn evals(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     let query = Query::of(&uri);
     let (asked, estimator) = (Asked::parse(&conditions(&query))?, Estimator::from(mode(&query, Mode::C_P)?));
-    reply::json(&analysis::evals(&app.study().await.db, &asked, estimator).await?)
+    response::json(&analysis::evals(&app.study().await.db, &asked, estimator).await?)
 }
 
 pub(super) async fn tasks(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     let query = Query::of(&uri);
     let (asked, estimator) = (Asked::parse(&conditions(&query))?, Estimator::from(mode(&query, Mode::C_P)?));
-    reply::json(&analysis::tasks(&app.study().await.db, &asked, estimator).await?)
+    response::json(&analysis::tasks(&app.study().await.db, &asked, estimator).await?)
 }
 
 pub(super) async fn points(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     let query = Query::of(&uri);
     let (asked, estimator) = (Asked::parse(&conditions(&query))?, Estimator::from(mode(&query, Mode::C_I)?));
-    reply::json(&analysis::points(&app.study().await.db, &asked, estimator).await?)
+    response::json(&analysis::points(&app.study().await.db, &asked, estimator).await?)
 }
 
 /// A trial for programs: the columns of the table with coordinates as JSON and the status in a word, and the name of its
@@ -112,7 +112,7 @@ pub(super) async fn trials(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
     let study = app.study().await;
     let listing = study.listing(&wanted).await?;
     let rows = study.rows(&wanted, offset, limit).await?;
-    reply::json(&serde_json::json!({
+    response::json(&serde_json::json!({
         "total": listing.total,
         "offset": offset,
         "rows": rows.iter().map(for_programs).collect::<Vec<_>>(),
@@ -151,5 +151,5 @@ pub(super) async fn trial(
     value["surprise"] = serde_json::json!(found.surprise());
     value["previous"] = serde_json::json!(address(found.previous));
     value["next"] = serde_json::json!(address(found.next));
-    reply::json(&value)
+    response::json(&value)
 }

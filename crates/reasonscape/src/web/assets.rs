@@ -13,8 +13,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use reasonscape_figures::plotly_script;
 
-use super::problem::Problem;
-use super::reply::{accepts_gzip, reply};
+use super::error::Problem;
+use super::response::{accepts_gzip, reply};
 
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -31,7 +31,7 @@ const ASSETS: &[(&str, &str, &str)] = &[
     ("chart.css", CSS, include_str!("assets/chart.css")),
     ("chart.js", SCRIPT, include_str!("assets/chart.js")),
     ("surface.js", SCRIPT, include_str!("assets/surface.js")),
-    ("choose.js", SCRIPT, include_str!("assets/choose.js")),
+    ("filters.js", SCRIPT, include_str!("assets/filters.js")),
     ("runs.js", SCRIPT, include_str!("assets/runs.js")),
     ("run.js", SCRIPT, include_str!("assets/run.js")),
     ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),

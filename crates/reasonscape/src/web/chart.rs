@@ -6,8 +6,8 @@ use reasonscape_figures::{Figure, escape};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::links::encoded;
-use super::visible::visible;
+use super::query_string::encoded;
+use super::sanitize::visible;
 use crate::analysis::{View, ViewCell};
 use crate::output::Table;
 

@@ -1,7 +1,7 @@
 //! Pages: what `analysis` says, put into the templates beside this file.
 
 pub(super) mod compare;
-pub(super) mod differing;
+pub(super) mod disagreements;
 pub(super) mod explorer;
 pub(super) mod forensics;
 pub(super) mod leaderboard;
@@ -21,36 +21,36 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
+use super::app::App;
 use super::assets;
-use super::problem::Problem;
-use super::reply::{self, reply};
-use super::state::App;
+use super::error::Problem;
+use super::response::{self, reply};
 
 /// Everything in them is escaped but what they say themselves: their names end in `.html`.
 const TEMPLATES: &[(&str, &str)] = &[
-    ("frame.html", include_str!("pages/frame.html")),
+    ("layout.html", include_str!("pages/layout.html")),
     ("leaderboard.html", include_str!("pages/leaderboard.html")),
     ("trials.html", include_str!("pages/trials.html")),
     ("trial.html", include_str!("pages/trial.html")),
     ("compare.html", include_str!("pages/compare.html")),
-    ("differing.html", include_str!("pages/differing.html")),
-    ("differing-rows.html", include_str!("pages/differing-rows.html")),
+    ("disagreements.html", include_str!("pages/disagreements.html")),
+    ("disagreement_rows.html", include_str!("pages/disagreement_rows.html")),
     ("test.html", include_str!("pages/test.html")),
     ("explorer.html", include_str!("pages/explorer.html")),
     ("forensics.html", include_str!("pages/forensics.html")),
     ("figure.html", include_str!("pages/figure.html")),
-    ("models.html", include_str!("pages/models.html")),
+    ("model_picker.html", include_str!("pages/model_picker.html")),
     ("runs.html", include_str!("pages/runs.html")),
     ("new_run.html", include_str!("pages/new_run.html")),
-    ("remarks.html", include_str!("pages/remarks.html")),
-    ("points.html", include_str!("pages/points.html")),
-    ("modes.html", include_str!("pages/modes.html")),
+    ("notices.html", include_str!("pages/notices.html")),
+    ("point_filter.html", include_str!("pages/point_filter.html")),
+    ("estimator_picker.html", include_str!("pages/estimator_picker.html")),
     ("pager.html", include_str!("pages/pager.html")),
     ("options.html", include_str!("pages/options.html")),
     ("run.html", include_str!("pages/run.html")),
     ("delete_run.html", include_str!("pages/delete_run.html")),
     ("login.html", include_str!("pages/login.html")),
-    ("failed.html", include_str!("pages/failed.html")),
+    ("error.html", include_str!("pages/error.html")),
 ];
 
 /// Pages that readers find at the top of each, with their paths.
@@ -84,7 +84,7 @@ impl Templates {
 
 /// What surrounds every page.
 #[derive(Serialize)]
-struct Frame<'a> {
+struct Layout<'a> {
     title: &'a str,
     base: &'a str,
     /// The study whose run this is.
@@ -114,7 +114,7 @@ struct PlaceLink {
 
 #[derive(Serialize)]
 struct Whole<'a, T> {
-    frame: Frame<'a>,
+    layout: Layout<'a>,
     page: &'a T,
 }
 
@@ -140,7 +140,7 @@ fn render(
     };
     // Whoever is not let in is told nothing of the study.
     let remarks = &[app.trouble().filter(|_| is_inside).as_slice(), remarks].concat();
-    let frame = Frame {
+    let layout = Layout {
         title: &app.title,
         base: &app.base,
         home: app.home.as_ref().map(|home| HomeLink { title: &home.title, href: format!("{root}/") }),
@@ -152,12 +152,12 @@ fn render(
         program: env!("CARGO_PKG_VERSION"),
     };
     let template = app.templates.environment.get_template(template);
-    let text = template.and_then(|template| template.render(Serde(Whole { frame, page })));
+    let text = template.and_then(|template| template.render(Serde(Whole { layout, page })));
     let text = text.map_err(|error| {
         tracing::error!(%error, "a page could not be made");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "this page could not be made")
     })?;
-    Ok(reply(reply::HTML, text))
+    Ok(reply(response::HTML, text))
 }
 
 /// A failure in the site's look; readers who are not let in see no more than that.
@@ -175,8 +175,8 @@ pub(super) fn failed(app: &App, problem: &Problem, is_known: bool) -> Response {
         message: &problem.message,
         is_known,
     };
-    render(app, "failed.html", "", &[], &page)
-        .unwrap_or_else(|_| reply(reply::TEXT, format!("{}\n", problem.message)))
+    render(app, "error.html", "", &[], &page)
+        .unwrap_or_else(|_| reply(response::TEXT, format!("{}\n", problem.message)))
 }
 
 /// A whole number with its thousands apart: 12,345.

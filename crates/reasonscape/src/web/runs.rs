@@ -5,15 +5,15 @@
 //! types lives as long as its run does, in memory only.
 
 pub(in crate::web) mod api;
+mod create_request;
 mod datasets;
-mod events;
-mod names;
-mod offer;
+mod form_options;
 mod plan;
 mod record;
-mod view;
-mod wish;
-mod work;
+mod results_router;
+mod run_name;
+mod sse;
+mod worker;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -29,19 +29,19 @@ use reasonscape_runner::{
 };
 use tokio::sync::Semaphore;
 
+use self::create_request::Ask;
+pub(super) use self::create_request::Wish;
 use self::datasets::{Datasets, not_kept, wrong_lines};
 pub(super) use self::datasets::{LONGEST_UPLOAD, Listed, Uploaded, too_long};
-pub(super) use self::offer::Offer;
-use self::offer::is_lent;
+pub(super) use self::form_options::Offer;
+use self::form_options::is_lent;
 pub(super) use self::plan::{KeyNeed, Plan, Said, Sample};
 use self::plan::{key_id, keys};
 pub(super) use self::record::{Progress, Record, State};
-pub(super) use self::view::{address as view_address, view, view_home};
-use self::wish::Ask;
-pub(super) use self::wish::Wish;
-use self::work::Live;
-use super::memo::Memo;
-use super::problem::Problem;
+pub(super) use self::results_router::{address as view_address, view, view_home};
+use self::worker::Live;
+use super::error::Problem;
+use super::single_flight::Memo;
 use crate::failure::Failure;
 use crate::making::write_study;
 use crate::output::write_file;
@@ -65,7 +65,7 @@ pub(super) struct Runs {
     live: Mutex<BTreeMap<String, Arc<Live>>>,
     studies: Mutex<Vec<(PathBuf, Signs, Arc<Study>)>>,
     plans: Memo<plan::PlanOf, Plan>,
-    views: view::Views,
+    views: results_router::Views,
     listeners: Arc<Semaphore>,
 }
 
@@ -83,7 +83,7 @@ impl Runs {
             live: Mutex::default(),
             studies: Mutex::default(),
             plans: Memo::default(),
-            views: view::Views::default(),
+            views: results_router::Views::default(),
             listeners: Arc::new(Semaphore::new(MOST_LISTENERS)),
         }
     }
@@ -103,7 +103,7 @@ impl Runs {
     /// The folder of a run that there is.
     fn place(&self, name: &str) -> Result<PathBuf, Problem> {
         let folder = self.folder().join(name);
-        if !names::is_name(name) || Record::load(&folder).is_none() {
+        if !run_name::is_name(name) || Record::load(&folder).is_none() {
             return Err(Problem::absent("there is no such run"));
         }
         Ok(folder)
@@ -200,7 +200,7 @@ impl Runs {
         };
         check_selection(&study, &selection).map_err(|error| run_refused(&error))?;
         let (name, folder) =
-            names::new_folder(&self.folder(), &study.suite.name).map_err(|e| not_kept(&e))?;
+            run_name::new_folder(&self.folder(), &study.suite.name).map_err(|e| not_kept(&e))?;
         let mut record = Record::new(&name, format!("this study: {}", asked(&study)));
         (record.of_study, record.form) = (true, wish.form());
         record.models = selected(&study, &selection).map(|eval| eval.name.clone()).collect();
@@ -220,7 +220,7 @@ impl Runs {
             let write = |folder: &Path| write_text(&folder.join("suite.toml"), &text);
             return self.create_own(wish, &home.suite.name, "suite = \"suite.toml\"", write);
         };
-        let (file, lines) = (format!("{}.jsonl", names::slug(dataset.name())), dataset.to_lines());
+        let (file, lines) = (format!("{}.jsonl", run_name::slug(dataset.name())), dataset.to_lines());
         let line = format!("dataset = \"{file}\"");
         self.create_own(wish, dataset.name(), &line, |folder| write_text(&folder.join(&file), &lines))
     }
@@ -254,7 +254,8 @@ impl Runs {
         prepare: impl FnOnce(&Path) -> Result<(), Failure>,
     ) -> Result<Record, Problem> {
         let text = wish.study(line)?;
-        let (name, folder) = names::new_folder(&self.folder(), called).map_err(|error| not_kept(&error))?;
+        let (name, folder) =
+            run_name::new_folder(&self.folder(), called).map_err(|error| not_kept(&error))?;
         let study = prepare(&folder).and_then(|()| write_study(&folder, &text));
         let study = kept(&folder, study)?;
         let study = Arc::new(study);
@@ -322,7 +323,7 @@ impl Runs {
     }
 
     /// Everything that a run needs, or why it cannot begin.
-    fn prepare(&self, record: &Record, typed: &BTreeMap<String, String>) -> Result<work::Job, Problem> {
+    fn prepare(&self, record: &Record, typed: &BTreeMap<String, String>) -> Result<worker::Job, Problem> {
         let lock = self.lock(record)?;
         let mut study = Study::clone(&*self.study(&self.study_folder(record))?);
         let selection = selection(record);
@@ -340,7 +341,7 @@ impl Runs {
             }
         }
         check(&study, &selection).map_err(|error| run_refused(&error))?;
-        Ok(work::Job { study, selection, folder: self.folder().join(&record.name), lock })
+        Ok(worker::Job { study, selection, folder: self.folder().join(&record.name), lock })
     }
 
     /// Takes the lock of the study that a run asks; it is held as long as the run goes on, and free after a crash.

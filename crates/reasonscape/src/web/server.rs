@@ -20,12 +20,12 @@ use reasonscape_runner::{Interrupts, Stop, Study};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
+use super::app::{App, Snapshot};
+use super::auth::{Access, LONGEST_BODY};
 use super::chart::Charted;
-use super::guard::{Access, LONGEST_BODY};
-use super::problem::Problem;
+use super::error::Problem;
 use super::runs::{LONGEST_UPLOAD, Runs};
-use super::state::{App, Snapshot};
-use super::{api, assets, pages, reply, runs};
+use super::{api, assets, pages, response, runs};
 use crate::failure::{Failure, note};
 
 /// Connections at a time; more wait.
@@ -161,7 +161,7 @@ pub(super) fn study_pages(app: &App) -> Router<Arc<App>> {
         .route(&at("/leaderboard.json"), get(pages::leaderboard::json))
         .route(&at("/leaderboard.md"), get(pages::leaderboard::markdown))
         .route(&at("/compare"), get(pages::compare::page))
-        .route(&at("/compare/tests"), get(pages::differing::page))
+        .route(&at("/compare/tests"), get(pages::disagreements::page))
         .route(&at("/compare/tests/{a}/{b}/{task}/{point}/{index}"), get(pages::test::page))
         .route(&at("/trials"), get(pages::trials::page))
         .route(&at("/trials/{eval}/{task}/{point}/{index}"), get(pages::trial::page))
@@ -173,9 +173,9 @@ pub(super) fn study_pages(app: &App) -> Router<Arc<App>> {
         .route(&at("/api/v1/evals"), get(api::evals))
         .route(&at("/api/v1/tasks"), get(api::tasks))
         .route(&at("/api/v1/points"), get(api::points))
-        .route(&at("/api/v1/pairwise"), get(api::versus::pairwise))
-        .route(&at("/api/v1/compare"), get(api::versus::compare))
-        .route(&at("/api/v1/differences"), get(api::versus::differences))
+        .route(&at("/api/v1/pairwise"), get(api::comparison::pairwise))
+        .route(&at("/api/v1/compare"), get(api::comparison::compare))
+        .route(&at("/api/v1/differences"), get(api::comparison::differences))
         .route(&at("/api/v1/trials"), get(api::trials))
         .route(&at("/api/v1/trials/{eval}/{task}/{point}/{index}"), get(api::trial))
         .route(&at("/api/v1/surface"), get(api::analyses::surface))
@@ -219,7 +219,7 @@ async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     let started = Instant::now();
     let path = request.uri().path().to_owned();
     let method = request.method().clone();
-    let unpacks = reply::accepts_gzip(request.headers());
+    let unpacks = response::accepts_gzip(request.headers());
     let is_known = app.access.is_known(request.headers());
     let mut response = match admit(&app, &request, is_known) {
         Err(refused) => refused,
@@ -243,7 +243,7 @@ async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
         response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(CHART_POLICY));
     }
     if unpacks {
-        response = reply::packed(response).await;
+        response = response::packed(response).await;
     }
     let took = started.elapsed();
     app.metrics.count(response.status(), took);
@@ -297,7 +297,7 @@ fn admit(app: &App, request: &Request, is_known: bool) -> Result<(), Response> {
             return Err(refused);
         }
         let wanted = uri.path_and_query().map_or("/", |wanted| wanted.as_str());
-        let login = format!("{}/login?next={}", app.base, super::links::encoded(wanted));
+        let login = format!("{}/login?next={}", app.base, super::query_string::encoded(wanted));
         return Err(Redirect::to(&login).into_response());
     }
     let is_reading = [Method::GET, Method::HEAD].contains(method);
@@ -323,7 +323,7 @@ fn told(app: &App, path: &str, response: Response, is_known: bool) -> Response {
     let problem = head.extensions.get::<Problem>().cloned().unwrap_or_else(|| Problem::of(head.status));
     let path = path.strip_prefix(app.base.as_str()).unwrap_or(path);
     let mut said = if path.starts_with("/api/") {
-        reply::reply(reply::JSON, serde_json::json!({ "error": problem.message }).to_string())
+        response::reply(response::JSON, serde_json::json!({ "error": problem.message }).to_string())
     } else {
         pages::failed(app, &problem, is_known)
     };

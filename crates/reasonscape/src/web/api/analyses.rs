@@ -13,12 +13,12 @@ use crate::analysis::{
     By, FrontierRow, View, compression_figure, frontier_figure, frontier_lines, hazard_figure,
     histogram_figure, projection_figure, surface_figure, tokens_figure,
 };
-use crate::web::answers::{Part, by};
+use crate::web::analysis_cache::{Part, by};
+use crate::web::app::{App, Snapshot};
 use crate::web::chart;
-use crate::web::links::Query;
-use crate::web::problem::Problem;
-use crate::web::reply;
-use crate::web::state::{App, Snapshot};
+use crate::web::error::Problem;
+use crate::web::query_string::Query;
+use crate::web::response;
 
 /// Examples of loops, unless told otherwise.
 const EXAMPLES: usize = 3;
@@ -30,29 +30,29 @@ const MOST_ASKED: usize = 32;
 pub(in crate::web) async fn surface(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     let query = Query::of(&uri);
     let found = app.study().await.surface(&Part::of(&query)?, query.get("x"), query.get("y")).await?;
-    reply::json(&found.views)
+    response::json(&found.views)
 }
 
 pub(in crate::web) async fn projection(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     let query = Query::of(&uri);
-    reply::json(&app.study().await.projection(&Part::of(&query)?, query.get("x")).await?.views)
+    response::json(&app.study().await.projection(&Part::of(&query)?, query.get("x")).await?.views)
 }
 
 pub(in crate::web) async fn frontier(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     let query = Query::of(&uri);
-    reply::json(&app.study().await.frontiers(&Part::of(&query)?, query.get("x")).await?.rows)
+    response::json(&app.study().await.frontiers(&Part::of(&query)?, query.get("x")).await?.rows)
 }
 
 pub(in crate::web) async fn hazard(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     let query = Query::of(&uri);
     let (part, by, width) = (Part::of(&query)?, by(&query, By::Task)?, number(&query, "width")?);
-    reply::json(&*app.study().await.hazard(&part, by, width).await?)
+    response::json(&*app.study().await.hazard(&part, by, width).await?)
 }
 
 pub(in crate::web) async fn tokens(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     let query = Query::of(&uri);
     let (part, by, keep) = (Part::of(&query)?, by(&query, By::Task)?, number(&query, "keep")?);
-    reply::json(&*app.study().await.tokens(&part, by, keep, &budgets(&query)?).await?)
+    response::json(&*app.study().await.tokens(&part, by, keep, &budgets(&query)?).await?)
 }
 
 fn budgets(query: &Query) -> Result<Vec<u64>, Problem> {
@@ -67,7 +67,7 @@ pub(in crate::web) async fn compression(State(app): State<Arc<App>>, uri: Uri) -
     let (part, by) = (Part::of(&query)?, by(&query, By::Task)?);
     let examples = number(&query, "examples")?.unwrap_or(EXAMPLES).min(MOST_EXAMPLES);
     let loop_bits = number(&query, "loop_bits")?;
-    reply::json(&*app.study().await.compression(&part, by, loop_bits, examples).await?)
+    response::json(&*app.study().await.compression(&part, by, loop_bits, examples).await?)
 }
 
 /// A picture of one of the analyses. `columns` says how many panels stand side by side.
@@ -88,9 +88,9 @@ pub(in crate::web) async fn figure(
         let mut drawn = dressed(projected(&study, &query, &views).await?);
         let filters: Vec<&str> = query.all("filter").collect();
         chart::lead_to_trials(&mut drawn, &views, &app.base, &filters);
-        return reply::json(&drawn);
+        return response::json(&drawn);
     }
-    reply::json(&dressed(drawn(&study, &kind, &query).await?))
+    response::json(&dressed(drawn(&study, &kind, &query).await?))
 }
 
 /// The views along each of the parameters that an address names; without one, along the one that varies most.

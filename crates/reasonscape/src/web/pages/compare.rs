@@ -19,11 +19,11 @@ use super::leaderboard::{Family, families};
 use super::render;
 use super::trials::{Choice, label, tasks};
 use crate::web::api::mode;
-use crate::web::links::Query;
-use crate::web::problem::Problem;
-use crate::web::state::{App, Snapshot};
-use crate::web::versus::{Contestants, MOST};
-use crate::web::visible::visible;
+use crate::web::app::{App, Snapshot};
+use crate::web::comparison::{Contestants, MOST};
+use crate::web::error::Problem;
+use crate::web::query_string::Query;
+use crate::web::sanitize::visible;
 
 /// Names in the address that belong to this page.
 pub(super) const NAMES: [&str; 7] = ["eval", "mode", "task", "params", "filter", "a", "b"];

@@ -16,14 +16,14 @@ use crate::analysis::{
     Parameter, View, ViewAxis, ViewCell, frontier_figure, projection_finding, surface_range,
 };
 use crate::cli::{frontiers_for_people, views_for_people};
-use crate::web::answers::Part;
+use crate::web::analysis_cache::Part;
 use crate::web::api::analyses::{fronts, projected, projections};
 use crate::web::api::mode;
+use crate::web::app::{App, Snapshot};
 use crate::web::chart::{Charted, Drawn, told, trials_of};
-use crate::web::links::Query;
-use crate::web::problem::Problem;
-use crate::web::state::{App, Snapshot};
-use crate::web::visible::visible;
+use crate::web::error::Problem;
+use crate::web::query_string::Query;
+use crate::web::sanitize::visible;
 
 /// What stands in an address that belongs to this page.
 const NAMES: [&str; 6] = ["task", "part", "x", "y", "eval", "mode"];

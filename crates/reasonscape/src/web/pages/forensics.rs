@@ -17,13 +17,13 @@ use crate::analysis::{
 };
 use crate::cli::{compression_for_people, hazard_for_people, tokens_for_people};
 use crate::output::Table;
-use crate::web::answers::{KEEP, Part, by};
+use crate::web::analysis_cache::{KEEP, Part, by};
+use crate::web::app::{App, Snapshot};
 use crate::web::chart::{Charted, Drawn};
-use crate::web::links::Query;
-use crate::web::listing::TrialName;
-use crate::web::problem::Problem;
-use crate::web::state::{App, Snapshot};
-use crate::web::visible::visible;
+use crate::web::error::Problem;
+use crate::web::query_string::Query;
+use crate::web::sanitize::visible;
+use crate::web::trial_query::TrialName;
 
 /// What stands in an address that belongs to this page.
 const NAMES: [&str; 3] = ["task", "eval", "by"];

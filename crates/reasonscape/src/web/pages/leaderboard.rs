@@ -17,11 +17,11 @@ use crate::analysis::{Leaderboard, ScoreRow, TaskScore};
 use crate::cli::{leaderboard_for_people, leaderboard_for_programs};
 use crate::output::Format;
 use crate::web::api::mode;
-use crate::web::links::{Query, encoded};
-use crate::web::problem::Problem;
-use crate::web::reply::{self, download};
-use crate::web::state::App;
-use crate::web::visible::visible;
+use crate::web::app::App;
+use crate::web::error::Problem;
+use crate::web::query_string::{Query, encoded};
+use crate::web::response::{self, download};
+use crate::web::sanitize::visible;
 
 /// Steps of the scale of colours.
 const STEPS: f64 = 10.0;
@@ -203,7 +203,7 @@ pub(in crate::web) async fn csv(State(app): State<Arc<App>>, uri: Uri) -> Result
 pub(in crate::web) async fn json(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     let board = board(&app, &uri).await?;
     let text = serde_json::to_string_pretty(&board.rows).map_err(Problem::wrong)?;
-    Ok(download(reply::JSON, "leaderboard.json", text + "\n"))
+    Ok(download(response::JSON, "leaderboard.json", text + "\n"))
 }
 
 pub(in crate::web) async fn markdown(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {

@@ -12,10 +12,10 @@ use tokio::sync::Mutex;
 use url::form_urlencoded;
 
 use super::render;
-use crate::web::guard::{LONGEST_BODY, Token};
-use crate::web::links::Query;
-use crate::web::problem::Problem;
-use crate::web::state::App;
+use crate::web::app::App;
+use crate::web::auth::{LONGEST_BODY, Token};
+use crate::web::error::Problem;
+use crate::web::query_string::Query;
 
 /// A wrong token costs this long, and all who guess wait in one line.
 const WRONG: Duration = Duration::from_millis(250);

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::explorer::label;
 use crate::analysis::ScoreRow;
-use crate::web::links::Query;
-use crate::web::problem::Problem;
-use crate::web::state::Snapshot;
+use crate::web::app::Snapshot;
+use crate::web::error::Problem;
+use crate::web::query_string::Query;
 
 /// Models that are shown unless the reader chooses.
 const FEW: usize = 3;

@@ -12,12 +12,12 @@ use serde::Serialize;
 use url::form_urlencoded;
 
 use super::render;
-use crate::web::links::encoded;
-use crate::web::problem::Problem;
+use crate::web::app::App;
+use crate::web::error::Problem;
+use crate::web::query_string::encoded;
 use crate::web::runs::api::{aside, body_of};
 use crate::web::runs::{Listed, Offer, Wish};
-use crate::web::state::App;
-use crate::web::visible::visible;
+use crate::web::sanitize::visible;
 
 /// Fields of the form that are kept as they were filled in.
 const TEXTS: [&str; 12] = [

@@ -12,11 +12,11 @@ use url::form_urlencoded;
 use super::runs::{Moment, Totals, moment, money, seconds, totals};
 use super::{render, thousands};
 use crate::tally::Trouble;
-use crate::web::problem::Problem;
+use crate::web::app::App;
+use crate::web::error::Problem;
 use crate::web::runs::api::{aside, body_of};
 use crate::web::runs::{KeyNeed, Plan, Progress, Record, Said, Sample, State as RunState, view_address};
-use crate::web::state::App;
-use crate::web::visible::visible;
+use crate::web::sanitize::visible;
 
 /// How long a page waits for the plan before it says that it is being reckoned.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::{render, thousands};
 use crate::cli::utc;
-use crate::web::problem::Problem;
+use crate::web::app::App;
+use crate::web::error::Problem;
 use crate::web::runs::api::aside;
 use crate::web::runs::{Progress, Record, view_address};
-use crate::web::state::App;
-use crate::web::visible::{excerpt, visible};
+use crate::web::sanitize::{excerpt, visible};
 
 /// Names of models that a row has room for.
 const NAMES: usize = 3;

@@ -8,20 +8,20 @@ use axum::response::Response;
 use reasonscape_points::{StoredTrial, TestName, TrialNumber};
 use serde::{Deserialize, Serialize};
 
-use super::differing::NAMES;
+use super::disagreements::NAMES;
 use super::trial::{Fact, Spoke, Spoken, facts, path, said_in};
 use super::trials::{coordinates, label, status_name};
 use super::{render, thousands};
 use crate::analysis::surprise;
 use crate::web::api::number;
-use crate::web::differing::Right;
-use crate::web::links::{Query, encoded};
-use crate::web::listing::{TrialName, params_named};
-use crate::web::names::point_name;
-use crate::web::problem::Problem;
-use crate::web::state::{App, Snapshot};
-use crate::web::versus::Pair;
-use crate::web::visible::visible;
+use crate::web::app::{App, Snapshot};
+use crate::web::comparison::Pair;
+use crate::web::disagreements::Right;
+use crate::web::error::Problem;
+use crate::web::point_id::point_name;
+use crate::web::query_string::{Query, encoded};
+use crate::web::sanitize::visible;
+use crate::web::trial_query::{TrialName, params_named};
 
 /// The place of a test, as its address has it.
 #[derive(Debug, Deserialize)]

@@ -13,12 +13,12 @@ use super::trials::{coordinates, label, status_name};
 use super::{render, thousands};
 use crate::analysis::{Surprise, bits_per_token, surprise};
 use crate::web::api::number;
-use crate::web::links::{Query, encoded};
-use crate::web::listing::{NAMES, TrialName, Wanted, params_named};
-use crate::web::names::point_name;
-use crate::web::problem::Problem;
-use crate::web::state::{App, Snapshot};
-use crate::web::visible::visible;
+use crate::web::app::{App, Snapshot};
+use crate::web::error::Problem;
+use crate::web::point_id::point_name;
+use crate::web::query_string::{Query, encoded};
+use crate::web::sanitize::visible;
+use crate::web::trial_query::{NAMES, TrialName, Wanted, params_named};
 
 /// The place of a trial, as its address has it.
 #[derive(Debug, Deserialize)]

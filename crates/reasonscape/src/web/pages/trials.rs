@@ -13,11 +13,11 @@ use serde_json::Value;
 
 use super::{render, thousands, trial};
 use crate::web::api::number;
-use crate::web::links::Query;
-use crate::web::listing::{NAMES, PAGE, TrialName, Wanted};
-use crate::web::problem::Problem;
-use crate::web::state::App;
-use crate::web::visible::{excerpt, visible};
+use crate::web::app::App;
+use crate::web::error::Problem;
+use crate::web::query_string::Query;
+use crate::web::sanitize::{excerpt, visible};
+use crate::web::trial_query::{NAMES, PAGE, TrialName, Wanted};
 
 /// Characters of an answer that a row shows.
 pub(super) const SHOWN: usize = 60;

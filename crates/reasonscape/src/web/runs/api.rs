@@ -13,11 +13,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Record, Runs, Wish};
-use crate::web::guard::LONGEST_BODY;
-use crate::web::links::Query;
-use crate::web::problem::Problem;
-use crate::web::reply;
-use crate::web::state::App;
+use crate::web::app::App;
+use crate::web::auth::LONGEST_BODY;
+use crate::web::error::Problem;
+use crate::web::query_string::Query;
+use crate::web::response;
 
 /// How long a program waits for a plan.
 const PATIENCE: Duration = Duration::from_secs(25);
@@ -44,7 +44,7 @@ pub(in crate::web) async fn aside<T: Send + 'static>(
 }
 
 fn shown(app: &App, status: StatusCode, record: &Record) -> Result<Response, Problem> {
-    let mut response = reply::json(&app.runs()?.for_programs(record))?;
+    let mut response = response::json(&app.runs()?.for_programs(record))?;
     *response.status_mut() = status;
     Ok(response)
 }
@@ -53,7 +53,7 @@ pub(in crate::web) async fn list(State(app): State<Arc<App>>) -> Result<Response
     let runs = aside(&app, |runs| {
         Ok(runs.list().iter().map(|record| runs.for_programs(record)).collect::<Vec<_>>())
     });
-    reply::json(&json!({ "runs": runs.await?, "read_only": app.access.read_only }))
+    response::json(&json!({ "runs": runs.await?, "read_only": app.access.read_only }))
 }
 
 pub(in crate::web) async fn create(
@@ -91,7 +91,7 @@ pub(in crate::web) async fn plan(
 ) -> Result<Response, Problem> {
     let record = aside(&app, move |runs| runs.get(&name)).await?;
     match app.runs()?.planned(&record, PATIENCE).await? {
-        Some(plan) => reply::json(&*plan),
+        Some(plan) => response::json(&*plan),
         None => Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "the plan is being reckoned, which takes longer than usual; ask again in a moment",
@@ -138,7 +138,7 @@ pub(in crate::web) async fn events(
 }
 
 pub(in crate::web) async fn datasets(State(app): State<Arc<App>>) -> Result<Response, Problem> {
-    reply::json(&json!({ "datasets": app.runs()?.list_datasets() }))
+    response::json(&json!({ "datasets": app.runs()?.list_datasets() }))
 }
 
 pub(in crate::web) async fn upload(
@@ -151,7 +151,7 @@ pub(in crate::web) async fn upload(
         return Err(Problem::wrong("say what the file is called, as in `?name=questions.jsonl`"));
     };
     let uploaded = app.runs()?.take_dataset(name, request.into_body()).await?;
-    let mut response = reply::json(&uploaded)?;
+    let mut response = response::json(&uploaded)?;
     *response.status_mut() = StatusCode::CREATED;
     Ok(response)
 }

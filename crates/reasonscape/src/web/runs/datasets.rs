@@ -10,9 +10,9 @@ use axum::http::StatusCode;
 use reasonscape_points::{ROW_EXTENSIONS, read_rows};
 use serde::Serialize;
 
-use super::names::slug;
+use super::run_name::slug;
 use crate::questions::{Reading, Unread, how_many, told};
-use crate::web::problem::Problem;
+use crate::web::error::Problem;
 
 /// A file that is longer is refused.
 pub(in crate::web) const LONGEST_UPLOAD: u64 = 64 * 1024 * 1024;
@@ -124,7 +124,7 @@ fn parts(called: &str) -> Result<(String, &'static str), Problem> {
 
 fn is_dataset(name: &str) -> bool {
     let Some((stem, extension)) = name.split_once('.') else { return false };
-    super::names::is_name(stem) && ROW_EXTENSIONS.contains(&extension)
+    super::run_name::is_name(stem) && ROW_EXTENSIONS.contains(&extension)
 }
 
 /// Writes a body to a file as it comes.

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{Record, Runs, Signs, refused, run_refused, selected, selection, signs, study_wrong};
 use crate::cli::{cache_path, existing_cache};
-use crate::web::problem::Problem;
+use crate::web::error::Problem;
 
 /// Questions that are shown, each of another task.
 const SAMPLES: usize = 3;

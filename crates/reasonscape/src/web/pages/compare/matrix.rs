@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::drawing::{Axis, Drawing};
 use crate::analysis::{Contestant, Pairwise};
-use crate::web::links::{Query, encoded};
-use crate::web::state::App;
-use crate::web::versus::Pair;
-use crate::web::visible::visible;
+use crate::web::app::App;
+use crate::web::comparison::Pair;
+use crate::web::query_string::{Query, encoded};
+use crate::web::sanitize::visible;
 
 /// Steps of the scale of colours.
 const STEPS: f64 = 10.0;

@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-use super::super::differing::{self, Row};
+use super::super::disagreements::{self, Row};
 use super::super::thousands;
 use super::super::trials::{Choice, evals};
 use super::drawing::{Axis, Drawing};
 use crate::analysis::{Comparison, TaskComparison, p_value, word};
-use crate::web::differing::Right;
-use crate::web::links::Query;
-use crate::web::problem::Problem;
-use crate::web::state::{App, Snapshot};
-use crate::web::versus::{Pair, TESTS};
-use crate::web::visible::visible;
+use crate::web::app::{App, Snapshot};
+use crate::web::comparison::{Pair, TESTS};
+use crate::web::disagreements::Right;
+use crate::web::error::Problem;
+use crate::web::query_string::Query;
+use crate::web::sanitize::visible;
 
 /// Tests that are shown as a beginning.
 const SHOWN: usize = 8;
@@ -123,7 +123,7 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
             listed(&format!("only {b} is right"), None, Right::B, differing.count(Right::B)),
             listed("they end differently in any way", None, Right::Any, differing.count(Right::Any)),
         ],
-        rows: rows.iter().map(|row| differing::row(app, row, &list)).collect(),
+        rows: rows.iter().map(|row| disagreements::row(app, row, &list)).collect(),
         all: format!("{}/compare/tests{list}", app.base),
         a,
         b,

@@ -10,7 +10,7 @@ use url::form_urlencoded;
 
 use crate::making::Asking;
 use crate::questions::Reading;
-use crate::web::problem::Problem;
+use crate::web::error::Problem;
 
 /// Models of a run.
 const MOST_MODELS: usize = 100;

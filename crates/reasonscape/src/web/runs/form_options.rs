@@ -4,7 +4,7 @@ use reasonscape_runner::{ApiKey, Eval, Study};
 
 use super::datasets::Listed;
 use super::{Runs, asked};
-use crate::web::problem::Problem;
+use crate::web::error::Problem;
 
 /// What a form can offer.
 pub(in crate::web) struct Offers {

@@ -10,7 +10,7 @@ use axum::http::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, ORIGIN};
 use axum::http::{Method, StatusCode, Uri};
 use subtle::ConstantTimeEq;
 
-use super::problem::Problem;
+use super::error::Problem;
 
 /// The cookie of those who have shown the token.
 const COOKIE_NAME: &str = "reasonscape";

@@ -7,12 +7,12 @@ use reasonscape_stats::Mode;
 use reasonscape_stats::pairwise::Method;
 
 use super::api::mode;
-use super::differing::{Differing, Right};
-use super::links::Query;
-use super::listing::Wanted;
-use super::memo::Memo;
-use super::problem::Problem;
-use super::state::Snapshot;
+use super::app::Snapshot;
+use super::disagreements::{Differing, Right};
+use super::error::Problem;
+use super::query_string::Query;
+use super::single_flight::Memo;
+use super::trial_query::Wanted;
 use crate::analysis::{Asked, Comparison, Pairwise, compare, evaluation, pairwise};
 
 /// Evaluations that are compared unless others are named: a matrix of more is not read, only searched.

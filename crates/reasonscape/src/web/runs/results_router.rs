@@ -10,9 +10,9 @@ use hyper_util::service::TowerToHyperService;
 use reasonscape_points::PointsError;
 
 use super::Record;
-use crate::web::problem::Problem;
+use crate::web::app::{App, Snapshot};
+use crate::web::error::Problem;
 use crate::web::server;
-use crate::web::state::{App, Snapshot};
 
 /// Runs whose results are kept open.
 const KEPT: usize = 8;

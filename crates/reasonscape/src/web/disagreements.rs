@@ -3,8 +3,8 @@
 use reasonscape_core::Status;
 use reasonscape_points::{DifferingPoint, DifferingTest, TestName};
 
-use super::listing::Coordinates;
-use super::problem::Problem;
+use super::error::Problem;
+use super::trial_query::Coordinates;
 
 /// Which of them are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,7 +34,7 @@ impl Right {
     }
 
     /// Reads it from an address.
-    pub(super) fn of(query: &super::links::Query) -> Result<Self, Problem> {
+    pub(super) fn of(query: &super::query_string::Query) -> Result<Self, Problem> {
         let Some(name) = query.get("right") else { return Ok(Self::default()) };
         let found = Self::ALL.into_iter().find(|right| right.name() == name);
         found.ok_or_else(|| {

@@ -13,9 +13,9 @@ use reasonscape_points::{
 use reasonscape_stats::Mode;
 use serde_json::Value;
 
-use super::links::Query;
-use super::names::point_name;
-use super::problem::Problem;
+use super::error::Problem;
+use super::point_id::point_name;
+use super::query_string::Query;
 
 /// Trials on a page, unless a program asks for more.
 pub(super) const PAGE: usize = 50;

@@ -11,12 +11,12 @@ use serde::Serialize;
 use super::trials::{Choice, Links, SHOWN, coordinates, evals, label, status_name, tasks};
 use super::{render, test, thousands};
 use crate::web::api::number;
-use crate::web::differing::Right;
-use crate::web::links::Query;
-use crate::web::listing::PAGE;
-use crate::web::problem::Problem;
-use crate::web::state::App;
-use crate::web::visible::{excerpt, visible};
+use crate::web::app::App;
+use crate::web::disagreements::Right;
+use crate::web::error::Problem;
+use crate::web::query_string::Query;
+use crate::web::sanitize::{excerpt, visible};
+use crate::web::trial_query::PAGE;
 
 /// The names by which an address says which tests are meant, and of whom.
 pub(super) const NAMES: [&str; 6] = ["a", "b", "task", "params", "filter", "right"];
@@ -102,7 +102,7 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
         a,
         b,
     };
-    render(&app, "differing.html", "Compare", &study.remarks, &page)
+    render(&app, "disagreements.html", "Compare", &study.remarks, &page)
 }
 
 fn right_choice(choice: Right, chosen: Right, [a, b]: [&str; 2]) -> Choice {

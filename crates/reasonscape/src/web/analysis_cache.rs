@@ -6,10 +6,10 @@ use reasonscape_points::Estimator;
 use reasonscape_stats::{Confidence, Mode};
 
 use super::api::mode;
-use super::links::Query;
-use super::memo::Memo;
-use super::problem::Problem;
-use super::state::Snapshot;
+use super::app::Snapshot;
+use super::error::Problem;
+use super::query_string::Query;
+use super::single_flight::Memo;
 use crate::analysis::{
     self, Along, Asked, By, Compression, CompressionOptions, Frontiers, HazardOptions, HazardRow,
     TaskParameters, TokensOptions, TokensRow, Views,

@@ -16,8 +16,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::Runs;
 use super::record::Record;
-use crate::web::problem::Problem;
-use crate::web::reply::EVENTS;
+use crate::web::error::Problem;
+use crate::web::response::EVENTS;
 
 /// Something is said at least this often, so that nobody between takes the line for dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);

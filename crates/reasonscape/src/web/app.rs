@@ -10,15 +10,15 @@ use reasonscape_points::{Filter, PointsDb, PointsError, StoredTrial};
 use reasonscape_stats::Mode;
 use tokio::sync::Mutex;
 
-use super::answers::Answers;
-use super::guard::Access;
-use super::listing::{Listing, Wanted};
-use super::memo::Memo;
-use super::metrics::Metrics;
+use super::analysis_cache::Answers;
+use super::auth::Access;
+use super::comparison;
+use super::error::Problem;
 use super::pages::Templates;
-use super::problem::Problem;
+use super::prometheus::Metrics;
 use super::runs::Runs;
-use super::versus;
+use super::single_flight::Memo;
+use super::trial_query::{Listing, Wanted};
 use crate::analysis::{Asked, Leaderboard, leaderboard};
 
 /// Files are looked at no more often than this.
@@ -62,7 +62,7 @@ pub(super) struct Snapshot {
     boards: Memo<(Mode, Vec<String>), Leaderboard>,
     listings: Memo<Wanted, Listing>,
     rows: Memo<(Wanted, u64, usize), Vec<StoredTrial>>,
-    pub(super) versus: versus::Answers,
+    pub(super) versus: comparison::Answers,
     pub(super) answers: Answers,
 }
 
@@ -175,7 +175,7 @@ impl Snapshot {
             boards: Memo::default(),
             listings: Memo::default(),
             rows: Memo::default(),
-            versus: versus::Answers::default(),
+            versus: comparison::Answers::default(),
             answers: Answers::default(),
         })
     }
