@@ -111,7 +111,7 @@ struct Shown<'w> {
 
 /// Nothing is shown of what is over before anybody wonders.
 const SHORT: Duration = Duration::from_secs(1);
-const BETWEEN_LINES: Duration = Duration::from_secs(10);
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 impl<'w> Shown<'w> {
     fn new(watched: &'w Watched, quiet: bool) -> Self {
@@ -141,7 +141,7 @@ impl<'w> Shown<'w> {
         self.bar.set_length(total);
         self.bar.set_position(done);
         self.bar.set_message(message.clone());
-        if self.lines && self.last_line.elapsed() >= BETWEEN_LINES {
+        if self.lines && self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Instant::now();
             // A log that cannot be written is no reason to stop.
             let _ = writeln!(std::io::stderr(), "{doing}: {done}/{total} {things}, {message}");

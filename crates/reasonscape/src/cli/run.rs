@@ -50,9 +50,9 @@ pub(super) struct Run {
 }
 
 /// Problems that are told to a person.
-const PROBLEMS: usize = 5;
+const MAX_PROBLEMS: usize = 5;
 /// Events that may wait for the progress to be drawn.
-const EVENTS: usize = 4096;
+const EVENT_BUFFER: usize = 4096;
 
 impl Run {
     pub(super) fn run(self, global: Global) -> Result<(), Failure> {
@@ -99,7 +99,7 @@ fn ask(
     // What is refused leaves no cache behind.
     check(study, selection)?;
     let cache = Cache::open(cache_path(&study.folder))?;
-    let (events, told) = mpsc::channel(EVENTS);
+    let (events, told) = mpsc::channel(EVENT_BUFFER);
     let (stopper, stop) = watch::channel(Stop::No);
     watch_for_interrupts(stopper, judging, global)?;
     let mut progress = Progress::new(study, global.quiet);
@@ -213,15 +213,15 @@ fn note_missing(eval: &EvalSummary, global: Global) {
     let mut problems = troubles(&eval.missing_trials);
     // Why the evaluation ended has been said.
     problems.retain(|trouble| eval.stopped.as_ref() != Some(&trouble.problem));
-    for Trouble { problem, trial, trials } in problems.iter().take(PROBLEMS) {
+    for Trouble { problem, trial, trials } in problems.iter().take(MAX_PROBLEMS) {
         let more = if *trials > 1 { format!(" and {} more", trials - 1) } else { String::new() };
         global.note(format_args!("{}: missing {trial}{more}: {problem}", eval.name));
     }
-    if problems.len() > PROBLEMS {
+    if problems.len() > MAX_PROBLEMS {
         global.note(format_args!(
             "{}: and {} more problems; `--format json` has them",
             eval.name,
-            problems.len() - PROBLEMS
+            problems.len() - MAX_PROBLEMS
         ));
     }
 }

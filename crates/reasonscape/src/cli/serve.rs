@@ -7,10 +7,10 @@ use super::Global;
 use super::study::study_folder;
 use crate::failure::{Failure, note};
 use crate::output::print_text;
-use crate::web::{self, Access, Options, Token};
+use crate::web::{self, Access, ServeOptions, Token};
 
 /// A token that is shorter can be tried out.
-const SHORTEST_TOKEN: usize = 8;
+const MIN_TOKEN_LEN: usize = 8;
 /// Where a token may stand that nobody else on the machine should see.
 const TOKEN_VARIABLE: &str = "REASONSCAPE_TOKEN";
 
@@ -70,7 +70,7 @@ impl Serve {
             let address = listener.local_addr()?;
             let access = Access { address, hosts: self.hosts, token, read_only: self.read_only };
             let url = format!("http://{address}{base}/");
-            let options = Options { folder, title, base, access };
+            let options = ServeOptions { folder, title, base, access };
             web::serve(listener, options, |remarks| {
                 for remark in remarks {
                     global.note(remark);
@@ -95,9 +95,9 @@ impl Serve {
         match given {
             Some(secret) => {
                 let secret = secret.trim().to_owned();
-                if secret.chars().count() < SHORTEST_TOKEN || !secret.chars().all(|c| c.is_ascii_graphic()) {
+                if secret.chars().count() < MIN_TOKEN_LEN || !secret.chars().all(|c| c.is_ascii_graphic()) {
                     return Err(Failure::input(format_args!(
-                        "the token is too short or has blanks in it; give at least {SHORTEST_TOKEN} letters, digits or signs"
+                        "the token is too short or has blanks in it; give at least {MIN_TOKEN_LEN} letters, digits or signs"
                     )));
                 }
                 Ok((Some(Token::new(secret).map_err(broken)?), None))

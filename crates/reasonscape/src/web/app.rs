@@ -1,4 +1,4 @@
-//! What a server knows: the study as it was last read, and the answers that were worked out from it.
+//! The state that request handlers share: the study as it was last read, its analyses and its runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -6,25 +6,25 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use reasonscape_points::{Filter, PointsDb, PointsError, StoredTrial};
+use axum::Router;
+use reasonscape_points::{Filter, PointsDb, PointsError};
 use reasonscape_stats::Mode;
 use tokio::sync::Mutex;
 
-use super::analysis_cache::Answers;
+use super::analysis_cache::AnalysisCache;
 use super::auth::Access;
-use super::comparison;
-use super::error::Problem;
+use super::error::ApiError;
 use super::pages::Templates;
-use super::prometheus::Metrics;
+use super::prometheus::RequestMetrics;
 use super::runs::Runs;
-use super::single_flight::Memo;
-use super::trial_query::{Listing, Wanted};
-use crate::analysis::{Asked, Leaderboard, leaderboard};
 
 /// Files are looked at no more often than this.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A server.
+/// Makes the routes that show a study, given its base path.
+pub(crate) type StudyRoutes = fn(&App) -> Router<Arc<App>>;
+
+/// A server, or the results of one of its runs.
 pub(super) struct App {
     folder: PathBuf,
     /// What the study is called.
@@ -32,10 +32,12 @@ pub(super) struct App {
     /// What stands before every path: nothing, or as `/x`.
     pub(super) base: String,
     pub(super) access: Arc<Access>,
-    pub(super) metrics: Arc<Metrics>,
+    pub(super) metrics: Arc<RequestMetrics>,
     pub(super) templates: Arc<Templates>,
     /// The study whose run this is, if it is one.
-    pub(super) home: Option<Home>,
+    pub(super) parent: Option<ParentStudy>,
+    /// Makes the routes that show a study; the results of runs are shown by the same.
+    pub(super) study_routes: StudyRoutes,
     /// Runs are made in the study that was named at the start, not in theirs.
     runs: Option<Arc<Runs>>,
     /// Nothing, as long as the study has no trials.
@@ -46,24 +48,19 @@ pub(super) struct App {
 }
 
 /// The study that another belongs to.
-pub(super) struct Home {
+pub(super) struct ParentStudy {
     pub(super) title: String,
     pub(super) base: String,
 }
 
 /// A study as it was read at one moment.
 pub(super) struct Snapshot {
-    pub(super) db: PointsDb,
+    pub(crate) analyses: AnalysisCache,
     /// Trials in all.
-    pub(super) trials: u64,
-    /// What was found odd.
-    pub(super) remarks: Vec<String>,
+    pub(crate) trials: u64,
+    /// What readers of the study's pages should know.
+    pub(crate) remarks: Vec<String>,
     stamp: Stamp,
-    boards: Memo<(Mode, Vec<String>), Leaderboard>,
-    listings: Memo<Wanted, Listing>,
-    rows: Memo<(Wanted, u64, usize), Vec<StoredTrial>>,
-    pub(super) versus: comparison::Answers,
-    pub(super) answers: Answers,
 }
 
 impl App {
@@ -73,6 +70,7 @@ impl App {
         base: String,
         access: Access,
         snapshot: Option<Snapshot>,
+        study_routes: StudyRoutes,
     ) -> Self {
         Self {
             title,
@@ -80,7 +78,8 @@ impl App {
             access: Arc::new(access),
             metrics: Arc::default(),
             templates: Arc::new(Templates::new()),
-            home: None,
+            parent: None,
+            study_routes,
             runs: Some(Arc::new(Runs::new(folder.clone()))),
             current: RwLock::new(snapshot.map(Arc::new)),
             looked: Mutex::new(Instant::now()),
@@ -98,7 +97,8 @@ impl App {
             access: Arc::clone(&self.access),
             metrics: Arc::clone(&self.metrics),
             templates: Arc::clone(&self.templates),
-            home: Some(Home { title: self.title.clone(), base: self.base.clone() }),
+            parent: Some(ParentStudy { title: self.title.clone(), base: self.base.clone() }),
+            study_routes: self.study_routes,
             runs: None,
             current: RwLock::new(Some(Arc::new(snapshot))),
             looked: Mutex::new(Instant::now()),
@@ -106,8 +106,8 @@ impl App {
         }
     }
 
-    pub(super) fn runs(&self) -> Result<&Arc<Runs>, Problem> {
-        self.runs.as_ref().ok_or_else(|| Problem::absent("a run has no runs of its own"))
+    pub(super) fn runs(&self) -> Result<&Arc<Runs>, ApiError> {
+        self.runs.as_ref().ok_or_else(|| ApiError::not_found("a run has no runs of its own"))
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -133,10 +133,10 @@ impl App {
         let known = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
         // Whoever comes while another looks takes what is there.
         let Ok(mut looked) = self.looked.try_lock() else { return known };
-        if looked.elapsed() < LOOK_AGAIN {
+        if looked.elapsed() < RELOAD_INTERVAL {
             return known;
         }
-        let stamp = Stamp::of(&self.folder);
+        let stamp = Stamp::read(&self.folder);
         *looked = Instant::now();
         if known.as_ref().is_some_and(|known| stamp == known.stamp) {
             self.is_stale.store(false, Relaxed);
@@ -162,7 +162,7 @@ impl App {
 impl Snapshot {
     pub(super) async fn open(folder: &Path) -> Result<Self, PointsError> {
         // Before reading: what changes meanwhile is read again next time.
-        let stamp = Stamp::of(folder);
+        let stamp = Stamp::read(folder);
         let db = PointsDb::open(folder).await?;
         let total = db.aggregate(&[], &Filter::default(), Mode::E_I).await?;
         let mut remarks = db.remarks().to_vec();
@@ -171,37 +171,8 @@ impl Snapshot {
             trials: total.iter().map(|group| group.counts.n).sum(),
             remarks,
             stamp,
-            db,
-            boards: Memo::default(),
-            listings: Memo::default(),
-            rows: Memo::default(),
-            versus: comparison::Answers::default(),
-            answers: Answers::default(),
+            analyses: AnalysisCache::new(db),
         })
-    }
-
-    /// The leaderboard of what these conditions mean.
-    pub(super) async fn board(&self, mode: Mode, conditions: &[String]) -> Result<Arc<Leaderboard>, Problem> {
-        let asked = Asked::parse(conditions)?;
-        let work = async || leaderboard(&self.db, &asked, mode).await;
-        Ok(self.boards.get((mode, conditions.to_vec()), work).await?)
-    }
-
-    /// Which trials are meant, and where.
-    pub(super) async fn listing(&self, wanted: &Wanted) -> Result<Arc<Listing>, Problem> {
-        Ok(self.listings.get(wanted.clone(), async || Listing::of(&self.db, wanted).await).await?)
-    }
-
-    /// So many of these trials, from a place on.
-    pub(super) async fn rows(
-        &self,
-        wanted: &Wanted,
-        first: u64,
-        most: usize,
-    ) -> Result<Arc<Vec<StoredTrial>>, Problem> {
-        let listing = self.listing(wanted).await?;
-        let work = async || listing.rows(&self.db, first, most).await;
-        Ok(self.rows.get((wanted.clone(), first, most), work).await?)
     }
 }
 
@@ -212,7 +183,7 @@ struct Stamp {
 }
 
 impl Stamp {
-    fn of(folder: &Path) -> Self {
+    fn read(folder: &Path) -> Self {
         let mut folders = vec![folder.join("points"), folder.join("trials")];
         let mut files = Vec::new();
         while let Some(folder) = folders.pop() {

@@ -13,7 +13,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use reasonscape_figures::plotly_script;
 
-use super::error::Problem;
+use super::error::ApiError;
 use super::response::{accepts_gzip, reply};
 
 const CSS: &str = "text/css; charset=utf-8";
@@ -53,12 +53,12 @@ static PLOTLY: LazyLock<Bytes> = LazyLock::new(|| {
     packer.finish().expect("memory takes whatever is written").into()
 });
 
-pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
+pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, ApiError> {
     let mut response = if name == PLOTLY_NAME {
         plotly(&headers).await?
     } else {
         let known = ASSETS.iter().find(|(known, ..)| *known == name);
-        let (_, kind, text) = known.ok_or_else(|| Problem::absent("there is no such file"))?;
+        let (_, kind, text) = known.ok_or_else(|| ApiError::not_found("there is no such file"))?;
         reply(kind, (*text).to_owned())
     };
     let for_ever = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -66,11 +66,11 @@ pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Resul
     Ok(response)
 }
 
-async fn plotly(headers: &HeaderMap) -> Result<Response, Problem> {
+async fn plotly(headers: &HeaderMap) -> Result<Response, ApiError> {
     let mut response = if accepts_gzip(headers) {
         // Packing takes a moment, in which others are answered.
         let packed = tokio::task::spawn_blocking(|| PLOTLY.clone()).await;
-        let packed = packed.map_err(|_| Problem::of(StatusCode::INTERNAL_SERVER_ERROR))?;
+        let packed = packed.map_err(|_| ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR))?;
         let mut response = reply(SCRIPT, String::new());
         *response.body_mut() = Body::from(packed);
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));

@@ -10,13 +10,13 @@ use axum::http::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, ORIGIN};
 use axum::http::{Method, StatusCode, Uri};
 use subtle::ConstantTimeEq;
 
-use super::error::Problem;
+use super::error::ApiError;
 
 /// The cookie of those who have shown the token.
 const COOKIE_NAME: &str = "reasonscape";
 
 /// A body that is longer is not read.
-pub(super) const LONGEST_BODY: usize = 64 * 1024;
+pub(super) const MAX_BODY_LEN: usize = 64 * 1024;
 
 /// The secret of a server, and what a browser keeps in its place.
 pub(crate) struct Token {
@@ -86,10 +86,10 @@ pub(crate) struct Access {
 
 impl Access {
     /// Refuses what must not be answered, whatever it asks for.
-    pub(super) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    pub(super) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
         let host = host(uri, headers)?;
         if !self.is_ours(&host) {
-            return Err(Problem::new(
+            return Err(ApiError::new(
                 StatusCode::MISDIRECTED_REQUEST,
                 format_args!(
                     "this server does not go by `{host}`; `--allow-host {}` lets it",
@@ -108,7 +108,7 @@ impl Access {
         };
         let site = headers.get("sec-fetch-site").map(|site| site.to_str().unwrap_or_default());
         if !is_own || site.is_some_and(|site| site != "same-origin") {
-            return Err(Problem::new(
+            return Err(ApiError::new(
                 StatusCode::FORBIDDEN,
                 "a page of somebody else may not change anything here",
             ));
@@ -117,7 +117,7 @@ impl Access {
     }
 
     /// Whether whoever asks has shown the token.
-    pub(super) fn is_known(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn is_authenticated(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else { return true };
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         if bearer.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|given| token.is_secret(given))
@@ -154,14 +154,14 @@ impl Access {
 }
 
 /// The host that a request names.
-fn host(uri: &Uri, headers: &HeaderMap) -> Result<String, Problem> {
+fn host(uri: &Uri, headers: &HeaderMap) -> Result<String, ApiError> {
     let mut named = headers.get_all(HOST).iter();
     let host = match (named.next(), named.next(), uri.authority()) {
         (Some(_), None, Some(authority)) => Some(authority.as_str()),
         (Some(host), None, None) => host.to_str().ok(),
         _ => None,
     };
-    host.map(str::to_ascii_lowercase).ok_or_else(|| Problem::wrong("a request names its host, once"))
+    host.map(str::to_ascii_lowercase).ok_or_else(|| ApiError::bad_request("a request names its host, once"))
 }
 
 /// A host without its port.
@@ -246,17 +246,17 @@ mod tests {
         assert!(cookie.ends_with("; Path=/x/; HttpOnly; SameSite=Strict; Secure"), "{cookie}");
         assert!(!cookie.contains("horse"));
         let pair = format!("other=1; {}", cookie.split(';').next().unwrap());
-        assert!(access.is_known(&headers(&[("cookie", &pair)])));
-        assert!(access.is_known(&headers(&[("authorization", "Bearer correct horse")])));
+        assert!(access.is_authenticated(&headers(&[("cookie", &pair)])));
+        assert!(access.is_authenticated(&headers(&[("authorization", "Bearer correct horse")])));
         for (name, value) in [
             ("cookie", "reasonscape=correct horse"),
             ("cookie", "reasonscape="),
             ("authorization", "Bearer correct hors"),
             ("authorization", "correct horse"),
         ] {
-            assert!(!access.is_known(&headers(&[(name, value)])), "{name}: {value}");
+            assert!(!access.is_authenticated(&headers(&[(name, value)])), "{name}: {value}");
         }
-        assert!(!access.is_known(&HeaderMap::new()));
+        assert!(!access.is_authenticated(&HeaderMap::new()));
         assert!(!format!("{access:?}").contains("horse"));
     }
 }

@@ -13,11 +13,11 @@ use crate::output::Table;
 
 /// A mark on an answer whose page has a chart: plotly puts pictures into a page that it has drawn itself.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Charted;
+pub(super) struct NeedsChartCsp;
 
 /// A picture as a template shows it.
 #[derive(Serialize)]
-pub(super) struct Drawn {
+pub(super) struct ChartView {
     id: &'static str,
     title: String,
     subtitle: String,
@@ -27,12 +27,12 @@ pub(super) struct Drawn {
     svg: String,
     /// Where plotly's object is.
     source: String,
-    numbers: Option<Numbers>,
+    numbers: Option<DataTable>,
 }
 
-impl Drawn {
+impl ChartView {
     /// `id` is the only one of its name on the page.
-    pub(super) fn of(figure: Figure, id: &'static str, source: String, numbers: Option<&Table>) -> Self {
+    pub(super) fn new(figure: Figure, id: &'static str, source: String, numbers: Option<&Table>) -> Self {
         let said = format!("{}. {}", figure.title, figure.description());
         let notes = figure.remarks();
         // The page has its words in its own letters.
@@ -53,14 +53,14 @@ impl Drawn {
             said,
             svg,
             source,
-            numbers: numbers.map(Numbers::of),
+            numbers: numbers.map(DataTable::new),
         }
     }
 }
 
 /// A table as a template shows it.
 #[derive(Serialize)]
-pub(super) struct Numbers {
+pub(super) struct DataTable {
     columns: Vec<Heading>,
     rows: Vec<Vec<String>>,
 }
@@ -71,8 +71,8 @@ struct Heading {
     is_number: bool,
 }
 
-impl Numbers {
-    fn of(table: &Table) -> Self {
+impl DataTable {
+    fn new(table: &Table) -> Self {
         let columns = table.columns().iter().enumerate();
         let shown = |row: Vec<String>| row.iter().map(|cell| visible(cell).into_owned()).collect();
         Self {
@@ -105,7 +105,7 @@ pub(super) fn trials_of(base: &str, view: &View, cell: &ViewCell, filters: &[&st
 }
 
 /// What a cell says, in words: `72.1 %, from 60.3 to 81.5; 46 of 64 correct, 3 cut off`.
-pub(super) fn told(cell: &ViewCell) -> String {
+pub(super) fn tooltip(cell: &ViewCell) -> String {
     let percent = |share: f64| 100.0 * share;
     let estimate = &cell.estimate;
     match estimate.point {
@@ -114,14 +114,14 @@ pub(super) fn told(cell: &ViewCell) -> String {
             percent(estimate.center),
             percent(estimate.low),
             percent(estimate.high),
-            counted(cell)
+            counts_text(cell)
         ),
         None if cell.n == 0 => "no trial yet".to_owned(),
-        None => format!("nothing is known; {}", counted(cell)),
+        None => format!("nothing is known; {}", counts_text(cell)),
     }
 }
 
-fn counted(cell: &ViewCell) -> String {
+fn counts_text(cell: &ViewCell) -> String {
     let mut said = format!("{} of {} correct", cell.n_e, cell.n);
     if !cell.truncation_known {
         said += ", cut off unknown";
@@ -150,7 +150,7 @@ pub(super) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str, filt
             };
             for (text, cell) in texts.iter_mut().zip(&known) {
                 let plain = text.as_str().unwrap_or_default();
-                *text = json!(format!("{plain}<br>{}", counted(cell)));
+                *text = json!(format!("{plain}<br>{}", counts_text(cell)));
             }
             trace["customdata"] =
                 known.iter().map(|cell| json!(trials_of(base, view, cell, filters))).collect();

@@ -1,153 +1,104 @@
-//! Who is compared with whom, as an address says it, and the answers.
+//! Which evaluations a query string compares, and the comparisons.
 
 use std::sync::Arc;
 
-use reasonscape_points::{EvalInfo, Filter, StoredTrial, TestName};
+use reasonscape_points::StoredTrial;
 use reasonscape_stats::Mode;
-use reasonscape_stats::pairwise::Method;
 
-use super::api::mode;
-use super::app::Snapshot;
-use super::disagreements::{Differing, Right};
-use super::error::Problem;
+use super::analysis_cache::{AnalysisCache, Pair};
+use super::disagreements::{Disagreement, DisagreementList};
+use super::error::ApiError;
+use super::params::mode;
 use super::query_string::Query;
-use super::single_flight::Memo;
-use super::trial_query::Wanted;
-use crate::analysis::{Asked, Comparison, Pairwise, compare, evaluation, pairwise};
+use super::trial_query::TrialQuery;
+use crate::analysis::{Comparison, Pairwise};
 
-/// Evaluations that are compared unless others are named: a matrix of more is not read, only searched.
-pub(super) const MOST: usize = 12;
+/// Evaluations compared unless the query names others: a larger matrix is not readable.
+pub(crate) const MAX_EVALS: usize = 12;
 
-/// The names by which an address says which tests are meant.
-pub(super) const TESTS: [&str; 3] = ["task", "params", "filter"];
-
-/// Answers that were worked out for a study.
-#[derive(Default)]
-pub(super) struct Answers {
-    contests: Memo<(Mode, Vec<String>, Vec<String>), Pairwise>,
-    comparisons: Memo<(Pair, Mode, Vec<String>), Comparison>,
-    differing: Memo<(Pair, Vec<String>), Differing>,
-    rows: Memo<Part, Vec<[StoredTrial; 2]>>,
-}
-
-/// Some of the tests that ended differently.
-#[derive(PartialEq)]
-struct Part {
-    pair: Pair,
-    conditions: Vec<String>,
-    right: Right,
-    first: u64,
-    most: usize,
-}
-
-/// Two evaluations, by their ids.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pair {
-    pub(super) a: String,
-    pub(super) b: String,
-}
+/// The parameters that say which tests are meant.
+pub(crate) const TESTS: [&str; 3] = ["task", "params", "filter"];
 
 /// Evaluations to be compared, by their ids.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Contestants {
-    pub(super) ids: Vec<String>,
-    /// How many could be compared, if they are the best of more.
-    pub(super) best_of: Option<usize>,
+pub(crate) struct ComparedEvals {
+    pub(crate) ids: Vec<String>,
+    /// How many could be compared, if these are the best of more.
+    pub(crate) best_of: Option<usize>,
 }
 
-/// The tests that an address means, as conditions.
-pub(super) fn tests(query: &Query) -> Result<Vec<String>, Problem> {
-    Ok(Wanted::of(&query.only(&TESTS))?.conditions)
+/// The tests that a query means, as conditions.
+pub(crate) fn test_conditions(query: &Query) -> Result<Vec<String>, ApiError> {
+    Ok(TrialQuery::from_query(&query.only(&TESTS))?.conditions)
 }
 
-impl Snapshot {
-    /// The id of the evaluation that goes by this id, name or model.
-    fn id_of(&self, name: &str) -> Result<String, Problem> {
-        let known: Vec<&EvalInfo> = self.db.evals().iter().collect();
-        Ok(evaluation(&known, name)?.eval_id.clone())
+/// The evaluations that a query names, or else the best by ReasonScore.
+pub(crate) async fn compared_evals(
+    analyses: &AnalysisCache,
+    query: &Query,
+) -> Result<ComparedEvals, ApiError> {
+    let mut ids = query.all("eval").map(|name| analyses.eval_id(name)).collect::<Result<Vec<_>, _>>()?;
+    ids.sort();
+    ids.dedup();
+    if !ids.is_empty() {
+        return Ok(ComparedEvals { ids, best_of: None });
     }
+    let board = analyses.leaderboard(mode(query, Mode::C_P)?, &test_conditions(query)?).await?;
+    let best_of = Some(board.rows.len()).filter(|rows| *rows > MAX_EVALS);
+    let ids = board.rows.iter().take(MAX_EVALS).map(|row| row.eval.eval_id.clone()).collect();
+    Ok(ComparedEvals { ids, best_of })
+}
 
-    /// The evaluations that an address names, or else the best by their scores.
-    pub(super) async fn contestants(&self, query: &Query) -> Result<Contestants, Problem> {
-        let mut ids = query.all("eval").map(|name| self.id_of(name)).collect::<Result<Vec<_>, _>>()?;
-        ids.sort();
-        ids.dedup();
-        if !ids.is_empty() {
-            return Ok(Contestants { ids, best_of: None });
-        }
-        let board = self.board(mode(query, Mode::C_P)?, &tests(query)?).await?;
-        let best_of = Some(board.rows.len()).filter(|rows| *rows > MOST);
-        let ids = board.rows.iter().take(MOST).map(|row| row.eval.eval_id.clone()).collect();
-        Ok(Contestants { ids, best_of })
-    }
+/// Each of the compared evaluations against each other.
+pub(crate) async fn pairwise(analyses: &AnalysisCache, query: &Query) -> Result<Arc<Pairwise>, ApiError> {
+    let evals = compared_evals(analyses, query).await?.ids;
+    analyses.pairwise(mode(query, Mode::C_P)?, test_conditions(query)?, evals).await
+}
 
-    /// Everybody who is meant against everybody.
-    pub(super) async fn contest(&self, query: &Query) -> Result<Arc<Pairwise>, Problem> {
-        let (ids, mode, conditions) =
-            (self.contestants(query).await?.ids, mode(query, Mode::C_P)?, tests(query)?);
-        let names: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let asked = Asked::parse(&conditions)?.of_evals(&names);
-        let work = async || pairwise(&self.db, &asked, mode, Method::Exact).await;
-        Ok(self.versus.contests.get((mode, conditions, ids.clone()), work).await?)
+/// The two evaluations that a query names, or else the two with the highest rating.
+pub(crate) async fn pair(analyses: &AnalysisCache, query: &Query) -> Result<Pair, ApiError> {
+    let named = |name: &str| query.get(name).map(|name| analyses.eval_id(name)).transpose();
+    let (a, b) = (named("a")?, named("b")?);
+    if let (Some(a), Some(b)) = (&a, &b) {
+        return Ok(Pair { a: a.clone(), b: b.clone() });
     }
+    let ratings = pairwise(analyses, query).await?;
+    let mut best = ratings.evals.iter().map(|eval| &eval.eval.eval_id);
+    let mut best_but = |other: Option<&String>| {
+        let found = best.find(|id| Some(*id) != other).cloned();
+        found.ok_or_else(|| ApiError::bad_request("a comparison takes two evaluations; name both"))
+    };
+    let a = a.map_or_else(|| best_but(b.as_ref()), Ok)?;
+    let b = b.map_or_else(|| best_but(Some(&a)), Ok)?;
+    Ok(Pair { a, b })
+}
 
-    /// The two that an address names, or else the two that are rated best.
-    pub(super) async fn pair(&self, query: &Query) -> Result<Pair, Problem> {
-        let named = |name: &str| query.get(name).map(|name| self.id_of(name)).transpose();
-        let (a, b) = (named("a")?, named("b")?);
-        if let (Some(a), Some(b)) = (&a, &b) {
-            return Ok(Pair { a: a.clone(), b: b.clone() });
-        }
-        let contest = self.contest(query).await?;
-        let mut best = contest.evals.iter().map(|eval| &eval.eval.eval_id);
-        let mut best_but = |other: Option<&String>| {
-            let found = best.find(|id| Some(*id) != other).cloned();
-            found.ok_or_else(|| Problem::wrong("a comparison takes two evaluations; name both"))
-        };
-        let a = a.map_or_else(|| best_but(b.as_ref()), Ok)?;
-        let b = b.map_or_else(|| best_but(Some(&a)), Ok)?;
-        Ok(Pair { a, b })
-    }
+/// Two evaluations on the tests that both answered.
+pub(crate) async fn comparison(
+    analyses: &AnalysisCache,
+    pair: &Pair,
+    query: &Query,
+) -> Result<Arc<Comparison>, ApiError> {
+    analyses.comparison(pair, mode(query, Mode::C_P)?, test_conditions(query)?).await
+}
 
-    /// Two on the tests that both answered.
-    pub(super) async fn comparison(&self, pair: &Pair, query: &Query) -> Result<Arc<Comparison>, Problem> {
-        let (mode, conditions) = (mode(query, Mode::C_P)?, tests(query)?);
-        let asked = Asked::parse(&conditions)?;
-        let work = async || compare(&self.db, &asked, [&pair.a, &pair.b], mode).await;
-        Ok(self.versus.comparisons.get((pair.clone(), mode, conditions), work).await?)
-    }
+/// The tests that ended differently for the two.
+pub(crate) async fn disagreements(
+    analyses: &AnalysisCache,
+    pair: &Pair,
+    query: &Query,
+) -> Result<Arc<DisagreementList>, ApiError> {
+    analyses.disagreements(pair, test_conditions(query)?).await
+}
 
-    /// The tests that ended differently for the two.
-    pub(super) async fn differing(&self, pair: &Pair, query: &Query) -> Result<Arc<Differing>, Problem> {
-        let conditions = tests(query)?;
-        let filter = Filter::parse(&conditions)?.of_tests();
-        let work =
-            async || Ok::<_, Problem>(Differing::of(self.db.differing(&pair.a, &pair.b, &filter).await?));
-        self.versus.differing.get((pair.clone(), conditions), work).await
-    }
-
-    /// So many of these tests, from a place on, with what both made of them.
-    pub(super) async fn differing_rows(
-        &self,
-        pair: &Pair,
-        query: &Query,
-        right: Right,
-        first: u64,
-        most: usize,
-    ) -> Result<Arc<Vec<[StoredTrial; 2]>>, Problem> {
-        let differing = self.differing(pair, query).await?;
-        let part = Part { pair: pair.clone(), conditions: tests(query)?, right, first, most };
-        let work = async || {
-            let tests: Vec<TestName<'_>> = differing
-                .tests(right)
-                .skip(usize::try_from(first).unwrap_or(usize::MAX))
-                .take(most)
-                .collect();
-            let of_a = self.db.trials_on(&pair.a, &tests).await?;
-            let of_b = self.db.trials_on(&pair.b, &tests).await?;
-            // Files may have been replaced since the tests were listed.
-            Ok::<_, Problem>(of_a.into_iter().zip(of_b).filter_map(|(a, b)| Some([a?, b?])).collect())
-        };
-        self.versus.rows.get(part, work).await
-    }
+/// At most `max` of these tests after skipping `first`, with the trials of both.
+pub(crate) async fn disagreement_rows(
+    analyses: &AnalysisCache,
+    pair: &Pair,
+    query: &Query,
+    which: Disagreement,
+    first: u64,
+    max: usize,
+) -> Result<Arc<Vec<[StoredTrial; 2]>>, ApiError> {
+    analyses.disagreement_rows(pair, test_conditions(query)?, which, first, max).await
 }

@@ -8,28 +8,28 @@ use reasonscape_points::PointsError;
 
 /// Why a request has no answer. It becomes a page or JSON on its way out, as whoever asked understands.
 #[derive(Debug, Clone)]
-pub(super) struct Problem {
+pub(super) struct ApiError {
     pub(super) status: StatusCode,
     pub(super) message: String,
 }
 
-impl Problem {
+impl ApiError {
     pub(super) fn new(status: StatusCode, message: impl Display) -> Self {
         Self { status, message: message.to_string() }
     }
 
     /// What was asked makes no sense.
-    pub(super) fn wrong(message: impl Display) -> Self {
+    pub(super) fn bad_request(message: impl Display) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
     /// What was asked for is not there.
-    pub(super) fn absent(message: impl Display) -> Self {
+    pub(super) fn not_found(message: impl Display) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
     /// What a status says by itself.
-    pub(super) fn of(status: StatusCode) -> Self {
+    pub(super) fn from_status(status: StatusCode) -> Self {
         Self::new(
             status,
             match status {
@@ -41,10 +41,10 @@ impl Problem {
     }
 }
 
-impl From<PointsError> for Problem {
+impl From<PointsError> for ApiError {
     fn from(error: PointsError) -> Self {
         match error {
-            PointsError::Question(_) => Self::wrong(error),
+            PointsError::Question(_) => Self::bad_request(error),
             error => {
                 tracing::error!(%error, "a question could not be answered");
                 // Files of the server are nobody's business but of those who see its log.
@@ -57,13 +57,13 @@ impl From<PointsError> for Problem {
     }
 }
 
-impl From<reasonscape_stats::StatsError> for Problem {
+impl From<reasonscape_stats::StatsError> for ApiError {
     fn from(error: reasonscape_stats::StatsError) -> Self {
-        Self::wrong(error)
+        Self::bad_request(error)
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
         response.extensions_mut().insert(self);

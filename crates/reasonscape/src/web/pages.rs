@@ -1,16 +1,21 @@
 //! Pages: what `analysis` says, put into the templates beside this file.
 
+mod choices;
 pub(super) mod compare;
+mod disagreement_rows;
 pub(super) mod disagreements;
+mod estimator_picker;
 pub(super) mod explorer;
 pub(super) mod forensics;
 pub(super) mod leaderboard;
 pub(super) mod login;
-mod models;
+mod model_picker;
 pub(super) mod new_run;
 pub(super) mod run;
+mod run_fields;
 pub(super) mod runs;
 pub(super) mod test;
+mod transcript;
 pub(super) mod trial;
 pub(super) mod trials;
 
@@ -23,7 +28,7 @@ use serde::Serialize;
 
 use super::app::App;
 use super::assets;
-use super::error::Problem;
+use super::error::ApiError;
 use super::response::{self, reply};
 
 /// Everything in them is escaped but what they say themselves: their names end in `.html`.
@@ -52,6 +57,9 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("login.html", include_str!("pages/login.html")),
     ("error.html", include_str!("pages/error.html")),
 ];
+
+/// Characters of an answer that a row of a table shows.
+const MAX_ANSWER_LEN: usize = 60;
 
 /// Pages that readers find at the top of each, with their paths.
 const PLACES: &[(&str, &str)] = &[
@@ -113,14 +121,14 @@ struct PlaceLink {
 }
 
 #[derive(Serialize)]
-struct Whole<'a, T> {
+struct PageContext<'a, T> {
     layout: Layout<'a>,
     page: &'a T,
 }
 
 /// Marks a page that says itself what is wrong, where it can be mended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Told;
+pub(super) struct InlineErrorPage;
 
 /// Puts a page into its frame.
 fn render(
@@ -129,9 +137,9 @@ fn render(
     here: &str,
     remarks: &[String],
     page: &impl Serialize,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiError> {
     let is_inside = template != "login.html";
-    let root = app.home.as_ref().map_or(app.base.as_str(), |home| &home.base);
+    let root = app.parent.as_ref().map_or(app.base.as_str(), |home| &home.base);
     let place = |&(name, path): &(&'static str, &str)| PlaceLink {
         name,
         // Runs are the study's, and its own runs' too.
@@ -143,7 +151,7 @@ fn render(
     let layout = Layout {
         title: &app.title,
         base: &app.base,
-        home: app.home.as_ref().map(|home| HomeLink { title: &home.title, href: format!("{root}/") }),
+        home: app.parent.as_ref().map(|home| HomeLink { title: &home.title, href: format!("{root}/") }),
         root,
         assets: &assets::VERSION,
         places: if is_inside { PLACES.iter().map(place).collect() } else { Vec::new() },
@@ -152,55 +160,29 @@ fn render(
         program: env!("CARGO_PKG_VERSION"),
     };
     let template = app.templates.environment.get_template(template);
-    let text = template.and_then(|template| template.render(Serde(Whole { layout, page })));
+    let text = template.and_then(|template| template.render(Serde(PageContext { layout, page })));
     let text = text.map_err(|error| {
         tracing::error!(%error, "a page could not be made");
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "this page could not be made")
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "this page could not be made")
     })?;
     Ok(reply(response::HTML, text))
 }
 
 /// A failure in the site's look; readers who are not let in see no more than that.
-pub(super) fn failed(app: &App, problem: &Problem, is_known: bool) -> Response {
+pub(super) fn failed(app: &App, problem: &ApiError, is_authenticated: bool) -> Response {
     #[derive(Serialize)]
     struct Failed<'a> {
         status: u16,
         reason: &'a str,
         message: &'a str,
-        is_known: bool,
+        is_authenticated: bool,
     }
     let page = Failed {
         status: problem.status.as_u16(),
         reason: problem.status.canonical_reason().unwrap_or("Failed"),
         message: &problem.message,
-        is_known,
+        is_authenticated,
     };
     render(app, "error.html", "", &[], &page)
         .unwrap_or_else(|_| reply(response::TEXT, format!("{}\n", problem.message)))
-}
-
-/// A whole number with its thousands apart: 12,345.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::thousands;
-
-    #[test]
-    fn thousands_stand_apart() {
-        assert_eq!(
-            [0, 999, 1_000, 12_345, 1_234_567].map(thousands),
-            ["0", "999", "1,000", "12,345", "1,234,567"]
-        );
-    }
 }

@@ -6,7 +6,7 @@ use reasonscape_runner::cache::CacheKey;
 const DIGITS: usize = 12;
 
 /// A short name for coordinates, which is the same wherever they are asked.
-pub(super) fn point_name(params: &str) -> String {
+pub(super) fn point_id(params: &str) -> String {
     let mut name = CacheKey::of_canonical(params).to_string();
     name.truncate(DIGITS);
     name
@@ -18,6 +18,6 @@ mod tests {
 
     #[test]
     fn the_name_is_the_beginning_of_the_key_of_the_specification() {
-        assert_eq!(point_name(r#"{"depth": 3, "length": 16}"#), "814011ef82bb");
+        assert_eq!(point_id(r#"{"depth": 3, "length": 16}"#), "814011ef82bb");
     }
 }

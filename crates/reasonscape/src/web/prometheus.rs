@@ -11,7 +11,7 @@ const SECONDS: [f64; 9] = [0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0, 30.0];
 
 /// Counters since the start.
 #[derive(Debug, Default)]
-pub(super) struct Metrics {
+pub(super) struct RequestMetrics {
     /// Requests by the first digit of their status, from 1 to 5.
     by_class: [AtomicU64; 5],
     /// Requests by how long they took; those that took longer are only in the sum of all.
@@ -21,7 +21,7 @@ pub(super) struct Metrics {
     pub(super) reloads: AtomicU64,
 }
 
-impl Metrics {
+impl RequestMetrics {
     pub(super) fn count(&self, status: StatusCode, took: Duration) {
         let class = usize::from(status.as_u16() / 100).clamp(1, 5) - 1;
         self.by_class[class].fetch_add(1, Relaxed);
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_histogram_adds_up() {
-        let metrics = Metrics::default();
+        let metrics = RequestMetrics::default();
         for (status, ms) in [(200, 3), (200, 60), (404, 60), (500, 40_000)] {
             metrics.count(StatusCode::from_u16(status).unwrap(), Duration::from_millis(ms));
         }

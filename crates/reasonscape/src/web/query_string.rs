@@ -13,7 +13,7 @@ pub(super) struct Query {
 
 impl Query {
     /// What an address asks; values that are empty ask nothing, as fields of a form that nobody filled in.
-    pub(super) fn of(uri: &Uri) -> Self {
+    pub(super) fn from_uri(uri: &Uri) -> Self {
         let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
         let pairs = pairs.map(|(name, value)| (name.into_owned(), value.trim().to_owned()));
         Self { pairs: pairs.filter(|(_, value)| !value.is_empty()).collect() }
@@ -82,12 +82,12 @@ mod tests {
 
     #[test]
     fn an_address_is_read_changed_and_written() {
-        let query = Query::of(&"/x?a=1&b=%22%26+x&a=2&empty=&mode=K_P".parse().unwrap());
+        let query = Query::from_uri(&"/x?a=1&b=%22%26+x&a=2&empty=&mode=K_P".parse().unwrap());
         assert_eq!(query.all("a").collect::<Vec<_>>(), ["1", "2"]);
         assert_eq!((query.get("b"), query.get("empty")), (Some("\"& x"), None));
         assert_eq!(query.with("a", Some("é")).to_string(), "?b=%22%26%20x&mode=K_P&a=%C3%A9");
         assert_eq!(query.only(&["mode"]).to_string(), "?mode=K_P");
         assert_eq!(query.only(&[]).to_string(), "");
-        assert_eq!(Query::of(&format!("/{query}").parse().unwrap()), query);
+        assert_eq!(Query::from_uri(&format!("/{query}").parse().unwrap()), query);
     }
 }

@@ -13,7 +13,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
 
-use super::error::Problem;
+use super::error::ApiError;
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const JSON: &str = "application/json";
@@ -22,7 +22,7 @@ pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 pub(super) const EVENTS: &str = "text/event-stream";
 
 /// Shorter bodies fit into a packet or two as they are.
-const WORTH_PACKING: usize = 1_400;
+const MIN_GZIP_SIZE: usize = 1_400;
 
 /// An answer of this kind.
 pub(super) fn reply(kind: &'static str, body: String) -> Response {
@@ -32,9 +32,9 @@ pub(super) fn reply(kind: &'static str, body: String) -> Response {
     response
 }
 
-pub(super) fn json(value: &impl Serialize) -> Result<Response, Problem> {
+pub(super) fn json(value: &impl Serialize) -> Result<Response, ApiError> {
     let text = serde_json::to_string(value);
-    Ok(reply(JSON, text.map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error))?))
+    Ok(reply(JSON, text.map_err(|error| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error))?))
 }
 
 /// An answer that is saved as a file.
@@ -71,7 +71,7 @@ pub(super) async fn packed(response: Response) -> Response {
     // Pages of a run come from routes within routes, which have measured them as they were.
     head.headers.remove(CONTENT_LENGTH);
     head.headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-    if bytes.len() < WORTH_PACKING {
+    if bytes.len() < MIN_GZIP_SIZE {
         return Response::from_parts(head, Body::from(bytes));
     }
     let mut packer = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), Compression::fast());

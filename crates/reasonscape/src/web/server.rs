@@ -21,25 +21,25 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use super::app::{App, Snapshot};
-use super::auth::{Access, LONGEST_BODY};
-use super::chart::Charted;
-use super::error::Problem;
-use super::runs::{LONGEST_UPLOAD, Runs};
+use super::auth::{Access, MAX_BODY_LEN};
+use super::chart::NeedsChartCsp;
+use super::error::ApiError;
+use super::runs::{MAX_UPLOAD_LEN, Runs};
 use super::{api, assets, pages, response, runs};
 use crate::failure::{Failure, note};
 
 /// Connections at a time; more wait.
-const MOST_CONNECTIONS: usize = 1_024;
+const MAX_CONNECTIONS: usize = 1_024;
 /// A request line with its headers that is longer is refused.
-const LONGEST_HEAD: usize = 32 * 1024;
+const MAX_HEAD_LEN: usize = 32 * 1024;
 /// Headers that take longer are not waited for.
-const HEAD_TIME: Duration = Duration::from_secs(15);
+const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
 /// Answers that take longer are given up.
-const ANSWER_TIME: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// As are uploads that take longer than this.
-const UPLOAD_TIME: Duration = Duration::from_mins(5);
+const UPLOAD_TIMEOUT: Duration = Duration::from_mins(5);
 /// How long runs that are left at once are waited for.
-const LEAVING_TIME: Duration = Duration::from_secs(2);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 /// Where datasets go.
 const UPLOADS: &str = "/api/v1/datasets";
 
@@ -66,7 +66,7 @@ const CHART_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'se
                             'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// What to serve, and to whom.
-pub(crate) struct Options {
+pub(crate) struct ServeOptions {
     /// The folder of the study.
     pub(crate) folder: PathBuf,
     /// What the study is called.
@@ -79,7 +79,7 @@ pub(crate) struct Options {
 /// Serves until Ctrl-C. `ready` is told when the study is open and connections are answered.
 pub(crate) async fn serve(
     listener: TcpListener,
-    options: Options,
+    options: ServeOptions,
     ready: impl FnOnce(&[String]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let snapshot = match Snapshot::open(&options.folder).await {
@@ -92,7 +92,14 @@ pub(crate) async fn serve(
         Some(snapshot) => snapshot.remarks.clone(),
         None => vec!["the study has no trials yet; the page Runs starts a run".to_owned()],
     };
-    let app = Arc::new(App::new(options.folder, options.title, options.base, options.access, snapshot));
+    let app = Arc::new(App::new(
+        options.folder,
+        options.title,
+        options.base,
+        options.access,
+        snapshot,
+        study_pages,
+    ));
     let accepting = tokio::spawn(accept(listener, routes(&app)));
     let mut interrupts = Interrupts::listen();
     ready(&remarks)?;
@@ -106,17 +113,17 @@ pub(crate) async fn serve(
 
 /// Lets runs end as Ctrl-C does: what is in flight is waited for, unless somebody presses it again.
 async fn end(runs: &Runs, interrupts: &mut Interrupts) {
-    if runs.going() == 0 {
+    if runs.active_count() == 0 {
         return;
     }
     note("stopping: waiting for what runs have in flight; press Ctrl-C again to leave at once");
     runs.end(Stop::Drain);
     tokio::select! {
-        () = runs.ended() => return,
+        () = runs.wait_idle() => return,
         () = interrupts.next() => runs.end(Stop::Now),
     }
     // Long enough to say in the record how it ended.
-    let _ = tokio::time::timeout(LEAVING_TIME, runs.ended()).await;
+    let _ = tokio::time::timeout(SHUTDOWN_GRACE, runs.wait_idle()).await;
 }
 
 fn routes(app: &Arc<App>) -> Router {
@@ -136,7 +143,7 @@ fn routes(app: &Arc<App>) -> Router {
         .route(&at("/runs/{name}/view/"), get(runs::view))
         .route(&at("/runs/{name}/view/{*rest}"), get(runs::view))
         .route(&at("/datasets"), post(pages::new_run::paste))
-        .route(&at("/datasets/{name}/delete"), post(pages::new_run::forget))
+        .route(&at("/datasets/{name}/delete"), post(pages::new_run::delete_dataset))
         .route(&at("/api/v1/runs"), get(runs::api::list).post(runs::api::create))
         .route(&at("/api/v1/runs/{name}"), get(runs::api::get).delete(runs::api::delete))
         .route(&at("/api/v1/runs/{name}/plan"), get(runs::api::plan))
@@ -144,16 +151,16 @@ fn routes(app: &Arc<App>) -> Router {
         .route(&at("/api/v1/runs/{name}/cancel"), post(runs::api::cancel))
         .route(&at("/api/v1/runs/{name}/events"), get(runs::api::events))
         .route(&at(UPLOADS), get(runs::api::datasets).post(runs::api::upload).put(runs::api::upload))
-        .route(&at("/api/v1/datasets/{name}"), delete(runs::api::forget_dataset));
+        .route(&at("/api/v1/datasets/{name}"), delete(runs::api::delete_dataset));
     if !app.base.is_empty() {
         let home = at("/");
         routes = routes.route(&app.base, get(async move || Redirect::permanent(&home)));
     }
-    routes.layer(middleware::from_fn_with_state(Arc::clone(app), answer)).with_state(Arc::clone(app))
+    routes.layer(middleware::from_fn_with_state(Arc::clone(app), handle_request)).with_state(Arc::clone(app))
 }
 
 /// What shows a study, be it the one that was named at the start or that of a run.
-pub(super) fn study_pages(app: &App) -> Router<Arc<App>> {
+fn study_pages(app: &App) -> Router<Arc<App>> {
     let at = |path: &str| format!("{}{path}", app.base);
     Router::new()
         .route(&at("/"), get(pages::leaderboard::page))
@@ -185,11 +192,11 @@ pub(super) fn study_pages(app: &App) -> Router<Arc<App>> {
         .route(&at("/api/v1/tokens"), get(api::analyses::tokens))
         .route(&at("/api/v1/compression"), get(api::analyses::compression))
         .route(&at("/api/v1/figures/{kind}"), get(api::analyses::figure))
-        .fallback(async || Problem::of(StatusCode::NOT_FOUND))
+        .fallback(async || ApiError::from_status(StatusCode::NOT_FOUND))
 }
 
 async fn accept(listener: TcpListener, routes: Router) {
-    let seats = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let seats = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let Ok(seat) = Arc::clone(&seats).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
@@ -203,8 +210,8 @@ async fn accept(listener: TcpListener, routes: Router) {
         tokio::spawn(async move {
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_TIME)
-                .max_buf_size(LONGEST_HEAD)
+                .header_read_timeout(HEADER_TIMEOUT)
+                .max_buf_size(MAX_HEAD_LEN)
                 .serve_connection(TokioIo::new(stream), routes);
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection broke");
@@ -215,31 +222,33 @@ async fn accept(listener: TcpListener, routes: Router) {
 }
 
 /// Lets a request in or refuses it, and dresses what comes out.
-async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+async fn handle_request(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let path = request.uri().path().to_owned();
     let method = request.method().clone();
     let unpacks = response::accepts_gzip(request.headers());
-    let is_known = app.access.is_known(request.headers());
-    let mut response = match admit(&app, &request, is_known) {
+    let is_authenticated = app.access.is_authenticated(request.headers());
+    let mut response = match admit(&app, &request, is_authenticated) {
         Err(refused) => refused,
-        Ok(()) => match tokio::time::timeout(time_for(&app, &request), hand_on(&app, request, next)).await {
-            Ok(response) => response,
-            Err(_) => Problem::new(
-                StatusCode::GATEWAY_TIMEOUT,
-                "this takes too long; ask for less, as one model or one task",
-            )
-            .into_response(),
-        },
+        Ok(()) => {
+            match tokio::time::timeout(time_for(&app, &request), require_results(&app, request, next)).await {
+                Ok(response) => response,
+                Err(_) => ApiError::new(
+                    StatusCode::GATEWAY_TIMEOUT,
+                    "this takes too long; ask for less, as one model or one task",
+                )
+                .into_response(),
+            }
+        }
     };
-    let is_told = response.extensions().get::<pages::Told>().is_some();
-    if !is_told && (response.status().is_client_error() || response.status().is_server_error()) {
-        response = told(&app, &path, response, is_known);
+    let has_error_page = response.extensions().get::<pages::InlineErrorPage>().is_some();
+    if !has_error_page && (response.status().is_client_error() || response.status().is_server_error()) {
+        response = error_response(&app, &path, response, is_authenticated);
     }
     for (name, value) in HEADERS {
         response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
-    if response.extensions().get::<Charted>().is_some() {
+    if response.extensions().get::<NeedsChartCsp>().is_some() {
         response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(CHART_POLICY));
     }
     if unpacks {
@@ -252,7 +261,7 @@ async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
 }
 
 /// Hands a request on, unless it asks of a study what only one with trials has.
-async fn hand_on(app: &App, request: Request, next: Next) -> Response {
+async fn require_results(app: &App, request: Request, next: Next) -> Response {
     let path = request.uri().path().strip_prefix(app.base.as_str()).unwrap_or_default();
     let needs_no_trials = ["/runs", "/datasets", "/assets/", "/login", "/logout", "/health", "/metrics"];
     let is_free = |path: &str| needs_no_trials.iter().any(|free| path.starts_with(free));
@@ -264,7 +273,7 @@ async fn hand_on(app: &App, request: Request, next: Next) -> Response {
         return next.run(request).await;
     }
     if within_api.is_some() {
-        return Problem::absent("the study has no trials yet; a run makes some").into_response();
+        return ApiError::not_found("the study has no trials yet; a run makes some").into_response();
     }
     Redirect::to(&format!("{}/runs", app.base)).into_response()
 }
@@ -276,19 +285,19 @@ fn is_upload(app: &App, request: &Request) -> bool {
 }
 
 fn time_for(app: &App, request: &Request) -> Duration {
-    if is_upload(app, request) { UPLOAD_TIME } else { ANSWER_TIME }
+    if is_upload(app, request) { UPLOAD_TIMEOUT } else { REQUEST_TIMEOUT }
 }
 
 #[expect(clippy::result_large_err, reason = "the refusal is the answer")]
-fn admit(app: &App, request: &Request, is_known: bool) -> Result<(), Response> {
+fn admit(app: &App, request: &Request, is_authenticated: bool) -> Result<(), Response> {
     let (method, uri, headers) = (request.method(), request.uri(), request.headers());
     app.access.check(method, uri, headers).map_err(IntoResponse::into_response)?;
     let path = uri.path().strip_prefix(app.base.as_str()).unwrap_or_default();
     let is_entrance = matches!(path, "/login" | "/logout");
     let is_open = is_entrance || path == "/health" || path.starts_with("/assets/");
-    if !is_known && !is_open {
+    if !is_authenticated && !is_open {
         if path.starts_with("/api/") || path == "/metrics" {
-            let problem = Problem::new(
+            let problem = ApiError::new(
                 StatusCode::UNAUTHORIZED,
                 "this server wants its token, as in `Authorization: Bearer TOKEN`",
             );
@@ -302,30 +311,31 @@ fn admit(app: &App, request: &Request, is_known: bool) -> Result<(), Response> {
     }
     let is_reading = [Method::GET, Method::HEAD].contains(method);
     if !is_reading && app.access.read_only && !is_entrance {
-        let problem = Problem::new(StatusCode::FORBIDDEN, "this server is for reading only");
+        let problem = ApiError::new(StatusCode::FORBIDDEN, "this server is for reading only");
         return Err(problem.into_response());
     }
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if is_upload(app, request) {
-        let is_short = length.is_none_or(|length| length <= LONGEST_UPLOAD);
-        return if is_short { Ok(()) } else { Err(runs::too_long().into_response()) };
+        let is_short = length.is_none_or(|length| length <= MAX_UPLOAD_LEN);
+        return if is_short { Ok(()) } else { Err(runs::upload_too_long().into_response()) };
     }
-    if length.is_some_and(|length| length > LONGEST_BODY as u64) {
-        let problem = format!("a request has at most {LONGEST_BODY} bytes here");
-        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, problem).into_response());
+    if length.is_some_and(|length| length > MAX_BODY_LEN as u64) {
+        let problem = format!("a request has at most {MAX_BODY_LEN} bytes here");
+        return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, problem).into_response());
     }
     Ok(())
 }
 
 /// A failure in words: a page for people, JSON for programs.
-fn told(app: &App, path: &str, response: Response, is_known: bool) -> Response {
+fn error_response(app: &App, path: &str, response: Response, is_authenticated: bool) -> Response {
     let (head, _) = response.into_parts();
-    let problem = head.extensions.get::<Problem>().cloned().unwrap_or_else(|| Problem::of(head.status));
+    let problem =
+        head.extensions.get::<ApiError>().cloned().unwrap_or_else(|| ApiError::from_status(head.status));
     let path = path.strip_prefix(app.base.as_str()).unwrap_or(path);
     let mut said = if path.starts_with("/api/") {
         response::reply(response::JSON, serde_json::json!({ "error": problem.message }).to_string())
     } else {
-        pages::failed(app, &problem, is_known)
+        pages::failed(app, &problem, is_authenticated)
     };
     *said.status_mut() = problem.status;
     for name in ["allow", "www-authenticate"] {

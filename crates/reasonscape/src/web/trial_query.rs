@@ -13,29 +13,29 @@ use reasonscape_points::{
 use reasonscape_stats::Mode;
 use serde_json::Value;
 
-use super::error::Problem;
-use super::point_id::point_name;
+use super::error::ApiError;
+use super::point_id::point_id;
 use super::query_string::Query;
 
 /// Trials on a page, unless a program asks for more.
-pub(super) const PAGE: usize = 50;
+pub(super) const PAGE_SIZE: usize = 50;
 /// The most that a program gets at once.
-pub(super) const MOST: usize = 500;
+pub(super) const MAX_PAGE_SIZE: usize = 500;
 
 /// The names by which an address says which trials are meant.
 pub(super) const NAMES: [&str; 6] = ["eval", "task", "status", "text", "params", "filter"];
 
 /// Which trials are meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct TrialQuery {
     /// Conditions on points, of the form `COLUMN=VALUE`.
     pub(super) conditions: Vec<String>,
     pub(super) which: TrialFilter,
 }
 
-impl Wanted {
+impl TrialQuery {
     /// Reads it from an address.
-    pub(super) fn of(query: &Query) -> Result<Self, Problem> {
+    pub(super) fn from_query(query: &Query) -> Result<Self, ApiError> {
         let mut conditions: Vec<String> = Vec::new();
         conditions.extend(query.all("eval").map(|eval| format!("eval_id={eval}")));
         conditions.extend(query.all("task").map(|task| format!("base_task={task}")));
@@ -43,7 +43,7 @@ impl Wanted {
             for item in params.split_whitespace() {
                 let item = item.strip_prefix("params.").unwrap_or(item);
                 if !item.contains('=') {
-                    return Err(Problem::wrong(format_args!(
+                    return Err(ApiError::bad_request(format_args!(
                         "`{item}` is no condition on a parameter; expected NAME=VALUE, as `length=8..32`"
                     )));
                 }
@@ -61,16 +61,18 @@ impl Wanted {
 
 const STATUSES: [Status; 3] = [Status::Correct, Status::Incorrect, Status::Truncated];
 
-fn status(name: &str) -> Result<Status, Problem> {
+fn status(name: &str) -> Result<Status, ApiError> {
     STATUSES.into_iter().find(|status| status.name() == name).ok_or_else(|| {
-        Problem::wrong(format_args!("`{name}` is no status; there are correct, incorrect and truncated"))
+        ApiError::bad_request(format_args!(
+            "`{name}` is no status; there are correct, incorrect and truncated"
+        ))
     })
 }
 
 /// The points that have such trials, in the order in which these are shown: by evaluation, task, coordinates, index and
 /// repeat.
 #[derive(Debug)]
-pub(super) struct Listing {
+pub(super) struct TrialIndex {
     which: TrialFilter,
     points: Vec<ListedPoint>,
     pub(super) total: u64,
@@ -105,8 +107,8 @@ impl From<&StoredTrial> for TrialName {
     }
 }
 
-impl Listing {
-    pub(super) async fn of(db: &PointsDb, wanted: &Wanted) -> Result<Self, PointsError> {
+impl TrialIndex {
+    pub(super) async fn build(db: &PointsDb, wanted: &TrialQuery) -> Result<Self, PointsError> {
         let filter = Filter::parse(&wanted.conditions)?;
         let which = wanted.which.clone();
         let found = if which.text.is_some() {
@@ -137,7 +139,7 @@ impl Listing {
         let mut keyed: Vec<_> = found
             .into_iter()
             .filter(|at| at.n > 0)
-            .map(|at| (place.get(at.eval_id.as_str()).copied(), Coordinates::of(&at.params), at))
+            .map(|at| (place.get(at.eval_id.as_str()).copied(), Coordinates::parse(&at.params), at))
             .collect();
         keyed.sort_by(|(place_a, params_a, a), (place_b, params_b, b)| {
             (place_a, &a.base_task).cmp(&(place_b, &b.base_task)).then_with(|| params_a.compare(params_b))
@@ -201,7 +203,7 @@ impl Listing {
         // Further on at one point, as of an import, only the numbers of its trials are sorted to find the few that are
         // shown.
         if let [params] = params[..]
-            && skip >= PAGE
+            && skip >= PAGE_SIZE
         {
             let numbers = db.trial_numbers(of, &self.which).await?;
             let tests = numbers.into_iter().skip(skip).take(most);
@@ -217,7 +219,7 @@ impl Listing {
     }
 
     /// The trial before this one, and the one behind it. A trial that is not meant has neither.
-    pub(super) async fn neighbours(
+    pub(super) async fn neighbors(
         &self,
         db: &PointsDb,
         trial: &TrialName,
@@ -268,7 +270,7 @@ pub(super) struct Coordinates {
 }
 
 impl Coordinates {
-    pub(super) fn of(params: &str) -> Self {
+    pub(super) fn parse(params: &str) -> Self {
         let values = match serde_json::from_str(params) {
             Ok(Value::Object(members)) => members.into_iter().collect(),
             _ => Vec::new(),
@@ -289,7 +291,7 @@ impl Coordinates {
 }
 
 /// The coordinates that go by a name, at an evaluation on a task.
-pub(super) async fn params_named(
+pub(super) async fn params_of_point(
     db: &PointsDb,
     eval_id: &str,
     task: &str,
@@ -301,7 +303,7 @@ pub(super) async fn params_named(
     }
     let points = db.query_points(&Filter::parse([format!("eval_id={eval_id}")])?, Mode::E_I).await?;
     let mut params = points.into_iter().filter(|point| point.base_task == task).map(|point| point.params);
-    Ok(params.find(|params| point_name(params) == name))
+    Ok(params.find(|params| point_id(params) == name))
 }
 
 #[cfg(test)]
@@ -310,7 +312,7 @@ mod tests {
 
     #[test]
     fn coordinates_are_ordered_as_numbers() {
-        let order = |a: &str, b: &str| Coordinates::of(a).compare(&Coordinates::of(b));
+        let order = |a: &str, b: &str| Coordinates::parse(a).compare(&Coordinates::parse(b));
         assert_eq!(order(r#"{"length": 4}"#, r#"{"length": 16}"#), Ordering::Less);
         assert_eq!(order(r#"{"depth": 1, "length": 4}"#, r#"{"depth": 0, "length": 16}"#), Ordering::Greater);
         assert_eq!(order(r#"{"kind": "b"}"#, r#"{"kind": "a"}"#), Ordering::Greater);
@@ -320,7 +322,7 @@ mod tests {
 
     #[test]
     fn what_an_address_asks_is_read_or_refused() {
-        let wanted = |text: &str| Wanted::of(&Query::of(&text.parse().unwrap()));
+        let wanted = |text: &str| TrialQuery::from_query(&Query::from_uri(&text.parse().unwrap()));
         let read =
             wanted("/trials?eval=a1&task=sort&params=length%3D8..32+depth%3D1&status=truncated&text=42")
                 .unwrap();
@@ -330,7 +332,7 @@ mod tests {
         );
         assert_eq!(read.which.statuses, [Status::Truncated]);
         assert_eq!(read.which.text.as_deref(), Some("42"));
-        assert_eq!(wanted("/trials?eval=&text=").unwrap(), Wanted::default());
+        assert_eq!(wanted("/trials?eval=&text=").unwrap(), TrialQuery::default());
         assert!(wanted("/trials?status=wrong").unwrap_err().message.contains("there are correct"));
         assert!(wanted("/trials?params=length").unwrap_err().message.contains("`length=8..32`"));
     }

@@ -10,10 +10,10 @@ use tokio::sync::mpsc;
 use crate::tally::Tally;
 
 /// How often a log that is no terminal gets a line.
-const BETWEEN_LINES: Duration = Duration::from_secs(10);
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How long events may gather before they are counted: waking up for each would cost as much as a request.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Shows events as they come.
 pub(super) struct Progress {
@@ -69,7 +69,7 @@ impl Progress {
                 eval.bar.set_position(eval.tally.done());
                 eval.bar.set_message(eval.rates(elapsed));
             }
-            if self.lines && self.last_line.elapsed() >= BETWEEN_LINES {
+            if self.lines && self.last_line.elapsed() >= LINE_INTERVAL {
                 self.last_line = Instant::now();
                 for eval in self.evals.iter().filter(|eval| eval.tally.planned > 0) {
                     // A log that cannot be written is no reason to end a run.
@@ -83,7 +83,7 @@ impl Progress {
                     );
                 }
             }
-            std::thread::sleep(BETWEEN_LOOKS);
+            std::thread::sleep(POLL_INTERVAL);
         }
         for eval in &self.evals {
             eval.bar.abandon();

@@ -13,13 +13,13 @@ use url::form_urlencoded;
 
 use super::render;
 use crate::web::app::App;
-use crate::web::auth::{LONGEST_BODY, Token};
-use crate::web::error::Problem;
+use crate::web::auth::{MAX_BODY_LEN, Token};
+use crate::web::error::ApiError;
 use crate::web::query_string::Query;
 
 /// A wrong token costs this long, and all who guess wait in one line.
-const WRONG: Duration = Duration::from_millis(250);
-static GUESSING: Mutex<()> = Mutex::const_new(());
+const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(250);
+static LOGIN_QUEUE: Mutex<()> = Mutex::const_new(());
 
 #[derive(Serialize)]
 struct Login<'a> {
@@ -37,8 +37,8 @@ fn own(app: &App, path: Option<&str>) -> String {
     path.filter(is_own).map_or(home.clone(), ToOwned::to_owned)
 }
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
-    let next = own(&app, Query::of(&uri).get("next"));
+pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let next = own(&app, Query::from_uri(&uri).get("next"));
     if app.access.token.is_none() {
         return Ok(Redirect::to(&next).into_response());
     }
@@ -48,10 +48,10 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
 pub(in crate::web) async fn enter(
     State(app): State<Arc<App>>,
     request: Request,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
-    let too_long = |_| Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "a token is not as long as that");
-    let body = axum::body::to_bytes(body, LONGEST_BODY).await.map_err(too_long)?;
+    let too_long = |_| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "a token is not as long as that");
+    let body = axum::body::to_bytes(body, MAX_BODY_LEN).await.map_err(too_long)?;
     let given = |wanted: &str| {
         let mut fields = form_urlencoded::parse(&body);
         fields.find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned())
@@ -60,8 +60,8 @@ pub(in crate::web) async fn enter(
     let Some(token) = &app.access.token else { return Ok(Redirect::to(&next).into_response()) };
     if !token.is_secret(given("token").unwrap_or_default().trim()) {
         {
-            let _line = GUESSING.lock().await;
-            tokio::time::sleep(WRONG).await;
+            let _line = LOGIN_QUEUE.lock().await;
+            tokio::time::sleep(WRONG_TOKEN_DELAY).await;
         }
         let page = Login { next: &next, problem: Some("That is not the token of this server.") };
         let mut response = render(&app, "login.html", "", &[], &page)?;

@@ -10,19 +10,19 @@ use url::form_urlencoded;
 
 use crate::making::Asking;
 use crate::questions::Reading;
-use crate::web::error::Problem;
+use crate::web::error::ApiError;
 
 /// Models of a run.
-const MOST_MODELS: usize = 100;
+const MAX_MODELS: usize = 100;
 /// More tests at one point are surely a slip, as in a suite.
-const MOST_TESTS: u32 = 100_000;
+const MAX_COUNT: u32 = 100_000;
 /// What stands at the top of the study.toml of a run.
 const HEAD: &str = "# Made in the browser. Everything can be changed here; `reasonscape run` on this folder asks what is missing.\n";
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Ask {
+pub(super) enum RunSource {
     /// The study that the server shows, or a part of it.
     Study,
     /// A suite, of models that are named here.
@@ -34,8 +34,9 @@ pub(super) enum Ask {
 /// A run to be made. What is not said is left as a study without it has it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::web) struct Wish {
-    pub(super) ask: Ask,
+pub(in crate::web) struct CreateRunRequest {
+    #[serde(rename = "ask")]
+    pub(super) source: RunSource,
     /// A built-in suite, or `study` for that of the study.
     #[serde(default)]
     pub(super) suite: Option<String>,
@@ -79,16 +80,16 @@ pub(in crate::web) struct Wish {
     pub(super) tasks: Vec<String>,
 }
 
-impl Wish {
+impl CreateRunRequest {
     /// Reads what a program says.
-    pub(in crate::web) fn from_json(body: &[u8]) -> Result<Self, Problem> {
-        let wish: Self = serde_json::from_slice(body)
-            .map_err(|error| Problem::wrong(format_args!("this is no run: {error}")))?;
-        wish.checked()
+    pub(in crate::web) fn from_json(body: &[u8]) -> Result<Self, ApiError> {
+        let request: Self = serde_json::from_slice(body)
+            .map_err(|error| ApiError::bad_request(format_args!("this is no run: {error}")))?;
+        request.checked()
     }
 
     /// Reads what a form says: fields that nobody filled in say nothing.
-    pub(in crate::web) fn from_form(body: &[u8]) -> Result<Self, Problem> {
+    pub(in crate::web) fn from_form(body: &[u8]) -> Result<Self, ApiError> {
         let pairs: Vec<(String, String)> = form_urlencoded::parse(body)
             .map(|(name, value)| (name.into_owned(), value.trim().to_owned()))
             .filter(|(_, value)| !value.is_empty())
@@ -103,18 +104,18 @@ impl Wish {
         };
         let text =
             |wanted: &str| pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
-        let ask = match text("ask").as_deref() {
-            Some("study") => Ask::Study,
-            Some("dataset") => Ask::Dataset,
-            Some("suite") | None => Ask::Suite,
+        let source = match text("ask").as_deref() {
+            Some("study") => RunSource::Study,
+            Some("dataset") => RunSource::Dataset,
+            Some("suite") | None => RunSource::Suite,
             Some(other) => {
-                return Err(Problem::wrong(format_args!(
+                return Err(ApiError::bad_request(format_args!(
                     "`ask={other}` is unknown; there are study, suite and dataset"
                 )));
             }
         };
-        let wish = Self {
-            ask,
+        let request = Self {
+            source,
             suite: text("suite"),
             dataset: text("dataset"),
             map: text("map"),
@@ -134,22 +135,22 @@ impl Wish {
             evals: all("evals"),
             tasks: all("tasks"),
         };
-        wish.checked()
+        request.checked()
     }
 
     /// The form filled in as it was, as the part of an address behind the `?`.
     pub(super) fn form(&self) -> String {
         let mut form = form_urlencoded::Serializer::new(String::new());
-        let ask = match self.ask {
-            Ask::Study => "study",
-            Ask::Suite => "suite",
-            Ask::Dataset => "dataset",
+        let source = match self.source {
+            RunSource::Study => "study",
+            RunSource::Suite => "suite",
+            RunSource::Dataset => "dataset",
         };
         let models = self.models.join("\n");
         let number = |number: Option<u32>| number.map(|number| number.to_string());
         let price = |price: Option<f64>| price.map(|price| price.to_string());
         for (name, value) in [
-            ("ask", Some(ask.to_owned())),
+            ("ask", Some(source.to_owned())),
             ("suite", self.suite.clone()),
             ("dataset", self.dataset.clone()),
             ("map", self.map.clone()),
@@ -177,48 +178,49 @@ impl Wish {
         form.finish()
     }
 
-    fn checked(self) -> Result<Self, Problem> {
+    fn checked(self) -> Result<Self, ApiError> {
         for (what, number) in [("count", self.count), ("repeats", self.repeats), ("sample", self.sample)] {
-            if let Some(wrong) = number.filter(|number| !(1..=MOST_TESTS).contains(number)) {
-                return Err(Problem::wrong(format_args!(
-                    "`{what}` is {wrong}; it is from 1 to {MOST_TESTS}"
+            if let Some(wrong) = number.filter(|number| !(1..=MAX_COUNT).contains(number)) {
+                return Err(ApiError::bad_request(format_args!(
+                    "`{what}` is {wrong}; it is from 1 to {MAX_COUNT}"
                 )));
             }
         }
-        if self.ask == Ask::Study {
+        if self.source == RunSource::Study {
             return Ok(self);
         }
         if self.models.is_empty() || self.base_url.is_none() {
-            return Err(Problem::wrong(
+            return Err(ApiError::bad_request(
                 "a run needs the name of at least one model, and the address where it is served, as \
                  `http://127.0.0.1:8089/v1`",
             ));
         }
-        if self.models.len() > MOST_MODELS {
-            return Err(Problem::wrong(format_args!("a run has at most {MOST_MODELS} models")));
+        if self.models.len() > MAX_MODELS {
+            return Err(ApiError::bad_request(format_args!("a run has at most {MAX_MODELS} models")));
         }
         Ok(self)
     }
 
     /// How the dataset is to be read.
-    pub(super) fn reading(&self) -> Result<Reading, Problem> {
+    pub(super) fn dataset_format(&self) -> Result<Reading, ApiError> {
         let columns = match &self.map {
-            Some(map) => map.parse::<Columns>().map_err(Problem::wrong)?,
+            Some(map) => map.parse::<Columns>().map_err(ApiError::bad_request)?,
             None => Columns::default(),
         };
         let compile = |text: &String| {
-            Regex::new(text).map_err(|error| Problem::wrong(format_args!("the pattern is wrong: {error}")))
+            Regex::new(text)
+                .map_err(|error| ApiError::bad_request(format_args!("the pattern is wrong: {error}")))
         };
         Ok(Reading { columns, target: self.target_regex.as_ref().map(compile).transpose()? })
     }
 
     /// The study.toml of what is wanted: `asked` is the line that says what.
-    pub(super) fn study(&self, asked: &str) -> Result<String, Problem> {
+    pub(super) fn study_toml(&self, asked: &str) -> Result<String, ApiError> {
         let prices = match (self.price_prompt, self.price_completion) {
             (Some(prompt), Some(completion)) => Some(Prices { prompt, completion }),
             (None, None) => None,
             _ => {
-                return Err(Problem::wrong(
+                return Err(ApiError::bad_request(
                     "the prices of prompts and answers go together; give both, 0 for what is free",
                 ));
             }
@@ -235,7 +237,7 @@ impl Wish {
         let mut text = format!("{HEAD}{asked}\n");
         for (key, number) in [("count", self.count), ("repeats", self.repeats)] {
             // A dataset has as many tests as it has questions.
-            if let Some(number) = number.filter(|_| key == "repeats" || self.ask == Ask::Suite) {
+            if let Some(number) = number.filter(|_| key == "repeats" || self.source == RunSource::Suite) {
                 writeln!(text, "{key} = {number}").expect("a string takes everything");
             }
         }
@@ -246,14 +248,14 @@ impl Wish {
     }
 
     /// The built-in suite that is meant; nothing for that of the study.
-    pub(super) fn built_in_suite(&self) -> Result<Option<&str>, Problem> {
+    pub(super) fn built_in_suite(&self) -> Result<Option<&str>, ApiError> {
         let name = self.suite.as_deref().unwrap_or("quick");
         if name == "study" {
             return Ok(None);
         }
         if Suite::built_in(name).is_none() {
             let known: Vec<&str> = Suite::built_in_names().collect();
-            return Err(Problem::wrong(format_args!(
+            return Err(ApiError::bad_request(format_args!(
                 "unknown suite `{name}`; there are {}, and `study` for that of the study",
                 known.join(", ")
             )));
@@ -263,12 +265,12 @@ impl Wish {
 }
 
 /// A number of a form.
-fn number<T: std::str::FromStr>(text: Option<String>, what: &str) -> Result<Option<T>, Problem> {
+fn number<T: std::str::FromStr>(text: Option<String>, what: &str) -> Result<Option<T>, ApiError> {
     let read = |text: String| {
         let plain: String = text.chars().filter(|c| !matches!(c, ',' | ' ' | '_')).collect();
-        plain
-            .parse()
-            .map_err(|_| Problem::wrong(format_args!("{what}: `{text}` is no number that can be meant")))
+        plain.parse().map_err(|_| {
+            ApiError::bad_request(format_args!("{what}: `{text}` is no number that can be meant"))
+        })
     };
     text.map(read).transpose()
 }
@@ -284,10 +286,13 @@ mod tests {
                      &price_prompt=0.5&price_completion=2&provider=&sample=";
         let json = br#"{"ask": "suite", "suite": "quick", "models": ["a", "b c"], "base_url": "http://x/v1",
                         "count": 1024, "price_prompt": 0.5, "price_completion": 2}"#;
-        let text = Wish::from_form(form).unwrap().study("suite = \"quick\"").unwrap();
-        let again = Wish::from_form(form).unwrap().form();
-        assert_eq!(text, Wish::from_form(again.as_bytes()).unwrap().study("suite = \"quick\"").unwrap());
-        assert_eq!(text, Wish::from_json(json).unwrap().study("suite = \"quick\"").unwrap());
+        let text = CreateRunRequest::from_form(form).unwrap().study_toml("suite = \"quick\"").unwrap();
+        let again = CreateRunRequest::from_form(form).unwrap().form();
+        assert_eq!(
+            text,
+            CreateRunRequest::from_form(again.as_bytes()).unwrap().study_toml("suite = \"quick\"").unwrap()
+        );
+        assert_eq!(text, CreateRunRequest::from_json(json).unwrap().study_toml("suite = \"quick\"").unwrap());
         let study = reasonscape_runner::Study::parse(&text, std::path::Path::new(".")).unwrap();
         assert_eq!((study.count, study.evals.len(), study.evals[1].model.as_str()), (Some(1024), 2, "b c"));
     }
@@ -301,12 +306,12 @@ mod tests {
             ("models=a&base_url=x&count=0", "from 1 to"),
             ("models=a&base_url=x&count=99999999999", "no number"),
         ] {
-            let problem = Wish::from_form(form.as_bytes()).unwrap_err();
+            let problem = CreateRunRequest::from_form(form.as_bytes()).unwrap_err();
             assert!(problem.message.contains(says), "{form}: {}", problem.message);
         }
-        let problem = Wish::from_json(br#"{"ask": "suite", "api_key": "x"}"#).unwrap_err();
+        let problem = CreateRunRequest::from_json(br#"{"ask": "suite", "api_key": "x"}"#).unwrap_err();
         assert!(problem.message.contains("unknown field `api_key`"), "{}", problem.message);
-        let wish = Wish::from_form(b"models=a&base_url=x&price_prompt=1").unwrap();
-        assert!(wish.study("").unwrap_err().message.contains("go together"));
+        let request = CreateRunRequest::from_form(b"models=a&base_url=x&price_prompt=1").unwrap();
+        assert!(request.study_toml("").unwrap_err().message.contains("go together"));
     }
 }

@@ -2,21 +2,21 @@
 
 use reasonscape_runner::{ApiKey, Eval, Study};
 
-use super::datasets::Listed;
+use super::datasets::DatasetInfo;
 use super::{Runs, asked};
-use crate::web::error::Problem;
+use crate::web::error::ApiError;
 
 /// What a form can offer.
-pub(in crate::web) struct Offers {
+pub(in crate::web) struct FormOptions {
     /// The study itself, if it asks something.
-    pub(in crate::web) study: Option<Result<Offer, Problem>>,
-    pub(in crate::web) datasets: Vec<Listed>,
+    pub(in crate::web) study: Option<Result<StudyOptions, ApiError>>,
+    pub(in crate::web) datasets: Vec<DatasetInfo>,
     /// Names of variables that hold keys, and whether they are set.
     pub(in crate::web) variables: Vec<(String, bool)>,
 }
 
 /// What the study offers.
-pub(in crate::web) struct Offer {
+pub(in crate::web) struct StudyOptions {
     pub(in crate::web) asks: String,
     /// Its evaluations: id, and what they are called.
     pub(in crate::web) evals: Vec<(String, String)>,
@@ -25,8 +25,8 @@ pub(in crate::web) struct Offer {
     variables: Vec<String>,
 }
 
-impl Offer {
-    fn of(study: &Study) -> Self {
+impl StudyOptions {
+    fn from_study(study: &Study) -> Self {
         let mut addresses: Vec<String> = study.evals.iter().flat_map(|eval| eval.base_urls.clone()).collect();
         addresses.sort();
         addresses.dedup();
@@ -46,11 +46,11 @@ impl Offer {
 
 impl Runs {
     /// What there is to choose from.
-    pub(in crate::web) fn offer(&self) -> Offers {
-        let study = self.home_study().map(|study| study.map(|study| Offer::of(&study)));
+    pub(in crate::web) fn form_options(&self) -> FormOptions {
+        let study = self.home_study().map(|study| study.map(|study| StudyOptions::from_study(&study)));
         let mut variables: Vec<String> = std::env::vars_os()
             .filter_map(|(name, _)| name.into_string().ok())
-            .filter(|name| is_lent(name))
+            .filter(|name| is_allowed_key_var(name))
             .collect();
         if let Some(Ok(study)) = &study {
             variables.extend(study.variables.iter().cloned());
@@ -61,7 +61,7 @@ impl Runs {
             let is_set = ApiKey::from_env(&name).is_ok();
             (name, is_set)
         };
-        Offers {
+        FormOptions {
             study,
             datasets: self.datasets().list(),
             variables: variables.into_iter().map(with_state).collect(),
@@ -79,6 +79,6 @@ fn label(study: &Study, eval: &Eval) -> String {
 }
 
 /// Whether a variable is known by its name for the key of a provider of models.
-pub(super) fn is_lent(variable: &str) -> bool {
+pub(super) fn is_allowed_key_var(variable: &str) -> bool {
     variable.ends_with("_API_KEY")
 }

@@ -15,12 +15,12 @@ pub(super) const FILE: &str = "run.json";
 /// What it says of itself.
 const FORMAT: &str = "reasonscape-run-1";
 /// Problems of an evaluation that are kept.
-const TROUBLES: usize = 20;
+const MAX_FAILURE_GROUPS: usize = 20;
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::web) enum State {
+pub(in crate::web) enum RunState {
     /// Nobody has started it.
     Planned,
     Running,
@@ -36,7 +36,7 @@ pub(in crate::web) enum State {
     Interrupted,
 }
 
-impl State {
+impl RunState {
     /// Whether nothing happens any more.
     pub(in crate::web) fn is_over(self) -> bool {
         !matches!(self, Self::Running | Self::Judging)
@@ -58,7 +58,7 @@ impl State {
 
 /// A run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in crate::web) struct Record {
+pub(in crate::web) struct RunRecord {
     format: String,
     pub(in crate::web) name: String,
     /// What is asked, in words.
@@ -75,7 +75,7 @@ pub(in crate::web) struct Record {
     pub(in crate::web) tasks: Vec<String>,
     /// Tests at each point, instead of what the study says.
     pub(in crate::web) count: Option<u32>,
-    pub(in crate::web) state: State,
+    pub(in crate::web) state: RunState,
     /// Why it ended, where that needs saying.
     pub(in crate::web) reason: Option<String>,
     pub(in crate::web) created_ms: u64,
@@ -83,12 +83,12 @@ pub(in crate::web) struct Record {
     pub(in crate::web) ended_ms: Option<u64>,
     /// Answers judged, and to be judged, while it does that.
     pub(in crate::web) judged: Option<[u64; 2]>,
-    pub(in crate::web) progress: Vec<Progress>,
+    pub(in crate::web) progress: Vec<EvalProgress>,
 }
 
 /// What one evaluation of a run has come to. Tokens and cost are of all its starts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(in crate::web) struct Progress {
+pub(in crate::web) struct EvalProgress {
     pub(in crate::web) eval_id: String,
     pub(in crate::web) name: String,
     pub(in crate::web) planned: u64,
@@ -113,28 +113,28 @@ pub(in crate::web) struct Progress {
 
 /// What was used up before a start.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Spent {
+pub(super) struct TokensUsed {
     prompt_tokens: u64,
     completion_tokens: u64,
 }
 
-impl Progress {
+impl EvalProgress {
     pub(super) fn new(eval: &Eval) -> Self {
         Self { eval_id: eval.id.to_string(), name: eval.name.clone(), ..Self::default() }
     }
 
-    pub(super) fn spent(&self) -> Spent {
-        Spent { prompt_tokens: self.prompt_tokens, completion_tokens: self.completion_tokens }
+    pub(super) fn spent(&self) -> TokensUsed {
+        TokensUsed { prompt_tokens: self.prompt_tokens, completion_tokens: self.completion_tokens }
     }
 
-    fn spend(&mut self, eval: &Eval, before: Spent, prompt_tokens: u64, completion_tokens: u64) {
+    fn spend(&mut self, eval: &Eval, before: TokensUsed, prompt_tokens: u64, completion_tokens: u64) {
         self.prompt_tokens = before.prompt_tokens + prompt_tokens;
         self.completion_tokens = before.completion_tokens + completion_tokens;
         self.cost = eval.prices.map(|prices| prices.of(self.prompt_tokens, self.completion_tokens));
     }
 
     /// What is known while it runs.
-    pub(super) fn follow(&mut self, eval: &Eval, before: Spent, tally: &Tally, elapsed: Duration) {
+    pub(super) fn follow(&mut self, eval: &Eval, before: TokensUsed, tally: &Tally, elapsed: Duration) {
         self.planned = tally.planned;
         self.cached = tally.cached;
         self.answered = tally.answered;
@@ -150,7 +150,7 @@ impl Progress {
     }
 
     /// What is known at the end.
-    pub(super) fn end(&mut self, eval: &Eval, before: Spent, summary: &EvalSummary) {
+    pub(super) fn end(&mut self, eval: &Eval, before: TokensUsed, summary: &EvalSummary) {
         self.planned = summary.planned;
         self.cached = summary.cached;
         self.answered = summary.answered;
@@ -163,12 +163,12 @@ impl Progress {
         self.troubles = troubles(&summary.missing_trials);
         // Why it ended is said once.
         self.troubles.retain(|trouble| summary.stopped.as_ref() != Some(&trouble.problem));
-        self.troubles.truncate(TROUBLES);
+        self.troubles.truncate(MAX_FAILURE_GROUPS);
         self.spend(eval, before, summary.prompt_tokens, summary.completion_tokens);
     }
 }
 
-impl Record {
+impl RunRecord {
     pub(super) fn new(name: &str, asks: String) -> Self {
         Self {
             format: FORMAT.to_owned(),
@@ -180,7 +180,7 @@ impl Record {
             evals: Vec::new(),
             tasks: Vec::new(),
             count: None,
-            state: State::Planned,
+            state: RunState::Planned,
             reason: None,
             created_ms: now_ms(),
             started_ms: None,
@@ -205,7 +205,7 @@ impl Record {
     }
 
     /// Ends it, as far as the record goes.
-    pub(super) fn end(&mut self, state: State, reason: Option<String>) {
+    pub(super) fn end(&mut self, state: RunState, reason: Option<String>) {
         self.state = state;
         self.reason = reason;
         self.ended_ms = Some(now_ms());
@@ -230,18 +230,18 @@ mod tests {
         let parent = tempfile::TempDir::new().unwrap();
         let folder = parent.path().join("quick-1");
         std::fs::create_dir(&folder).unwrap();
-        assert!(Record::load(&folder).is_none());
+        assert!(RunRecord::load(&folder).is_none());
         std::fs::write(folder.join(FILE), "{\"name\": \"quick-1\"}").unwrap();
-        assert!(Record::load(&folder).is_none());
-        Record::new("other", String::new()).save(&folder).unwrap();
-        assert!(Record::load(&folder).is_none());
-        Record::new("quick-1", String::new()).save(&folder).unwrap();
-        assert_eq!(Record::load(&folder).unwrap().state, State::Planned);
+        assert!(RunRecord::load(&folder).is_none());
+        RunRecord::new("other", String::new()).save(&folder).unwrap();
+        assert!(RunRecord::load(&folder).is_none());
+        RunRecord::new("quick-1", String::new()).save(&folder).unwrap();
+        assert_eq!(RunRecord::load(&folder).unwrap().state, RunState::Planned);
         #[cfg(unix)]
         {
             let link = parent.path().join("link");
             std::os::unix::fs::symlink(&folder, &link).unwrap();
-            assert!(Record::load(&link).is_none());
+            assert!(RunRecord::load(&link).is_none());
         }
     }
 }

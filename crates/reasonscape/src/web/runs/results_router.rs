@@ -9,13 +9,12 @@ use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use reasonscape_points::PointsError;
 
-use super::Record;
+use super::RunRecord;
 use crate::web::app::{App, Snapshot};
-use crate::web::error::Problem;
-use crate::web::server;
+use crate::web::error::ApiError;
 
 /// Runs whose results are kept open.
-const KEPT: usize = 8;
+const CAPACITY: usize = 8;
 
 /// The latest that somebody looked at, by their names.
 #[derive(Default)]
@@ -32,19 +31,19 @@ impl Views {
     fn keep(&self, name: &str, routes: &Router) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|(known, _)| known != name);
-        if open.len() >= KEPT {
+        if open.len() >= CAPACITY {
             drop(open.remove(0));
         }
         open.push((name.to_owned(), routes.clone()));
     }
 
-    pub(super) fn forget(&self, name: &str) {
+    pub(super) fn evict(&self, name: &str) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| known != name);
     }
 }
 
 /// Where the results of a run are, for people.
-pub(in crate::web) fn address(app: &App, record: &Record) -> String {
+pub(in crate::web) fn address(app: &App, record: &RunRecord) -> String {
     if record.of_study { format!("{}/", app.base) } else { base(app, &record.name) + "/" }
 }
 
@@ -65,7 +64,7 @@ pub(in crate::web) async fn view(
     State(app): State<Arc<App>>,
     Path(parts): Path<Vec<(String, String)>>,
     mut request: Request,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiError> {
     let name = parts.first().map(|(_, name)| name.as_str()).unwrap_or_default();
     let routes = open(&app, name).await?;
     // What this server read out of the path is none of the pages' concern: they read it anew.
@@ -74,22 +73,22 @@ pub(in crate::web) async fn view(
     Ok(answered.unwrap_or_else(|never| match never {}))
 }
 
-async fn open(app: &Arc<App>, name: &str) -> Result<Router, Problem> {
+async fn open(app: &Arc<App>, name: &str) -> Result<Router, ApiError> {
     let runs = app.runs()?;
     let record = runs.get(name)?;
     if record.of_study {
-        return Err(Problem::absent("the results of this run are those of the study"));
+        return Err(ApiError::not_found("the results of this run are those of the study"));
     }
     if let Some(routes) = runs.views.find(name) {
         return Ok(routes);
     }
     let folder = runs.study_folder(&record);
     let snapshot = Snapshot::open(&folder).await.map_err(|error| match error {
-        PointsError::Empty { .. } => Problem::absent("this run has no results yet"),
+        PointsError::Empty { .. } => ApiError::not_found("this run has no results yet"),
         error => error.into(),
     })?;
     let inner = Arc::new(app.within(folder, name.to_owned(), base(app, name), snapshot));
-    let routes = server::study_pages(&inner).with_state(inner);
+    let routes = (app.study_routes)(&inner).with_state(inner);
     runs.views.keep(name, &routes);
     Ok(routes)
 }

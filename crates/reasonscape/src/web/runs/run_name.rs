@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 /// A name that is longer is cut.
-const LONGEST: usize = 40;
+const MAX_NAME_LEN: usize = 40;
 /// Folders of one name that are tried.
-const MOST: u32 = 100_000;
+const MAX_ATTEMPTS: u32 = 100_000;
 
 /// Plain characters of a text: lower-case letters, digits, and `-` between them.
 pub(super) fn slug(text: &str) -> String {
     let mut slug = String::new();
     for character in text.chars().map(|character| character.to_ascii_lowercase()) {
-        if slug.len() >= LONGEST {
+        if slug.len() >= MAX_NAME_LEN {
             break;
         }
         if character.is_ascii_alphanumeric() {
@@ -27,14 +27,14 @@ pub(super) fn slug(text: &str) -> String {
 /// Whether this can be the name of a run.
 pub(super) fn is_name(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=LONGEST + 8).contains(&text.len()) && text.bytes().all(is_plain) && !text.starts_with('-')
+    (1..=MAX_NAME_LEN + 8).contains(&text.len()) && text.bytes().all(is_plain) && !text.starts_with('-')
 }
 
 /// A new folder within another, called by a slug and a number.
 pub(super) fn new_folder(parent: &Path, text: &str) -> std::io::Result<(String, PathBuf)> {
     std::fs::create_dir_all(parent)?;
     let slug = slug(text);
-    for number in 1..=MOST {
+    for number in 1..=MAX_ATTEMPTS {
         let name = format!("{slug}-{number}");
         let folder = parent.join(&name);
         match std::fs::create_dir(&folder) {

@@ -15,21 +15,21 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
 use super::Runs;
-use super::record::Record;
-use crate::web::error::Problem;
+use super::record::RunRecord;
+use crate::web::error::ApiError;
 use crate::web::response::EVENTS;
 
 /// Something is said at least this often, so that nobody between takes the line for dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// And no more often than this.
-const BETWEEN: Duration = Duration::from_millis(200);
+const EVENT_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The pieces of an answer as they are made.
-struct Pieces {
+struct ChannelBody {
     receiver: mpsc::Receiver<Bytes>,
 }
 
-impl HttpBody for Pieces {
+impl HttpBody for ChannelBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -48,24 +48,24 @@ fn event(kind: &str, number: u64, run: &Value) -> Bytes {
 
 impl Runs {
     /// The run as it is, as it changes, and as it ends. A reader who is slow gets the latest, not everything.
-    pub(super) fn events(self: &Arc<Self>, name: &str) -> Result<Response, Problem> {
-        let watched = self.live().get(name).map(|live| live.watch());
+    pub(super) fn events(self: &Arc<Self>, name: &str) -> Result<Response, ApiError> {
+        let watched = self.active().get(name).map(|active| active.watch());
         let watched = match watched {
             Some(watched) => watched,
             None => watch::Sender::new(self.get(name)?).subscribe(),
         };
         let seat = Arc::clone(&self.listeners).try_acquire_owned().map_err(|_| {
             let full = "too many pages watch runs; reload this one now and then instead";
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, full)
+            ApiError::new(StatusCode::SERVICE_UNAVAILABLE, full)
         })?;
         let (sender, receiver) = mpsc::channel(4);
         let runs = Arc::clone(self);
         tokio::spawn(async move {
             // Ends when the run does, or when the reader is gone.
-            let _ = runs.tell(watched, &sender).await;
+            let _ = runs.send_updates(watched, &sender).await;
             drop(seat);
         });
-        let mut response = Response::new(Body::new(Pieces { receiver }));
+        let mut response = Response::new(Body::new(ChannelBody { receiver }));
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         // A proxy that gathers answers would hold everything back until the end.
@@ -73,20 +73,20 @@ impl Runs {
         Ok(response)
     }
 
-    async fn tell(
+    async fn send_updates(
         &self,
-        mut watched: watch::Receiver<Arc<Record>>,
+        mut watched: watch::Receiver<Arc<RunRecord>>,
         sender: &mpsc::Sender<Bytes>,
     ) -> Result<(), mpsc::error::SendError<Bytes>> {
         for number in 0.. {
             let record = Arc::clone(&watched.borrow_and_update());
             let is_over = record.state.is_over();
-            let run = self.for_programs(&record);
+            let run = self.run_json(&record);
             sender.send(event(if is_over { "end" } else { "progress" }, number, &run)).await?;
             if is_over {
                 break;
             }
-            tokio::time::sleep(BETWEEN).await;
+            tokio::time::sleep(EVENT_INTERVAL).await;
             loop {
                 match tokio::time::timeout(KEEP_ALIVE, watched.changed()).await {
                     Ok(Ok(())) => break,
@@ -99,7 +99,7 @@ impl Runs {
     }
 
     /// A run for programs.
-    pub(in crate::web) fn for_programs(&self, record: &Record) -> Value {
+    pub(in crate::web) fn run_json(&self, record: &RunRecord) -> Value {
         let mut run = serde_json::json!(record);
         run["has_results"] = self.has_results(record).into();
         if let Some(members) = run.as_object_mut() {

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::drawing::{Axis, Drawing};
 use crate::analysis::{Contestant, Pairwise};
+use crate::web::analysis_cache::Pair;
 use crate::web::app::App;
-use crate::web::comparison::Pair;
 use crate::web::query_string::{Query, encoded};
 use crate::web::sanitize::visible;
 
@@ -52,7 +52,7 @@ struct Cell {
 }
 
 impl Matrix {
-    pub(super) fn of(found: &Pairwise, chosen: Option<&Pair>, app: &App, query: &Query) -> Self {
+    pub(super) fn new(found: &Pairwise, chosen: Option<&Pair>, app: &App, query: &Query) -> Self {
         let axis = axis(&found.evals);
         let how = |eval: &Contestant| format!("{} · {}", eval.eval.template, eval.eval.sampler);
         // What is the same of all tells nothing.
