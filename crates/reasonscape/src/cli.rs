@@ -37,9 +37,7 @@ pub(crate) use self::analyze::{
     leaderboard_for_programs, tokens_for_people, views_for_people,
 };
 pub(crate) use self::cache::utc;
-pub(crate) use self::plan::forecast_for_programs;
-pub(crate) use self::run::write_results;
-pub(crate) use self::study::{cache_path, existing_cache};
+pub(crate) use self::run::measure_answers;
 
 use crate::failure::Failure;
 use crate::output::Format;

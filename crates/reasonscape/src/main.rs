@@ -6,7 +6,9 @@
 
 mod analysis;
 mod cli;
+mod dataset_results;
 mod failure;
+mod from_dataset;
 mod logging;
 mod making;
 mod output;

@@ -9,10 +9,11 @@ pub(crate) use self::look::utc;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use reasonscape_pipeline::cache_path;
 use reasonscape_runner::cache::{Cache, CacheError, Reader};
 
 use super::Global;
-use super::study::{cache_path, study_folder};
+use super::study::study_folder;
 use crate::failure::Failure;
 
 /// Look after the responses that a study has paid for

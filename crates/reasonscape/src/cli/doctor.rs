@@ -5,12 +5,13 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use reasonscape_core::closest;
+use reasonscape_pipeline::cache_path;
 use reasonscape_runner::cache::Cache;
 use reasonscape_runner::{Eval, ProbeProblem, Study, ask_once, listed_models};
 use serde::Serialize;
 
 use super::Global;
-use super::study::{cache_path, study_folder};
+use super::study::study_folder;
 use crate::failure::Failure;
 use crate::output::{Cell, Table, print};
 

@@ -9,12 +9,12 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use reasonscape_pipeline::existing_cache;
 use reasonscape_points::{Counts, Evaluated, Options, PointsError, Progress, evaluate};
 use reasonscape_runner::{Selection, Study, check_selection};
 use serde_json::{Value, json};
 
 use super::Global;
-use super::study::existing_cache;
 use crate::failure::Failure;
 use crate::output::{Cell, Table, print};
 

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use reasonscape_runner::cache::Cache;
 use reasonscape_runner::{Precision, RunError, Selection, Shard, Study, StudyError};
 
 use crate::failure::Failure;
+
+pub(super) use reasonscape_pipeline::cache_path; // removed when all users name the new crate
 
 /// A study and the part of it that is meant.
 #[derive(Debug, clap::Args)]
@@ -91,17 +92,6 @@ pub(super) fn study_folder(study: &Path) -> Result<PathBuf, Failure> {
             study.display()
         ))),
     }
-}
-
-/// Where a study keeps its responses.
-pub(crate) fn cache_path(folder: &Path) -> PathBuf {
-    folder.join("cache.sqlite")
-}
-
-/// The cache of a study, if it has one yet.
-pub(crate) fn existing_cache(study: &Study) -> Result<Option<Cache>, Failure> {
-    let path = cache_path(&study.folder);
-    Ok(if path.exists() { Some(Cache::open_read_only(path)?) } else { None })
 }
 
 impl From<StudyError> for Failure {

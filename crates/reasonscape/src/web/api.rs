@@ -1,7 +1,7 @@
 //! The same for programs: JSON under `/api/v1`, described by `openapi.json`.
 
-pub(super) mod analyses;
-pub(super) mod comparison;
+pub(crate) mod analyses;
+pub(crate) mod comparison;
 
 use std::sync::Arc;
 
@@ -27,11 +27,11 @@ use crate::analysis::{self, Asked, ScoreRow};
 const DESCRIPTION: &str = include_str!("api/openapi.json");
 
 /// Says that the server answers; it needs no token, so that whoever watches it has none.
-pub(super) async fn health() -> Response {
+pub(crate) async fn health() -> Response {
     reply(response::TEXT, "ok\n".to_owned())
 }
 
-pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response {
+pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
     let study = app.opened().await;
     let evals = study.as_ref().map_or(0, |study| study.analyses.db.evals().len());
     let text = app.metrics.text(evals, study.map_or(0, |study| study.trials));
@@ -39,7 +39,7 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response {
 }
 
 /// The description, with the address where this server has what it describes.
-pub(super) async fn openapi(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+pub(crate) async fn openapi(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
     let mut document: Value = serde_json::from_str(DESCRIPTION).expect("the description is JSON");
     document["info"]["version"] = env!("CARGO_PKG_VERSION").into();
     document["servers"] = serde_json::json!([{ "url": format!("{}/api/v1", app.base) }]);
@@ -59,7 +59,7 @@ struct Board<'a> {
     near_chance: &'a std::collections::BTreeMap<String, Vec<String>>,
 }
 
-pub(super) async fn leaderboard(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn leaderboard(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let study = app.study().await;
     let board = study.analyses.leaderboard(mode(&query, Mode::C_P)?, &conditions(&query)).await?;
@@ -72,19 +72,19 @@ pub(super) async fn leaderboard(State(app): State<Arc<App>>, uri: Uri) -> Result
     })
 }
 
-pub(super) async fn evals(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn evals(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let (asked, estimator) = (Asked::parse(&conditions(&query))?, Estimator::from(mode(&query, Mode::C_P)?));
     response::json(&analysis::evals(&app.study().await.analyses.db, &asked, estimator).await?)
 }
 
-pub(super) async fn tasks(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn tasks(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let (asked, estimator) = (Asked::parse(&conditions(&query))?, Estimator::from(mode(&query, Mode::C_P)?));
     response::json(&analysis::tasks(&app.study().await.analyses.db, &asked, estimator).await?)
 }
 
-pub(super) async fn points(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn points(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let (asked, estimator) = (Asked::parse(&conditions(&query))?, Estimator::from(mode(&query, Mode::C_I)?));
     response::json(&analysis::points(&app.study().await.analyses.db, &asked, estimator).await?)
@@ -101,7 +101,7 @@ fn trial_json(trial: &StoredTrial) -> Value {
     value
 }
 
-pub(super) async fn trials(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn trials(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let selected = TrialQuery::from_query(&query)?;
     let (offset, limit) = page_range(&query)?;
@@ -115,7 +115,7 @@ pub(super) async fn trials(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
     }))
 }
 
-pub(super) async fn trial(
+pub(crate) async fn trial(
     State(app): State<Arc<App>>,
     Path(path): Path<TrialPath>,
     uri: Uri,

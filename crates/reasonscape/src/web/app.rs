@@ -25,19 +25,19 @@ const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) type StudyRoutes = fn(&App) -> Router<Arc<App>>;
 
 /// A server, or the results of one of its runs.
-pub(super) struct App {
+pub(crate) struct App {
     folder: PathBuf,
     /// What the study is called.
-    pub(super) title: String,
+    pub(crate) title: String,
     /// What stands before every path: nothing, or as `/x`.
-    pub(super) base: String,
-    pub(super) access: Arc<Access>,
-    pub(super) metrics: Arc<RequestMetrics>,
-    pub(super) templates: Arc<Templates>,
+    pub(crate) base: String,
+    pub(crate) access: Arc<Access>,
+    pub(crate) metrics: Arc<RequestMetrics>,
+    pub(crate) templates: Arc<Templates>,
     /// The study whose run this is, if it is one.
-    pub(super) parent: Option<ParentStudy>,
+    pub(crate) parent: Option<ParentStudy>,
     /// Makes the routes that show a study; the results of runs are shown by the same.
-    pub(super) study_routes: StudyRoutes,
+    pub(crate) study_routes: StudyRoutes,
     /// Runs are made in the study that was named at the start, not in theirs.
     runs: Option<Arc<Runs>>,
     /// Nothing, as long as the study has no trials.
@@ -48,13 +48,13 @@ pub(super) struct App {
 }
 
 /// The study that another belongs to.
-pub(super) struct ParentStudy {
-    pub(super) title: String,
-    pub(super) base: String,
+pub(crate) struct ParentStudy {
+    pub(crate) title: String,
+    pub(crate) base: String,
 }
 
 /// A study as it was read at one moment.
-pub(super) struct Snapshot {
+pub(crate) struct Snapshot {
     pub(crate) analyses: AnalysisCache,
     /// Trials in all.
     pub(crate) trials: u64,
@@ -64,7 +64,7 @@ pub(super) struct Snapshot {
 }
 
 impl App {
-    pub(super) fn new(
+    pub(crate) fn new(
         folder: PathBuf,
         title: String,
         base: String,
@@ -89,7 +89,7 @@ impl App {
     }
 
     /// The study of a run, with the same readers and the same look.
-    pub(super) fn within(&self, folder: PathBuf, title: String, base: String, snapshot: Snapshot) -> Self {
+    pub(crate) fn within(&self, folder: PathBuf, title: String, base: String, snapshot: Snapshot) -> Self {
         Self {
             folder,
             title,
@@ -106,16 +106,16 @@ impl App {
         }
     }
 
-    pub(super) fn runs(&self) -> Result<&Arc<Runs>, ApiError> {
+    pub(crate) fn runs(&self) -> Result<&Arc<Runs>, ApiError> {
         self.runs.as_ref().ok_or_else(|| ApiError::not_found("a run has no runs of its own"))
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// What every page says while the study cannot be read.
-    pub(super) fn trouble(&self) -> Option<String> {
+    pub(crate) fn trouble(&self) -> Option<String> {
         self.is_stale.load(Relaxed).then(|| {
             "the files of the study have changed and cannot be read: this is what they said before; `reasonscape serve \
              --log warn` says why"
@@ -124,12 +124,12 @@ impl App {
     }
 
     /// The study as it is now. Nobody gets as far as a page that asks for it while it has no trials.
-    pub(super) async fn study(&self) -> Arc<Snapshot> {
+    pub(crate) async fn study(&self) -> Arc<Snapshot> {
         self.opened().await.expect("pages of a study without trials are not shown")
     }
 
     /// The study as it is now, if it has trials. What cannot be read leaves what was read before, with a remark.
-    pub(super) async fn opened(&self) -> Option<Arc<Snapshot>> {
+    pub(crate) async fn opened(&self) -> Option<Arc<Snapshot>> {
         let known = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
         // Whoever comes while another looks takes what is there.
         let Ok(mut looked) = self.looked.try_lock() else { return known };
@@ -160,7 +160,7 @@ impl App {
 }
 
 impl Snapshot {
-    pub(super) async fn open(folder: &Path) -> Result<Self, PointsError> {
+    pub(crate) async fn open(folder: &Path) -> Result<Self, PointsError> {
         // Before reading: what changes meanwhile is read again next time.
         let stamp = Stamp::read(folder);
         let db = PointsDb::open(folder).await?;

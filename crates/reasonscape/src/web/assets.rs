@@ -38,7 +38,7 @@ const ASSETS: &[(&str, &str, &str)] = &[
 ];
 
 /// What changes when any of them does: it stands in their addresses, so that a browser may keep them for ever.
-pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
+pub(crate) static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hasher = DefaultHasher::new();
     ASSETS.hash(&mut hasher);
     // It begins with its name and its version.
@@ -53,7 +53,7 @@ static PLOTLY: LazyLock<Bytes> = LazyLock::new(|| {
     packer.finish().expect("memory takes whatever is written").into()
 });
 
-pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, ApiError> {
+pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, ApiError> {
     let mut response = if name == PLOTLY_NAME {
         plotly(&headers).await?
     } else {

@@ -16,7 +16,7 @@ use super::error::ApiError;
 const COOKIE_NAME: &str = "reasonscape";
 
 /// A body that is longer is not read.
-pub(super) const MAX_BODY_LEN: usize = 64 * 1024;
+pub(crate) const MAX_BODY_LEN: usize = 64 * 1024;
 
 /// The secret of a server, and what a browser keeps in its place.
 pub(crate) struct Token {
@@ -44,7 +44,7 @@ impl Token {
     }
 
     /// Whether this is the secret, in a time that does not depend on how much of it is right.
-    pub(super) fn is_secret(&self, given: &str) -> bool {
+    pub(crate) fn is_secret(&self, given: &str) -> bool {
         self.secret.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
@@ -53,13 +53,13 @@ impl Token {
     }
 
     /// The cookie of somebody who has shown the secret. `Secure` where the page came over HTTPS.
-    pub(super) fn cookie(&self, base: &str, is_https: bool) -> String {
+    pub(crate) fn cookie(&self, base: &str, is_https: bool) -> String {
         let secure = if is_https { "; Secure" } else { "" };
         format!("{COOKIE_NAME}={}; Path={base}/; HttpOnly; SameSite=Strict{secure}", self.session)
     }
 
     /// The cookie that takes it back.
-    pub(super) fn no_cookie(base: &str) -> String {
+    pub(crate) fn no_cookie(base: &str) -> String {
         format!("{COOKIE_NAME}=; Path={base}/; HttpOnly; SameSite=Strict; Max-Age=0")
     }
 }
@@ -86,7 +86,7 @@ pub(crate) struct Access {
 
 impl Access {
     /// Refuses what must not be answered, whatever it asks for.
-    pub(super) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
+    pub(crate) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
         let host = host(uri, headers)?;
         if !self.is_ours(&host) {
             return Err(ApiError::new(
@@ -117,7 +117,7 @@ impl Access {
     }
 
     /// Whether whoever asks has shown the token.
-    pub(super) fn is_authenticated(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn is_authenticated(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else { return true };
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         if bearer.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|given| token.is_secret(given))

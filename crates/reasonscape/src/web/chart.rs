@@ -13,11 +13,11 @@ use crate::output::Table;
 
 /// A mark on an answer whose page has a chart: plotly puts pictures into a page that it has drawn itself.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct NeedsChartCsp;
+pub(crate) struct NeedsChartCsp;
 
 /// A picture as a template shows it.
 #[derive(Serialize)]
-pub(super) struct ChartView {
+pub(crate) struct ChartView {
     id: &'static str,
     title: String,
     subtitle: String,
@@ -32,7 +32,7 @@ pub(super) struct ChartView {
 
 impl ChartView {
     /// `id` is the only one of its name on the page.
-    pub(super) fn new(figure: Figure, id: &'static str, source: String, numbers: Option<&Table>) -> Self {
+    pub(crate) fn new(figure: Figure, id: &'static str, source: String, numbers: Option<&Table>) -> Self {
         let said = format!("{}. {}", figure.title, figure.description());
         let notes = figure.remarks();
         // The page has its words in its own letters.
@@ -60,7 +60,7 @@ impl ChartView {
 
 /// A table as a template shows it.
 #[derive(Serialize)]
-pub(super) struct DataTable {
+pub(crate) struct DataTable {
     columns: Vec<Heading>,
     rows: Vec<Vec<String>>,
 }
@@ -85,7 +85,7 @@ impl DataTable {
 }
 
 /// The address of the trials that were counted in a cell of points that meet these conditions.
-pub(super) fn trials_of(base: &str, view: &View, cell: &ViewCell, filters: &[&str]) -> String {
+pub(crate) fn trials_of(base: &str, view: &View, cell: &ViewCell, filters: &[&str]) -> String {
     let mut address =
         format!("{base}/trials?eval={}&task={}", encoded(&cell.eval.eval_id), encoded(&view.task));
     // The field for parameters is split at spaces.
@@ -105,7 +105,7 @@ pub(super) fn trials_of(base: &str, view: &View, cell: &ViewCell, filters: &[&st
 }
 
 /// What a cell says, in words: `72.1 %, from 60.3 to 81.5; 46 of 64 correct, 3 cut off`.
-pub(super) fn tooltip(cell: &ViewCell) -> String {
+pub(crate) fn tooltip(cell: &ViewCell) -> String {
     let percent = |share: f64| 100.0 * share;
     let estimate = &cell.estimate;
     match estimate.point {
@@ -135,7 +135,7 @@ fn counts_text(cell: &ViewCell) -> String {
 }
 
 /// Tells each point of a projection how many trials it has, and where they are.
-pub(super) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str, filters: &[&str]) {
+pub(crate) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str, filters: &[&str]) {
     let Some(traces) = chart["data"].as_array_mut() else { return };
     for (panel, view) in views.iter().enumerate() {
         let axis = if panel == 0 { "x".to_owned() } else { format!("x{}", panel + 1) };

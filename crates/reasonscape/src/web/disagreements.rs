@@ -9,11 +9,11 @@ use super::query_string::{Query, encoded};
 use super::trial_query::Coordinates;
 
 /// The parameters that say which tests are listed, and of whom.
-pub(super) const NAMES: [&str; 6] = ["a", "b", "task", "params", "filter", "right"];
+pub(crate) const NAMES: [&str; 6] = ["a", "b", "task", "params", "filter", "right"];
 
 /// Which disagreements are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Disagreement {
+pub(crate) enum Disagreement {
     /// Exactly one is right.
     #[default]
     OnlyOne,
@@ -26,10 +26,10 @@ pub(super) enum Disagreement {
 }
 
 impl Disagreement {
-    pub(super) const ALL: [Self; 4] = [Self::OnlyOne, Self::OnlyA, Self::OnlyB, Self::Any];
+    pub(crate) const ALL: [Self; 4] = [Self::OnlyOne, Self::OnlyA, Self::OnlyB, Self::Any];
 
     /// As it stands in an address.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::OnlyOne => "one",
             Self::OnlyA => "a",
@@ -39,7 +39,7 @@ impl Disagreement {
     }
 
     /// Reads it from an address.
-    pub(super) fn from_query(query: &Query) -> Result<Self, ApiError> {
+    pub(crate) fn from_query(query: &Query) -> Result<Self, ApiError> {
         let Some(name) = query.get("right") else { return Ok(Self::default()) };
         let found = Self::ALL.into_iter().find(|right| right.name() == name);
         found.ok_or_else(|| {
@@ -60,12 +60,12 @@ impl Disagreement {
 
 /// The tests, by task, coordinates, index and repeat.
 #[derive(Debug)]
-pub(super) struct DisagreementList {
+pub(crate) struct DisagreementList {
     points: Vec<DifferingPoint>,
 }
 
 impl DisagreementList {
-    pub(super) fn new(points: Vec<DifferingPoint>) -> Self {
+    pub(crate) fn new(points: Vec<DifferingPoint>) -> Self {
         let mut keyed: Vec<_> =
             points.into_iter().map(|point| (Coordinates::parse(&point.params), point)).collect();
         keyed.sort_by(|(params_a, a), (params_b, b)| {
@@ -75,7 +75,7 @@ impl DisagreementList {
     }
 
     /// Those that are meant, in order.
-    pub(super) fn tests(&self, which: Disagreement) -> impl Iterator<Item = TestName<'_>> {
+    pub(crate) fn tests(&self, which: Disagreement) -> impl Iterator<Item = TestName<'_>> {
         self.points.iter().flat_map(move |point| {
             point.tests.iter().filter(move |test| which.includes(test)).map(|test| TestName {
                 base_task: &point.base_task,
@@ -86,13 +86,13 @@ impl DisagreementList {
     }
 
     /// How many are meant.
-    pub(super) fn count(&self, which: Disagreement) -> u64 {
+    pub(crate) fn count(&self, which: Disagreement) -> u64 {
         let tests = self.points.iter().flat_map(|point| &point.tests);
         tests.filter(|test| which.includes(test)).count() as u64
     }
 
     /// The test before this one and the one behind it, and its place from 1. A test that is not meant has none.
-    pub(super) fn neighbors(&self, which: Disagreement, test: TestName<'_>) -> Neighbors<'_> {
+    pub(crate) fn neighbors(&self, which: Disagreement, test: TestName<'_>) -> Neighbors<'_> {
         let mut before = None;
         let mut tests = self.tests(which);
         let mut place = 0;
@@ -109,14 +109,14 @@ impl DisagreementList {
 
 /// Where a test stands among others.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Neighbors<'a> {
-    pub(super) before: Option<TestName<'a>>,
-    pub(super) behind: Option<TestName<'a>>,
-    pub(super) place: Option<u64>,
+pub(crate) struct Neighbors<'a> {
+    pub(crate) before: Option<TestName<'a>>,
+    pub(crate) behind: Option<TestName<'a>>,
+    pub(crate) place: Option<u64>,
 }
 
 /// The link to a test in a list of disagreements; the list says whose trials are shown.
-pub(super) fn test_href(base: &str, test: TestName<'_>, list: &Query) -> String {
+pub(crate) fn test_href(base: &str, test: TestName<'_>, list: &Query) -> String {
     let TrialNumber { index, repeat } = test.number;
     let [a, b] = ["a", "b"].map(|name| encoded(list.get(name).unwrap_or_default()));
     let (task, point, repeat) = (encoded(test.base_task), point_id(test.params), repeat.to_string());

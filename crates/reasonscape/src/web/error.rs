@@ -8,28 +8,28 @@ use reasonscape_points::PointsError;
 
 /// Why a request has no answer. It becomes a page or JSON on its way out, as whoever asked understands.
 #[derive(Debug, Clone)]
-pub(super) struct ApiError {
-    pub(super) status: StatusCode,
-    pub(super) message: String,
+pub(crate) struct ApiError {
+    pub(crate) status: StatusCode,
+    pub(crate) message: String,
 }
 
 impl ApiError {
-    pub(super) fn new(status: StatusCode, message: impl Display) -> Self {
+    pub(crate) fn new(status: StatusCode, message: impl Display) -> Self {
         Self { status, message: message.to_string() }
     }
 
     /// What was asked makes no sense.
-    pub(super) fn bad_request(message: impl Display) -> Self {
+    pub(crate) fn bad_request(message: impl Display) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
     /// What was asked for is not there.
-    pub(super) fn not_found(message: impl Display) -> Self {
+    pub(crate) fn not_found(message: impl Display) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
     /// What a status says by itself.
-    pub(super) fn from_status(status: StatusCode) -> Self {
+    pub(crate) fn from_status(status: StatusCode) -> Self {
         Self::new(
             status,
             match status {

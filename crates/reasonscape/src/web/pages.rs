@@ -1,23 +1,23 @@
 //! Pages: what `analysis` says, put into the templates beside this file.
 
 mod choices;
-pub(super) mod compare;
+pub(crate) mod compare;
 mod disagreement_rows;
-pub(super) mod disagreements;
+pub(crate) mod disagreements;
 mod estimator_picker;
-pub(super) mod explorer;
-pub(super) mod forensics;
-pub(super) mod leaderboard;
-pub(super) mod login;
+pub(crate) mod explorer;
+pub(crate) mod forensics;
+pub(crate) mod leaderboard;
+pub(crate) mod login;
 mod model_picker;
-pub(super) mod new_run;
-pub(super) mod run;
+pub(crate) mod new_run;
+pub(crate) mod run;
 mod run_fields;
-pub(super) mod runs;
-pub(super) mod test;
+pub(crate) mod runs;
+pub(crate) mod test;
 mod transcript;
-pub(super) mod trial;
-pub(super) mod trials;
+pub(crate) mod trial;
+pub(crate) mod trials;
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -72,12 +72,12 @@ const PLACES: &[(&str, &str)] = &[
 ];
 
 /// The templates, read once.
-pub(super) struct Templates {
+pub(crate) struct Templates {
     environment: Environment<'static>,
 }
 
 impl Templates {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut environment = Environment::new();
         let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
         environment.set_syntax(syntax.expect("these options go together"));
@@ -128,7 +128,7 @@ struct PageContext<'a, T> {
 
 /// Marks a page that says itself what is wrong, where it can be mended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct InlineErrorPage;
+pub(crate) struct InlineErrorPage;
 
 /// Puts a page into its frame.
 fn render(
@@ -169,7 +169,7 @@ fn render(
 }
 
 /// A failure in the site's look; readers who are not let in see no more than that.
-pub(super) fn failed(app: &App, problem: &ApiError, is_authenticated: bool) -> Response {
+pub(crate) fn failed(app: &App, problem: &ApiError, is_authenticated: bool) -> Response {
     #[derive(Serialize)]
     struct Failed<'a> {
         status: u16,

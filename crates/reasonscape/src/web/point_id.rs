@@ -6,7 +6,7 @@ use reasonscape_runner::cache::CacheKey;
 const DIGITS: usize = 12;
 
 /// A short name for coordinates, which is the same wherever they are asked.
-pub(super) fn point_id(params: &str) -> String {
+pub(crate) fn point_id(params: &str) -> String {
     let mut name = CacheKey::of_canonical(params).to_string();
     name.truncate(DIGITS);
     name

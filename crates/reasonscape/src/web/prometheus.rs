@@ -11,18 +11,18 @@ const SECONDS: [f64; 9] = [0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0, 30.0];
 
 /// Counters since the start.
 #[derive(Debug, Default)]
-pub(super) struct RequestMetrics {
+pub(crate) struct RequestMetrics {
     /// Requests by the first digit of their status, from 1 to 5.
     by_class: [AtomicU64; 5],
     /// Requests by how long they took; those that took longer are only in the sum of all.
     by_seconds: [AtomicU64; SECONDS.len()],
     micros: AtomicU64,
     /// How often the study was opened again because its files changed.
-    pub(super) reloads: AtomicU64,
+    pub(crate) reloads: AtomicU64,
 }
 
 impl RequestMetrics {
-    pub(super) fn count(&self, status: StatusCode, took: Duration) {
+    pub(crate) fn count(&self, status: StatusCode, took: Duration) {
         let class = usize::from(status.as_u16() / 100).clamp(1, 5) - 1;
         self.by_class[class].fetch_add(1, Relaxed);
         if let Some(bin) = SECONDS.iter().position(|end| took.as_secs_f64() <= *end) {
@@ -32,7 +32,7 @@ impl RequestMetrics {
     }
 
     /// The text, with how much the study has.
-    pub(super) fn text(&self, evals: usize, trials: u64) -> String {
+    pub(crate) fn text(&self, evals: usize, trials: u64) -> String {
         let mut text = String::new();
         let mut head = |name: &str, kind: &str, help: &str| {
             let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");

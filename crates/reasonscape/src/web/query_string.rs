@@ -7,37 +7,37 @@ use url::form_urlencoded;
 
 /// The part of an address behind the `?`, in its order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Query {
+pub(crate) struct Query {
     pairs: Vec<(String, String)>,
 }
 
 impl Query {
     /// What an address asks; values that are empty ask nothing, as fields of a form that nobody filled in.
-    pub(super) fn from_uri(uri: &Uri) -> Self {
+    pub(crate) fn from_uri(uri: &Uri) -> Self {
         let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
         let pairs = pairs.map(|(name, value)| (name.into_owned(), value.trim().to_owned()));
         Self { pairs: pairs.filter(|(_, value)| !value.is_empty()).collect() }
     }
 
     /// These names with their values.
-    pub(super) fn from_pairs(pairs: &[(&str, &str)]) -> Self {
+    pub(crate) fn from_pairs(pairs: &[(&str, &str)]) -> Self {
         Self { pairs: pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect() }
     }
 
     /// The first value of a name.
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let found = self.pairs.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
 
     /// All values of a name.
-    pub(super) fn all<'q>(&'q self, name: &'q str) -> impl Iterator<Item = &'q str> {
+    pub(crate) fn all<'q>(&'q self, name: &'q str) -> impl Iterator<Item = &'q str> {
         self.pairs.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// The same with one value of this name, or with none.
     #[must_use]
-    pub(super) fn with(&self, name: &str, value: Option<&str>) -> Self {
+    pub(crate) fn with(&self, name: &str, value: Option<&str>) -> Self {
         let mut pairs = self.pairs.clone();
         pairs.retain(|(known, _)| known != name);
         pairs.extend(value.map(|value| (name.to_owned(), value.to_owned())));
@@ -46,7 +46,7 @@ impl Query {
 
     /// Only these names.
     #[must_use]
-    pub(super) fn only(&self, names: &[&str]) -> Self {
+    pub(crate) fn only(&self, names: &[&str]) -> Self {
         let pairs = self.pairs.iter().filter(|(name, _)| names.contains(&name.as_str()));
         Self { pairs: pairs.cloned().collect() }
     }
@@ -64,7 +64,7 @@ impl std::fmt::Display for Query {
 }
 
 /// Text as a part of an address, be it between slashes or behind the `?`.
-pub(super) fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~:,".contains(&byte) {

@@ -15,30 +15,30 @@ use serde::Serialize;
 
 use super::error::ApiError;
 
-pub(super) const HTML: &str = "text/html; charset=utf-8";
-pub(super) const JSON: &str = "application/json";
-pub(super) const TEXT: &str = "text/plain; charset=utf-8";
+pub(crate) const HTML: &str = "text/html; charset=utf-8";
+pub(crate) const JSON: &str = "application/json";
+pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
 /// Events that are sent piece by piece.
-pub(super) const EVENTS: &str = "text/event-stream";
+pub(crate) const EVENTS: &str = "text/event-stream";
 
 /// Shorter bodies fit into a packet or two as they are.
 const MIN_GZIP_SIZE: usize = 1_400;
 
 /// An answer of this kind.
-pub(super) fn reply(kind: &'static str, body: String) -> Response {
+pub(crate) fn reply(kind: &'static str, body: String) -> Response {
     let mut response = Response::new(Body::from(body));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-pub(super) fn json(value: &impl Serialize) -> Result<Response, ApiError> {
+pub(crate) fn json(value: &impl Serialize) -> Result<Response, ApiError> {
     let text = serde_json::to_string(value);
     Ok(reply(JSON, text.map_err(|error| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error))?))
 }
 
 /// An answer that is saved as a file.
-pub(super) fn download(kind: &'static str, name: &str, body: String) -> Response {
+pub(crate) fn download(kind: &'static str, name: &str, body: String) -> Response {
     let mut response = reply(kind, body);
     let disposition = HeaderValue::try_from(format!("attachment; filename=\"{name}\""));
     response.headers_mut().insert(CONTENT_DISPOSITION, disposition.expect("names of files are plain"));
@@ -46,7 +46,7 @@ pub(super) fn download(kind: &'static str, name: &str, body: String) -> Response
 }
 
 /// Whether a reader unpacks gzip.
-pub(super) fn accepts_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).any(|one| {
         let mut parts = one.split(';').map(str::trim);
@@ -57,7 +57,7 @@ pub(super) fn accepts_gzip(headers: &HeaderMap) -> bool {
 }
 
 /// The same answer, packed if that is worth it. Bodies here are whole, but for events, which are left alone.
-pub(super) async fn packed(response: Response) -> Response {
+pub(crate) async fn packed(response: Response) -> Response {
     let is_left =
         |kind: &HeaderValue| kind.as_bytes().starts_with(b"image/") || kind.as_bytes() == EVENTS.as_bytes();
     let is_text = response.headers().get(CONTENT_TYPE).is_some_and(|kind| !is_left(kind));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// Characters that a browser would obey or swallow, as signs: a terminal's escape becomes `␛`, an override of the
 /// direction of writing its number. Line breaks and tabs stay. What is special in HTML is the template's concern.
-pub(super) fn visible(text: &str) -> Cow<'_, str> {
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -35,7 +35,7 @@ fn is_hidden(character: char) -> bool {
 }
 
 /// The beginning of a text on one line, for a table.
-pub(super) fn excerpt(text: &str, most: usize) -> String {
+pub(crate) fn excerpt(text: &str, most: usize) -> String {
     let mut shown: String =
         visible(text).chars().take(most).map(|c| if c == '\n' { ' ' } else { c }).collect();
     if text.chars().nth(most).is_some() {

@@ -15,8 +15,9 @@ use axum::routing::{delete, get, post};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use reasonscape_pipeline::Stop;
 use reasonscape_points::PointsError;
-use reasonscape_runner::{Interrupts, Stop, Study};
+use reasonscape_runner::{Interrupts, Study};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
@@ -117,10 +118,10 @@ async fn end(runs: &Runs, interrupts: &mut Interrupts) {
         return;
     }
     note("stopping: waiting for what runs have in flight; press Ctrl-C again to leave at once");
-    runs.end(Stop::Drain);
+    runs.stop_all(Stop::Drain);
     tokio::select! {
         () = runs.wait_idle() => return,
-        () = interrupts.next() => runs.end(Stop::Now),
+        () = interrupts.next() => runs.stop_all(Stop::Now),
     }
     // Long enough to say in the record how it ended.
     let _ = tokio::time::timeout(SHUTDOWN_GRACE, runs.wait_idle()).await;

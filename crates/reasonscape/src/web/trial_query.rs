@@ -18,24 +18,24 @@ use super::point_id::point_id;
 use super::query_string::Query;
 
 /// Trials on a page, unless a program asks for more.
-pub(super) const PAGE_SIZE: usize = 50;
+pub(crate) const PAGE_SIZE: usize = 50;
 /// The most that a program gets at once.
-pub(super) const MAX_PAGE_SIZE: usize = 500;
+pub(crate) const MAX_PAGE_SIZE: usize = 500;
 
 /// The names by which an address says which trials are meant.
-pub(super) const NAMES: [&str; 6] = ["eval", "task", "status", "text", "params", "filter"];
+pub(crate) const NAMES: [&str; 6] = ["eval", "task", "status", "text", "params", "filter"];
 
 /// Which trials are meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct TrialQuery {
+pub(crate) struct TrialQuery {
     /// Conditions on points, of the form `COLUMN=VALUE`.
-    pub(super) conditions: Vec<String>,
-    pub(super) which: TrialFilter,
+    pub(crate) conditions: Vec<String>,
+    pub(crate) which: TrialFilter,
 }
 
 impl TrialQuery {
     /// Reads it from an address.
-    pub(super) fn from_query(query: &Query) -> Result<Self, ApiError> {
+    pub(crate) fn from_query(query: &Query) -> Result<Self, ApiError> {
         let mut conditions: Vec<String> = Vec::new();
         conditions.extend(query.all("eval").map(|eval| format!("eval_id={eval}")));
         conditions.extend(query.all("task").map(|task| format!("base_task={task}")));
@@ -72,10 +72,10 @@ fn status(name: &str) -> Result<Status, ApiError> {
 /// The points that have such trials, in the order in which these are shown: by evaluation, task, coordinates, index and
 /// repeat.
 #[derive(Debug)]
-pub(super) struct TrialIndex {
+pub(crate) struct TrialIndex {
     which: TrialFilter,
     points: Vec<ListedPoint>,
-    pub(super) total: u64,
+    pub(crate) total: u64,
 }
 
 #[derive(Debug)]
@@ -87,12 +87,12 @@ struct ListedPoint {
 
 /// One trial among others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TrialName {
-    pub(super) eval_id: String,
-    pub(super) base_task: String,
-    pub(super) params: String,
-    pub(super) index: u64,
-    pub(super) repeat: u32,
+pub(crate) struct TrialName {
+    pub(crate) eval_id: String,
+    pub(crate) base_task: String,
+    pub(crate) params: String,
+    pub(crate) index: u64,
+    pub(crate) repeat: u32,
 }
 
 impl From<&StoredTrial> for TrialName {
@@ -108,7 +108,7 @@ impl From<&StoredTrial> for TrialName {
 }
 
 impl TrialIndex {
-    pub(super) async fn build(db: &PointsDb, wanted: &TrialQuery) -> Result<Self, PointsError> {
+    pub(crate) async fn build(db: &PointsDb, wanted: &TrialQuery) -> Result<Self, PointsError> {
         let filter = Filter::parse(&wanted.conditions)?;
         let which = wanted.which.clone();
         let found = if which.text.is_some() {
@@ -157,7 +157,7 @@ impl TrialIndex {
     }
 
     /// So many trials, from a place on.
-    pub(super) async fn rows(
+    pub(crate) async fn rows(
         &self,
         db: &PointsDb,
         first: u64,
@@ -219,7 +219,7 @@ impl TrialIndex {
     }
 
     /// The trial before this one, and the one behind it. A trial that is not meant has neither.
-    pub(super) async fn neighbors(
+    pub(crate) async fn neighbors(
         &self,
         db: &PointsDb,
         trial: &TrialName,
@@ -264,13 +264,13 @@ impl TrialIndex {
 
 /// Coordinates in an order that people expect: 4 before 16.
 #[derive(Debug)]
-pub(super) struct Coordinates {
+pub(crate) struct Coordinates {
     values: Vec<(String, Value)>,
     text: String,
 }
 
 impl Coordinates {
-    pub(super) fn parse(params: &str) -> Self {
+    pub(crate) fn parse(params: &str) -> Self {
         let values = match serde_json::from_str(params) {
             Ok(Value::Object(members)) => members.into_iter().collect(),
             _ => Vec::new(),
@@ -278,7 +278,7 @@ impl Coordinates {
         Self { values, text: params.to_owned() }
     }
 
-    pub(super) fn compare(&self, other: &Self) -> Ordering {
+    pub(crate) fn compare(&self, other: &Self) -> Ordering {
         let order = |((name_a, a), (name_b, b)): (&(String, Value), &(String, Value))| {
             name_a.cmp(name_b).then_with(|| match (a.as_f64(), b.as_f64()) {
                 (Some(a), Some(b)) => a.total_cmp(&b),
@@ -291,7 +291,7 @@ impl Coordinates {
 }
 
 /// The coordinates that go by a name, at an evaluation on a task.
-pub(super) async fn params_of_point(
+pub(crate) async fn params_of_point(
     db: &PointsDb,
     eval_id: &str,
     task: &str,

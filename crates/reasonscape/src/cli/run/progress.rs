@@ -4,8 +4,8 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use reasonscape_runner::{EventKind, RunEvent, Study};
-use tokio::sync::mpsc;
+use reasonscape_pipeline::{EventKind, RunEvent};
+use reasonscape_runner::Study;
 
 use crate::tally::Tally;
 
@@ -13,7 +13,7 @@ use crate::tally::Tally;
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How long events may gather before they are counted: waking up for each would cost as much as a request.
-const POLL_INTERVAL: Duration = Duration::from_millis(10);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Shows events as they come.
 pub(super) struct Progress {
@@ -57,34 +57,34 @@ impl Progress {
         Self { evals, started: Instant::now(), last_line: Instant::now(), bars, lines }
     }
 
-    /// Shows events until the run has no more of them.
-    pub(super) fn show(&mut self, mut events: mpsc::Receiver<RunEvent>) {
-        let mut batch = Vec::new();
-        while events.blocking_recv_many(&mut batch, 1024) > 0 {
-            for event in batch.drain(..) {
-                self.count(&event);
-            }
-            let elapsed = self.started.elapsed();
-            for eval in &self.evals {
-                eval.bar.set_position(eval.tally.done());
-                eval.bar.set_message(eval.rates(elapsed));
-            }
-            if self.lines && self.last_line.elapsed() >= LINE_INTERVAL {
-                self.last_line = Instant::now();
-                for eval in self.evals.iter().filter(|eval| eval.tally.planned > 0) {
-                    // A log that cannot be written is no reason to end a run.
-                    let _ = writeln!(
-                        std::io::stderr(),
-                        "{}: {}/{} {}",
-                        eval.name,
-                        eval.tally.done(),
-                        eval.tally.planned,
-                        eval.rates(elapsed)
-                    );
-                }
-            }
-            std::thread::sleep(POLL_INTERVAL);
+    /// Counts events and shows how far the run is.
+    pub(super) fn show(&mut self, events: impl Iterator<Item = RunEvent>) {
+        for event in events {
+            self.count(&event);
         }
+        let elapsed = self.started.elapsed();
+        for eval in &self.evals {
+            eval.bar.set_position(eval.tally.done());
+            eval.bar.set_message(eval.rates(elapsed));
+        }
+        if self.lines && self.last_line.elapsed() >= LINE_INTERVAL {
+            self.last_line = Instant::now();
+            for eval in self.evals.iter().filter(|eval| eval.tally.planned > 0) {
+                // A log that cannot be written is no reason to end a run.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "{}: {}/{} {}",
+                    eval.name,
+                    eval.tally.done(),
+                    eval.tally.planned,
+                    eval.rates(elapsed)
+                );
+            }
+        }
+    }
+
+    /// Leaves the bars as they are when the run is over.
+    pub(super) fn finish(&self) {
         for eval in &self.evals {
             eval.bar.abandon();
         }

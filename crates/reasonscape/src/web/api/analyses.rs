@@ -21,7 +21,7 @@ const EXAMPLES: usize = 3;
 /// More examples than these nobody reads.
 const MAX_EXAMPLES: usize = 100;
 
-pub(in crate::web) async fn surface(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn surface(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let found = app
         .study()
@@ -32,7 +32,7 @@ pub(in crate::web) async fn surface(State(app): State<Arc<App>>, uri: Uri) -> Re
     response::json(&found.views)
 }
 
-pub(in crate::web) async fn projection(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn projection(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     response::json(
         &app.study()
@@ -44,7 +44,7 @@ pub(in crate::web) async fn projection(State(app): State<Arc<App>>, uri: Uri) ->
     )
 }
 
-pub(in crate::web) async fn frontier(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn frontier(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     response::json(
         &app.study()
@@ -56,21 +56,21 @@ pub(in crate::web) async fn frontier(State(app): State<Arc<App>>, uri: Uri) -> R
     )
 }
 
-pub(in crate::web) async fn hazard(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn hazard(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let (selected, by, width) =
         (AnalysisQuery::from_query(&query)?, by(&query, By::Task)?, number(&query, "width")?);
     response::json(&*app.study().await.analyses.hazard(&selected, by, width).await?)
 }
 
-pub(in crate::web) async fn tokens(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn tokens(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let (selected, by, keep) =
         (AnalysisQuery::from_query(&query)?, by(&query, By::Task)?, number(&query, "keep")?);
     response::json(&*app.study().await.analyses.tokens(&selected, by, keep, &budgets(&query)?).await?)
 }
 
-pub(in crate::web) async fn compression(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn compression(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let (selected, by) = (AnalysisQuery::from_query(&query)?, by(&query, By::Task)?);
     let examples = number(&query, "examples")?.unwrap_or(EXAMPLES).min(MAX_EXAMPLES);
@@ -79,7 +79,7 @@ pub(in crate::web) async fn compression(State(app): State<Arc<App>>, uri: Uri) -
 }
 
 /// The figure of one of the analyses, for plotly. `columns` says how many panels stand side by side.
-pub(in crate::web) async fn figure(
+pub(crate) async fn figure(
     State(app): State<Arc<App>>,
     Path(kind): Path<String>,
     uri: Uri,

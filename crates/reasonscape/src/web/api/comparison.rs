@@ -16,18 +16,18 @@ use crate::web::params::page_range;
 use crate::web::query_string::Query;
 use crate::web::response;
 
-pub(in crate::web) async fn pairwise(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn pairwise(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     response::json(&*comparison::pairwise(&app.study().await.analyses, &Query::from_uri(&uri)).await?)
 }
 
-pub(in crate::web) async fn compare(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn compare(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let study = app.study().await;
     let pair = comparison::pair(&study.analyses, &query).await?;
     response::json(&*comparison::comparison(&study.analyses, &pair, &query).await?)
 }
 
-pub(in crate::web) async fn differences(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn differences(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let (which, (offset, limit)) = (Disagreement::from_query(&query)?, page_range(&query)?);
     let study = app.study().await;

@@ -39,7 +39,7 @@ struct Page {
     problem: Option<String>,
 }
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let asked = Query::from_uri(&uri);
     let query = asked.only(&NAMES);
     let study = app.study().await;

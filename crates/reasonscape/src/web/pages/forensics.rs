@@ -69,7 +69,7 @@ struct Loop {
     words: Option<String>,
 }
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri).only(&NAMES);
     let study = app.study().await;
     let all: BTreeSet<&str> = study.analyses.db.sources().iter().map(|source| source.task.as_str()).collect();

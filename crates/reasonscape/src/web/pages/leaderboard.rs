@@ -138,7 +138,7 @@ struct Download {
 /// Names in the address that belong to this page.
 const NAMES: [&str; 5] = ["mode", "group", "filter", "sort", "dir"];
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri).only(&NAMES);
     let mode = mode(&query, Mode::C_P)?;
     let study = app.study().await;
@@ -183,20 +183,20 @@ async fn board(app: &App, uri: &Uri) -> Result<Arc<Leaderboard>, ApiError> {
     app.study().await.analyses.leaderboard(mode(&query, Mode::C_P)?, &conditions(&query)).await
 }
 
-pub(in crate::web) async fn csv(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn csv(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let table = leaderboard_for_programs(&*board(&app, &uri).await?);
     let text =
         table.render(Format::Csv).map_err(|_| ApiError::bad_request("the table cannot be written as CSV"))?;
     Ok(download("text/csv; charset=utf-8", "leaderboard.csv", text))
 }
 
-pub(in crate::web) async fn json(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn json(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let board = board(&app, &uri).await?;
     let text = serde_json::to_string_pretty(&board.rows).map_err(ApiError::bad_request)?;
     Ok(download(response::JSON, "leaderboard.json", text + "\n"))
 }
 
-pub(in crate::web) async fn markdown(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn markdown(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let table = leaderboard_for_people(&*board(&app, &uri).await?);
     let text =
         table.render(Format::Markdown).map_err(|_| ApiError::bad_request("the table cannot be written"))?;

@@ -37,7 +37,7 @@ fn own(app: &App, path: Option<&str>) -> String {
     path.filter(is_own).map_or(home.clone(), ToOwned::to_owned)
 }
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let next = own(&app, Query::from_uri(&uri).get("next"));
     if app.access.token.is_none() {
         return Ok(Redirect::to(&next).into_response());
@@ -45,10 +45,7 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
     render(&app, "login.html", "", &[], &Login { next: &next, problem: None })
 }
 
-pub(in crate::web) async fn enter(
-    State(app): State<Arc<App>>,
-    request: Request,
-) -> Result<Response, ApiError> {
+pub(crate) async fn enter(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
     let too_long = |_| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "a token is not as long as that");
     let body = axum::body::to_bytes(body, MAX_BODY_LEN).await.map_err(too_long)?;
@@ -73,7 +70,7 @@ pub(in crate::web) async fn enter(
     Ok(with_cookie(&next, &token.cookie(&app.base, is_https)))
 }
 
-pub(in crate::web) async fn leave(State(app): State<Arc<App>>) -> Response {
+pub(crate) async fn leave(State(app): State<Arc<App>>) -> Response {
     with_cookie(&format!("{}/login", app.base), &Token::no_cookie(&app.base))
 }
 

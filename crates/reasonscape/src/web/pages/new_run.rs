@@ -240,10 +240,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-pub(in crate::web) async fn create(
-    State(app): State<Arc<App>>,
-    request: Request,
-) -> Result<Response, ApiError> {
+pub(crate) async fn create(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
     let body = body_of(request.into_body()).await?;
     let created = match CreateRunRequest::from_form(&body) {
         Ok(request) => run_blocking(&app, move |runs| runs.create(&request)).await,
@@ -256,10 +253,7 @@ pub(in crate::web) async fn create(
 }
 
 /// A dataset that was pasted into a field.
-pub(in crate::web) async fn paste(
-    State(app): State<Arc<App>>,
-    request: Request,
-) -> Result<Response, ApiError> {
+pub(crate) async fn paste(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
     let body = body_of(request.into_body()).await?;
     let filled = Filled::from(&*body);
     let text = filled.first("text").unwrap_or_default().to_owned();
@@ -273,7 +267,7 @@ pub(in crate::web) async fn paste(
     }
 }
 
-pub(in crate::web) async fn delete_dataset(
+pub(crate) async fn delete_dataset(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {

@@ -101,7 +101,7 @@ struct PlannedRow {
     cost: Option<String>,
 }
 
-pub(in crate::web) async fn page(
+pub(crate) async fn page(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
@@ -191,9 +191,9 @@ fn row(progress: &EvalProgress) -> Row {
 }
 
 fn plan_view(of: &RunRecord, plan: &Plan) -> Planned {
-    let sum = |of: fn(&reasonscape_runner::Forecast) -> u64| plan.forecasts.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&reasonscape_pipeline::Forecast) -> u64| plan.forecasts.iter().map(of).sum::<u64>();
     let costs: Option<Vec<f64>> = plan.forecasts.iter().map(|one| one.cost).collect();
-    let to_send = sum(reasonscape_runner::Forecast::to_send);
+    let to_send = sum(reasonscape_pipeline::Forecast::to_send);
     Planned {
         rows: plan
             .forecasts
@@ -233,7 +233,7 @@ fn back(app: &App, name: &str) -> Response {
     Redirect::to(&format!("{}/runs/{name}", app.base)).into_response()
 }
 
-pub(in crate::web) async fn start(
+pub(crate) async fn start(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
     request: Request,
@@ -252,7 +252,7 @@ pub(in crate::web) async fn start(
     }
 }
 
-pub(in crate::web) async fn cancel(
+pub(crate) async fn cancel(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
@@ -273,7 +273,7 @@ struct Confirm {
     answers: String,
 }
 
-pub(in crate::web) async fn confirm(
+pub(crate) async fn confirm(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
@@ -283,7 +283,7 @@ pub(in crate::web) async fn confirm(
     render(&app, "delete_run.html", "Runs", &[], &page)
 }
 
-pub(in crate::web) async fn delete(
+pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {

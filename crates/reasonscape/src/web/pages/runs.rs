@@ -37,7 +37,7 @@ struct Row {
     results: Option<String>,
 }
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+pub(crate) async fn page(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
     let runs = run_blocking(&app, |runs| {
         Ok(runs.list().into_iter().map(|run| (runs.has_results(&run), run)).collect::<Vec<_>>())
     });

@@ -25,7 +25,7 @@ use crate::web::trial_query::{TrialName, params_of_point};
 
 /// The path parameters of a test's URL.
 #[derive(Debug, Deserialize)]
-pub(in crate::web) struct TestPath {
+pub(crate) struct TestPath {
     a: String,
     b: String,
     task: String,
@@ -66,7 +66,7 @@ struct Side {
     href: String,
 }
 
-pub(in crate::web) async fn page(
+pub(crate) async fn page(
     State(app): State<Arc<App>>,
     Path(path): Path<TestPath>,
     uri: Uri,

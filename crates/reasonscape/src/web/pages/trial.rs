@@ -39,7 +39,7 @@ struct Page {
     json: String,
 }
 
-pub(in crate::web) async fn page(
+pub(crate) async fn page(
     State(app): State<Arc<App>>,
     Path(path): Path<TrialPath>,
     uri: Uri,

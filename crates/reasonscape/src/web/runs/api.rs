@@ -23,7 +23,7 @@ use crate::web::response;
 const PLAN_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// All of a body that is not an upload.
-pub(in crate::web) async fn body_of(body: Body) -> Result<axum::body::Bytes, ApiError> {
+pub(crate) async fn body_of(body: Body) -> Result<axum::body::Bytes, ApiError> {
     let too_long = |_| {
         ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -34,7 +34,7 @@ pub(in crate::web) async fn body_of(body: Body) -> Result<axum::body::Bytes, Api
 }
 
 /// Work that reads files, beside the threads that answer.
-pub(in crate::web) async fn run_blocking<T: Send + 'static>(
+pub(crate) async fn run_blocking<T: Send + 'static>(
     app: &App,
     work: impl FnOnce(&Arc<Runs>) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
@@ -49,17 +49,14 @@ fn shown(app: &App, status: StatusCode, record: &RunRecord) -> Result<Response, 
     Ok(response)
 }
 
-pub(in crate::web) async fn list(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
     let runs = run_blocking(&app, |runs| {
         Ok(runs.list().iter().map(|record| runs.run_json(record)).collect::<Vec<_>>())
     });
     response::json(&json!({ "runs": runs.await?, "read_only": app.access.read_only }))
 }
 
-pub(in crate::web) async fn create(
-    State(app): State<Arc<App>>,
-    request: Request,
-) -> Result<Response, ApiError> {
+pub(crate) async fn create(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
     let request = CreateRunRequest::from_json(&body_of(request.into_body()).await?)?;
     let record = run_blocking(&app, move |runs| runs.create(&request)).await?;
     let mut response = shown(&app, StatusCode::CREATED, &record)?;
@@ -69,15 +66,12 @@ pub(in crate::web) async fn create(
     Ok(response)
 }
 
-pub(in crate::web) async fn get(
-    State(app): State<Arc<App>>,
-    Path(name): Path<String>,
-) -> Result<Response, ApiError> {
+pub(crate) async fn get(State(app): State<Arc<App>>, Path(name): Path<String>) -> Result<Response, ApiError> {
     let record = run_blocking(&app, move |runs| runs.get(&name)).await?;
     shown(&app, StatusCode::OK, &record)
 }
 
-pub(in crate::web) async fn delete(
+pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
@@ -85,7 +79,7 @@ pub(in crate::web) async fn delete(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-pub(in crate::web) async fn plan(
+pub(crate) async fn plan(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
@@ -108,7 +102,7 @@ struct Start {
     keys: BTreeMap<String, String>,
 }
 
-pub(in crate::web) async fn start(
+pub(crate) async fn start(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
     request: Request,
@@ -122,7 +116,7 @@ pub(in crate::web) async fn start(
     shown(&app, StatusCode::ACCEPTED, &record)
 }
 
-pub(in crate::web) async fn cancel(
+pub(crate) async fn cancel(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
@@ -130,18 +124,18 @@ pub(in crate::web) async fn cancel(
     shown(&app, StatusCode::ACCEPTED, &record)
 }
 
-pub(in crate::web) async fn events(
+pub(crate) async fn events(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
     app.runs()?.events(&name)
 }
 
-pub(in crate::web) async fn datasets(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+pub(crate) async fn datasets(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
     response::json(&json!({ "datasets": app.runs()?.list_datasets() }))
 }
 
-pub(in crate::web) async fn upload(
+pub(crate) async fn upload(
     State(app): State<Arc<App>>,
     uri: Uri,
     request: Request,
@@ -156,7 +150,7 @@ pub(in crate::web) async fn upload(
     Ok(response)
 }
 
-pub(in crate::web) async fn delete_dataset(
+pub(crate) async fn delete_dataset(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {

@@ -34,7 +34,7 @@ pub(super) enum RunSource {
 /// A run to be made. What is not said is left as a study without it has it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::web) struct CreateRunRequest {
+pub(crate) struct CreateRunRequest {
     #[serde(rename = "ask")]
     pub(super) source: RunSource,
     /// A built-in suite, or `study` for that of the study.
@@ -82,14 +82,14 @@ pub(in crate::web) struct CreateRunRequest {
 
 impl CreateRunRequest {
     /// Reads what a program says.
-    pub(in crate::web) fn from_json(body: &[u8]) -> Result<Self, ApiError> {
+    pub(crate) fn from_json(body: &[u8]) -> Result<Self, ApiError> {
         let request: Self = serde_json::from_slice(body)
             .map_err(|error| ApiError::bad_request(format_args!("this is no run: {error}")))?;
         request.checked()
     }
 
     /// Reads what a form says: fields that nobody filled in say nothing.
-    pub(in crate::web) fn from_form(body: &[u8]) -> Result<Self, ApiError> {
+    pub(crate) fn from_form(body: &[u8]) -> Result<Self, ApiError> {
         let pairs: Vec<(String, String)> = form_urlencoded::parse(body)
             .map(|(name, value)| (name.into_owned(), value.trim().to_owned()))
             .filter(|(_, value)| !value.is_empty())

@@ -10,32 +10,33 @@ use axum::http::StatusCode;
 use reasonscape_points::{ROW_EXTENSIONS, read_rows};
 use serde::Serialize;
 
+use super::errors::{invalid_lines_error, io_error};
 use super::run_name::slug;
-use crate::questions::{Reading, Unread, how_many, told};
+use crate::questions::{Reading, Unread, told};
 use crate::web::error::ApiError;
 
 /// A file that is longer is refused.
-pub(in crate::web) const MAX_UPLOAD_LEN: u64 = 64 * 1024 * 1024;
+pub(crate) const MAX_UPLOAD_LEN: u64 = 64 * 1024 * 1024;
 /// Names of columns that are told.
 const MAX_COLUMNS: usize = 40;
 
 /// A dataset in the list.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct DatasetInfo {
-    pub(in crate::web) name: String,
-    pub(in crate::web) bytes: u64,
+pub(crate) struct DatasetInfo {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
 }
 
 /// A dataset that has just come.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct Uploaded {
-    pub(in crate::web) name: String,
-    pub(in crate::web) bytes: u64,
-    pub(in crate::web) rows: u64,
+pub(crate) struct Uploaded {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) rows: u64,
     /// What the first row calls its fields.
-    pub(in crate::web) columns: Vec<String>,
+    pub(crate) columns: Vec<String>,
     /// What is wrong with its rows, unless its columns are called by other names.
-    pub(in crate::web) problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
 }
 
 /// The folder of datasets.
@@ -145,7 +146,7 @@ async fn write_body(mut body: Body, file: &mut File) -> Result<u64, ApiError> {
     Ok(bytes)
 }
 
-pub(in crate::web) fn upload_too_long() -> ApiError {
+pub(crate) fn upload_too_long() -> ApiError {
     let most = MAX_UPLOAD_LEN / 1024 / 1024;
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, format_args!("a dataset has at most {most} MiB here"))
 }
@@ -175,48 +176,12 @@ fn check(path: &Path) -> Result<(u64, Vec<String>, Vec<String>), ApiError> {
     Ok((rows, columns, problems))
 }
 
-/// Every line that is wrong, for a person.
-pub(super) fn invalid_lines_error(problems: &[reasonscape_core::LineProblem]) -> ApiError {
-    ApiError::bad_request(format_args!("{} wrong:\n{}", how_many(problems), told(problems).join("\n")))
-}
-
-/// What could not be written, without the path.
-pub(super) fn io_error(error: &std::io::Error) -> ApiError {
-    tracing::error!(%error, "a file of a run could not be written");
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => ApiError::new(
-            StatusCode::INSUFFICIENT_STORAGE,
-            "the disk of the server is full; make room and try again",
-        ),
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => ApiError::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "the server may not write into the folder of the study; whoever started it can change that",
-        ),
-        _ => ApiError::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "this could not be kept; `reasonscape serve --log warn` says why",
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_told_as_one_and_no_path_is() {
-        let error = std::io::Error::new(ErrorKind::StorageFull, "/home/me/study: no space left");
-        let problem = io_error(&error);
-        assert_eq!(problem.status, StatusCode::INSUFFICIENT_STORAGE);
-        assert!(
-            problem.message.contains("full") && !problem.message.contains("/home"),
-            "{}",
-            problem.message
-        );
-    }
-
-    #[test]
-    fn what_a_client_calls_a_file_is_no_path_here() {
+    fn a_client_file_name_never_becomes_a_path() {
         for (called, name) in [
             ("gsm8k.jsonl", "gsm8k.jsonl"),
             ("../../etc/My File.CSV", "my-file.csv"),

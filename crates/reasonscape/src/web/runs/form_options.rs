@@ -3,25 +3,25 @@
 use reasonscape_runner::{ApiKey, Eval, Study};
 
 use super::datasets::DatasetInfo;
-use super::{Runs, asked};
+use super::{Runs, describe_source};
 use crate::web::error::ApiError;
 
 /// What a form can offer.
-pub(in crate::web) struct FormOptions {
+pub(crate) struct FormOptions {
     /// The study itself, if it asks something.
-    pub(in crate::web) study: Option<Result<StudyOptions, ApiError>>,
-    pub(in crate::web) datasets: Vec<DatasetInfo>,
+    pub(crate) study: Option<Result<StudyOptions, ApiError>>,
+    pub(crate) datasets: Vec<DatasetInfo>,
     /// Names of variables that hold keys, and whether they are set.
-    pub(in crate::web) variables: Vec<(String, bool)>,
+    pub(crate) variables: Vec<(String, bool)>,
 }
 
 /// What the study offers.
-pub(in crate::web) struct StudyOptions {
-    pub(in crate::web) asks: String,
+pub(crate) struct StudyOptions {
+    pub(crate) asks: String,
     /// Its evaluations: id, and what they are called.
-    pub(in crate::web) evals: Vec<(String, String)>,
-    pub(in crate::web) tasks: Vec<String>,
-    pub(in crate::web) addresses: Vec<String>,
+    pub(crate) evals: Vec<(String, String)>,
+    pub(crate) tasks: Vec<String>,
+    pub(crate) addresses: Vec<String>,
     variables: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl StudyOptions {
         tasks.sort();
         tasks.dedup();
         Self {
-            asks: asked(study),
+            asks: describe_source(study),
             evals: study.evals.iter().map(|eval| (eval.id.to_string(), label(study, eval))).collect(),
             tasks,
             addresses,
@@ -46,8 +46,8 @@ impl StudyOptions {
 
 impl Runs {
     /// What there is to choose from.
-    pub(in crate::web) fn form_options(&self) -> FormOptions {
-        let study = self.home_study().map(|study| study.map(|study| StudyOptions::from_study(&study)));
+    pub(crate) fn form_options(&self) -> FormOptions {
+        let study = self.store.home_study().map(|study| study.map(|study| StudyOptions::from_study(&study)));
         let mut variables: Vec<String> = std::env::vars_os()
             .filter_map(|(name, _)| name.into_string().ok())
             .filter(|name| is_allowed_key_var(name))
@@ -63,7 +63,7 @@ impl Runs {
         };
         FormOptions {
             study,
-            datasets: self.datasets().list(),
+            datasets: self.store.datasets().list(),
             variables: variables.into_iter().map(with_state).collect(),
         }
     }

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use reasonscape_core::Tests;
-use reasonscape_runner::{
-    ApiKey, Eval, Examples, Forecast, Question, Selection, Study, forecast, selected_points,
-};
+use reasonscape_pipeline::{Forecast, cache_path, existing_cache, forecast, forecast_json};
+use reasonscape_runner::{ApiKey, Eval, Examples, Question, Selection, Study, selected_points};
 use serde::Serialize;
 
-use super::{FileStamp, RunRecord, Runs, refused, run_error, selected, selection, stamp, study_error};
-use crate::cli::{cache_path, existing_cache};
+use super::errors::{cache_error, run_error, study_error};
+use super::store::{FileStamp, stamp};
+use super::{RunRecord, Runs, selected, selection};
 use crate::web::error::ApiError;
 
 /// Questions that are shown, each of another task.
@@ -19,41 +19,41 @@ const MAX_SAMPLES: usize = 3;
 
 /// What a start would ask, and what it needs.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct Plan {
+pub(crate) struct Plan {
     /// Each evaluation, as `reasonscape plan` prints it.
-    pub(in crate::web) evals: Vec<serde_json::Value>,
-    pub(in crate::web) keys: Vec<RequiredKey>,
-    pub(in crate::web) samples: Vec<Sample>,
+    pub(crate) evals: Vec<serde_json::Value>,
+    pub(crate) keys: Vec<RequiredKey>,
+    pub(crate) samples: Vec<Sample>,
     /// What to mind.
-    pub(in crate::web) warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     #[serde(skip)]
-    pub(in crate::web) forecasts: Vec<Forecast>,
+    pub(crate) forecasts: Vec<Forecast>,
 }
 
 /// A key that evaluations ask with: of an environment variable, or of an address that may want one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(in crate::web) struct RequiredKey {
+pub(crate) struct RequiredKey {
     /// The variable, or else the address.
-    pub(in crate::web) id: String,
-    pub(in crate::web) variable: Option<String>,
+    pub(crate) id: String,
+    pub(crate) variable: Option<String>,
     /// Whether the environment of the server has it.
-    pub(in crate::web) is_set: bool,
-    pub(in crate::web) evals: Vec<String>,
+    pub(crate) is_set: bool,
+    pub(crate) evals: Vec<String>,
 }
 
 /// A question as it would be put.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct Sample {
-    pub(in crate::web) task: String,
-    pub(in crate::web) messages: Vec<PromptMessage>,
-    pub(in crate::web) target: String,
+pub(crate) struct Sample {
+    pub(crate) task: String,
+    pub(crate) messages: Vec<PromptMessage>,
+    pub(crate) target: String,
 }
 
 /// A message of it.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct PromptMessage {
-    pub(in crate::web) role: &'static str,
-    pub(in crate::web) text: String,
+pub(crate) struct PromptMessage {
+    pub(crate) role: &'static str,
+    pub(crate) text: String,
 }
 
 /// What a plan depends on: the run, when it was started, its study.toml, and what the cache holds.
@@ -61,12 +61,12 @@ pub(super) type PlanKey = (String, Option<u64>, [Option<FileStamp>; 3]);
 
 impl Runs {
     /// What a start would send; nothing yet if computing it takes longer than `timeout`: the next request finds it.
-    pub(in crate::web) async fn planned(
+    pub(crate) async fn planned(
         self: &Arc<Self>,
         record: &Arc<RunRecord>,
         timeout: Duration,
     ) -> Result<Option<Arc<Plan>>, ApiError> {
-        let folder = self.study_folder(record);
+        let folder = self.store.study_folder(record);
         let files = [folder.join(Study::FILE), cache_path(&folder), folder.join("cache.sqlite-wal")];
         let key = (record.name.clone(), record.started_ms, files.map(|file| stamp(&file).ok()));
         let (runs, record) = (Arc::clone(self), Arc::clone(record));
@@ -89,9 +89,9 @@ impl Runs {
 
     /// What a start would send.
     fn compute_plan(&self, record: &RunRecord) -> Result<Plan, ApiError> {
-        let study = self.study(&self.study_folder(record))?;
+        let study = self.store.study(&self.store.study_folder(record))?;
         let selection = selection(record);
-        let cache = existing_cache(&study).map_err(|failure| refused(&failure))?;
+        let cache = existing_cache(&study).map_err(|error| cache_error(&error))?;
         let forecasts = forecast(&study, &selection, cache.as_ref()).map_err(|error| run_error(&error))?;
         let keys = keys(&study, &selection);
         let mut warnings = Vec::new();
@@ -106,7 +106,7 @@ impl Runs {
                 .push(format!("The environment of the server has no {}; type the key for this run.", key.id));
         }
         let for_programs = |one: &Forecast| {
-            let mut value = crate::cli::forecast_for_programs(one);
+            let mut value = forecast_json(one);
             value["how"] = how(&study, one).into();
             value
         };

@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use reasonscape_runner::{Eval, EvalSummary};
+use reasonscape_pipeline::{EvalSummary, write_file};
+use reasonscape_runner::Eval;
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Failure;
-use crate::output::write_file;
 use crate::tally::{Tally, Trouble, troubles};
 
 /// The file, which is also the mark of a folder that may be deleted.
@@ -20,7 +19,7 @@ const MAX_FAILURE_GROUPS: usize = 20;
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::web) enum RunState {
+pub(crate) enum RunState {
     /// Nobody has started it.
     Planned,
     Running,
@@ -38,11 +37,11 @@ pub(in crate::web) enum RunState {
 
 impl RunState {
     /// Whether nothing happens any more.
-    pub(in crate::web) fn is_over(self) -> bool {
+    pub(crate) fn is_over(self) -> bool {
         !matches!(self, Self::Running | Self::Judging)
     }
 
-    pub(in crate::web) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Planned => "planned",
             Self::Running => "running",
@@ -58,57 +57,57 @@ impl RunState {
 
 /// A run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in crate::web) struct RunRecord {
+pub(crate) struct RunRecord {
     format: String,
-    pub(in crate::web) name: String,
+    pub(crate) name: String,
     /// What is asked, in words.
-    pub(in crate::web) asks: String,
+    pub(crate) asks: String,
     /// The form that it was made with, to make another like it.
     #[serde(default)]
-    pub(in crate::web) form: String,
+    pub(crate) form: String,
     /// Whether it is of the study that the server shows, and not one of its own.
-    pub(in crate::web) of_study: bool,
-    pub(in crate::web) models: Vec<String>,
+    pub(crate) of_study: bool,
+    pub(crate) models: Vec<String>,
     /// Evaluations by id; all when empty.
-    pub(in crate::web) evals: Vec<String>,
+    pub(crate) evals: Vec<String>,
     /// Tasks by name; all when empty.
-    pub(in crate::web) tasks: Vec<String>,
+    pub(crate) tasks: Vec<String>,
     /// Tests at each point, instead of what the study says.
-    pub(in crate::web) count: Option<u32>,
-    pub(in crate::web) state: RunState,
+    pub(crate) count: Option<u32>,
+    pub(crate) state: RunState,
     /// Why it ended, where that needs saying.
-    pub(in crate::web) reason: Option<String>,
-    pub(in crate::web) created_ms: u64,
-    pub(in crate::web) started_ms: Option<u64>,
-    pub(in crate::web) ended_ms: Option<u64>,
+    pub(crate) reason: Option<String>,
+    pub(crate) created_ms: u64,
+    pub(crate) started_ms: Option<u64>,
+    pub(crate) ended_ms: Option<u64>,
     /// Answers judged, and to be judged, while it does that.
-    pub(in crate::web) judged: Option<[u64; 2]>,
-    pub(in crate::web) progress: Vec<EvalProgress>,
+    pub(crate) judged: Option<[u64; 2]>,
+    pub(crate) progress: Vec<EvalProgress>,
 }
 
 /// What one evaluation of a run has come to. Tokens and cost are of all its starts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(in crate::web) struct EvalProgress {
-    pub(in crate::web) eval_id: String,
-    pub(in crate::web) name: String,
-    pub(in crate::web) planned: u64,
-    pub(in crate::web) cached: u64,
-    pub(in crate::web) answered: u64,
-    pub(in crate::web) truncated: u64,
-    pub(in crate::web) missing: u64,
-    pub(in crate::web) retried: u64,
-    pub(in crate::web) done: u64,
-    pub(in crate::web) prompt_tokens: u64,
-    pub(in crate::web) completion_tokens: u64,
-    pub(in crate::web) cost: Option<f64>,
-    pub(in crate::web) per_second: Option<f64>,
-    pub(in crate::web) seconds_left: Option<f64>,
+pub(crate) struct EvalProgress {
+    pub(crate) eval_id: String,
+    pub(crate) name: String,
+    pub(crate) planned: u64,
+    pub(crate) cached: u64,
+    pub(crate) answered: u64,
+    pub(crate) truncated: u64,
+    pub(crate) missing: u64,
+    pub(crate) retried: u64,
+    pub(crate) done: u64,
+    pub(crate) prompt_tokens: u64,
+    pub(crate) completion_tokens: u64,
+    pub(crate) cost: Option<f64>,
+    pub(crate) per_second: Option<f64>,
+    pub(crate) seconds_left: Option<f64>,
     /// What it waits for, or why it ended early.
-    pub(in crate::web) note: Option<String>,
+    pub(crate) note: Option<String>,
     /// What went wrong last.
-    pub(in crate::web) problem: Option<String>,
+    pub(crate) problem: Option<String>,
     /// What left trials without an answer.
-    pub(in crate::web) troubles: Vec<Trouble>,
+    pub(crate) troubles: Vec<Trouble>,
 }
 
 /// What was used up before a start.
@@ -199,9 +198,9 @@ impl RunRecord {
         (record.format == FORMAT && is_called).then_some(record)
     }
 
-    pub(super) fn save(&self, folder: &Path) -> Result<(), Failure> {
-        let text = serde_json::to_string_pretty(self).map_err(|error| Failure::Broken(error.into()))? + "\n";
-        write_file(&folder.join(FILE), |out| Ok(out.write_all(text.as_bytes())?))
+    pub(super) fn save(&self, folder: &Path) -> std::io::Result<()> {
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        write_file(&folder.join(FILE), |out| out.write_all(text.as_bytes()))
     }
 
     /// Ends it, as far as the record goes.
@@ -226,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_folder_with_our_mark_is_a_run() {
+    fn loads_only_folders_with_a_record_of_their_name() {
         let parent = tempfile::TempDir::new().unwrap();
         let folder = parent.path().join("quick-1");
         std::fs::create_dir(&folder).unwrap();

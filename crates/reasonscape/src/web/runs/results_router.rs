@@ -43,7 +43,7 @@ impl Views {
 }
 
 /// Where the results of a run are, for people.
-pub(in crate::web) fn address(app: &App, record: &RunRecord) -> String {
+pub(crate) fn address(app: &App, record: &RunRecord) -> String {
     if record.of_study { format!("{}/", app.base) } else { base(app, &record.name) + "/" }
 }
 
@@ -52,7 +52,7 @@ fn base(app: &App, name: &str) -> String {
 }
 
 /// The beginning of the results, where somebody left the last slash off.
-pub(in crate::web) async fn view_home(State(app): State<Arc<App>>, Path(name): Path<String>) -> Response {
+pub(crate) async fn view_home(State(app): State<Arc<App>>, Path(name): Path<String>) -> Response {
     match app.runs().and_then(|runs| runs.get(&name)) {
         Ok(record) => Redirect::to(&address(&app, &record)).into_response(),
         Err(problem) => problem.into_response(),
@@ -60,7 +60,7 @@ pub(in crate::web) async fn view_home(State(app): State<Arc<App>>, Path(name): P
 }
 
 /// Hands a request on to the pages of a run.
-pub(in crate::web) async fn view(
+pub(crate) async fn view(
     State(app): State<Arc<App>>,
     Path(parts): Path<Vec<(String, String)>>,
     mut request: Request,
@@ -82,7 +82,7 @@ async fn open(app: &Arc<App>, name: &str) -> Result<Router, ApiError> {
     if let Some(routes) = runs.views.find(name) {
         return Ok(routes);
     }
-    let folder = runs.study_folder(&record);
+    let folder = runs.store.study_folder(&record);
     let snapshot = Snapshot::open(&folder).await.map_err(|error| match error {
         PointsError::Empty { .. } => ApiError::not_found("this run has no results yet"),
         error => error.into(),

@@ -99,7 +99,7 @@ impl Runs {
     }
 
     /// A run for programs.
-    pub(in crate::web) fn run_json(&self, record: &RunRecord) -> Value {
+    pub(crate) fn run_json(&self, record: &RunRecord) -> Value {
         let mut run = serde_json::json!(record);
         run["has_results"] = self.has_results(record).into();
         if let Some(members) = run.as_object_mut() {

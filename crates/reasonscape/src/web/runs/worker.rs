@@ -6,19 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use reasonscape_points::{Evaluated, Options, evaluate};
+use reasonscape_pipeline::{
+    self as pipeline, RunEvent, RunSummary, ScoreProgress, Stop, open_cache, response_count,
+};
+use reasonscape_points::Evaluated;
 use reasonscape_runner::cache::Cache;
-use reasonscape_runner::{RunEvent, RunSummary, Selection, Stop, Study, is_selected, run};
-use tokio::sync::{mpsc, watch};
+use reasonscape_runner::{Selection, Study, is_selected};
+use tokio::sync::watch;
 
+use super::errors::without_paths;
 use super::record::{EvalProgress, RunRecord, RunState, TokensUsed, now_ms};
-use crate::cli::{cache_path, write_results};
-use crate::failure::Failure;
+use crate::dataset_results::write_results;
 use crate::tally::Tally;
 
-/// Events that may wait to be counted.
-const EVENT_BUFFER: usize = 4_096;
-/// How long events gather before they are counted and told.
+/// How long events may gather before they are counted and published.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How often the record is written meanwhile.
 const SAVE_INTERVAL: Duration = Duration::from_secs(5);
@@ -36,7 +37,7 @@ pub(super) struct Job {
 /// A run that goes on.
 pub(super) struct ActiveRun {
     stopper: watch::Sender<Stop>,
-    scoring: Arc<reasonscape_points::Progress>,
+    scoring: Arc<ScoreProgress>,
     latest: watch::Sender<Arc<RunRecord>>,
     /// Whether it is the server that ends it.
     pub(super) by_server: AtomicBool,
@@ -90,13 +91,7 @@ impl ActiveRun {
         over: impl FnOnce(&str) + Send + 'static,
     ) -> std::io::Result<()> {
         let mut work = RunWorker::new(Arc::clone(self), job);
-        work.record.save(&work.folder).map_err(|failure| match failure {
-            Failure::Broken(error) => match error.downcast::<std::io::Error>() {
-                Ok(error) => error,
-                Err(error) => std::io::Error::other(error),
-            },
-            _ => std::io::ErrorKind::Other.into(),
-        })?;
+        work.record.save(&work.folder)?;
         work.publish();
         let name = work.record.name.clone();
         std::thread::Builder::new().name(format!("run {name}")).spawn(move || {
@@ -116,15 +111,18 @@ impl ActiveRun {
     }
 }
 
-/// A run at work.
+/// Why a run failed: any error, since it is only reported.
+type RunFailure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Runs and scores on a thread of its own.
 struct RunWorker {
     active: Arc<ActiveRun>,
     study: Study,
     selection: Selection,
     folder: PathBuf,
     record: RunRecord,
-    /// Places of the evaluations in the study, in the order of the record.
-    places: Vec<usize>,
+    /// Indices of the evaluations in the study, in the order of the record.
+    evals: Vec<usize>,
     before: Vec<TokensUsed>,
     tallies: Vec<Tally>,
     started: Instant,
@@ -136,26 +134,26 @@ impl RunWorker {
     fn new(active: Arc<ActiveRun>, job: Job) -> Self {
         let Job { study, selection, folder, lock } = job;
         let mut record = RunRecord::clone(&active.latest());
-        let places: Vec<usize> =
-            (0..study.evals.len()).filter(|place| is_selected(&study.evals[*place], &selection)).collect();
-        let spent = |place: &usize| {
-            let id = study.evals[*place].id.as_str();
+        let evals: Vec<usize> =
+            (0..study.evals.len()).filter(|index| is_selected(&study.evals[*index], &selection)).collect();
+        let spent = |index: &usize| {
+            let id = study.evals[*index].id.as_str();
             let known = record.progress.iter().find(|progress| progress.eval_id == id);
             known.map(EvalProgress::spent).unwrap_or_default()
         };
-        let before: Vec<TokensUsed> = places.iter().map(spent).collect();
-        record.progress = places.iter().map(|place| EvalProgress::new(&study.evals[*place])).collect();
+        let before: Vec<TokensUsed> = evals.iter().map(spent).collect();
+        record.progress = evals.iter().map(|index| EvalProgress::new(&study.evals[*index])).collect();
         record.state = RunState::Running;
         record.reason = None;
         (record.started_ms, record.ended_ms) = (Some(now_ms()), None);
-        let (tallies, now) = (vec![Tally::default(); places.len()], Instant::now());
+        let (tallies, now) = (vec![Tally::default(); evals.len()], Instant::now());
         Self {
             active,
             study,
             selection,
             folder,
             record,
-            places,
+            evals,
             before,
             tallies,
             started: now,
@@ -167,26 +165,26 @@ impl RunWorker {
     fn run(&mut self) {
         let (state, reason) = match self.run_and_score() {
             Ok(ended) => ended,
-            Err(failure) => (RunState::Failed, Some(self.without_paths(failure))),
+            Err(error) => (RunState::Failed, Some(without_paths(&*error, &self.study.folder))),
         };
         self.record.end(state, reason);
-        if let Err(failure) = self.record.save(&self.folder) {
-            tracing::error!(?failure, "the record of a run could not be written");
+        if let Err(error) = self.record.save(&self.folder) {
+            tracing::error!(%error, "the record of a run could not be written");
         }
         tracing::info!(run = self.record.name, state = self.record.state.name(), "a run ended");
         self.publish();
     }
 
-    fn run_and_score(&mut self) -> Result<(RunState, Option<String>), Failure> {
-        let cache = Cache::open(cache_path(&self.study.folder))?;
+    fn run_and_score(&mut self) -> Result<(RunState, Option<String>), RunFailure> {
+        let cache = open_cache(&self.study)?;
         let summary = self.query_models(&cache)?;
-        for (place, progress) in self.record.progress.iter_mut().enumerate() {
-            let eval = self.places[place];
+        for (index, progress) in self.record.progress.iter_mut().enumerate() {
+            let eval = self.evals[index];
             if let Some(summary) = summary.evals.iter().find(|summary| summary.place == eval) {
-                progress.end(&self.study.evals[eval], self.before[place], summary);
+                progress.end(&self.study.evals[eval], self.before[index], summary);
             }
         }
-        let answers: u64 = summary.evals.iter().map(|eval| eval.cached + eval.answered).sum();
+        let answers = response_count(&summary);
         let is_left = self.active.scoring.stop.load(Relaxed);
         if answers > 0 && !is_left {
             let evaluated = self.score(&cache)?;
@@ -229,59 +227,48 @@ impl RunWorker {
         }
     }
 
-    fn query_models(&mut self, cache: &Cache) -> Result<RunSummary, Failure> {
-        let (events, events_in) = mpsc::channel(EVENT_BUFFER);
+    fn query_models(&mut self, cache: &Cache) -> Result<RunSummary, RunFailure> {
         let stop = self.active.stopper.subscribe();
-        // The thread that asks borrows these, while this one counts.
+        // The run borrows these while its events are counted here.
         let (study, selection) = (self.study.clone(), self.selection.clone());
-        let summary = std::thread::scope(|scope| {
-            let asking = scope.spawn(|| run(&study, &selection, cache, events, stop));
-            self.follow(events_in);
-            asking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })?;
-        Ok(summary)
+        let count = |events: std::vec::Drain<'_, RunEvent>| self.count(events);
+        Ok(pipeline::run(&study, &selection, cache, stop, POLL_INTERVAL, count)?)
     }
 
-    /// Counts events until there are no more of them.
-    fn follow(&mut self, mut events_in: mpsc::Receiver<RunEvent>) {
-        let mut batch = Vec::new();
-        while events_in.blocking_recv_many(&mut batch, EVENT_BUFFER) > 0 {
-            for RunEvent { eval, kind } in batch.drain(..) {
-                if let Some(place) = self.places.iter().position(|place| *place == eval) {
-                    self.tallies[place].count(&kind);
-                }
+    fn count(&mut self, events: impl Iterator<Item = RunEvent>) {
+        for RunEvent { eval, kind } in events {
+            if let Some(index) = self.evals.iter().position(|known| *known == eval) {
+                self.tallies[index].count(&kind);
             }
-            let elapsed = self.started.elapsed();
-            for (place, progress) in self.record.progress.iter_mut().enumerate() {
-                let eval = &self.study.evals[self.places[place]];
-                progress.follow(eval, self.before[place], &self.tallies[place], elapsed);
-            }
-            self.publish();
-            std::thread::sleep(POLL_INTERVAL);
         }
+        let elapsed = self.started.elapsed();
+        for (index, progress) in self.record.progress.iter_mut().enumerate() {
+            let eval = &self.study.evals[self.evals[index]];
+            progress.follow(eval, self.before[index], &self.tallies[index], elapsed);
+        }
+        self.publish();
     }
 
-    fn score(&mut self, cache: &Cache) -> Result<Evaluated, Failure> {
+    fn score(&mut self, cache: &Cache) -> Result<Evaluated, RunFailure> {
         (self.record.state, self.record.reason) = (RunState::Judging, None);
         self.publish();
-        let options = Options { selection: self.selection.clone(), force: false };
         let scoring = Arc::clone(&self.active.scoring);
-        let (study, progress) = (self.study.clone(), Arc::clone(&scoring));
+        let (study, selection, progress) = (self.study.clone(), self.selection.clone(), Arc::clone(&scoring));
         let evaluated = std::thread::scope(|scope| {
-            let judged = scope.spawn(|| {
-                let evaluated = evaluate(&study, cache, &options, &progress)?;
+            let scored = scope.spawn(|| -> Result<Evaluated, RunFailure> {
+                let evaluated = pipeline::score(&study, &selection, cache, &progress)?;
                 if study.dataset.is_some() && !evaluated.stopped {
                     write_results(&study, cache, &progress)?;
                 }
                 Ok(evaluated)
             });
-            while !judged.is_finished() {
+            while !scored.is_finished() {
                 std::thread::sleep(POLL_INTERVAL);
                 let (done, total) = (scoring.done.load(Relaxed), scoring.total.load(Relaxed));
                 self.record.judged = Some([done.min(total), total]);
                 self.publish();
             }
-            judged.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            scored.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         self.record.judged = None;
         evaluated
@@ -291,8 +278,8 @@ impl RunWorker {
     fn publish(&mut self) {
         if self.saved.elapsed() >= SAVE_INTERVAL {
             self.saved = Instant::now();
-            if let Err(failure) = self.record.save(&self.folder) {
-                tracing::warn!(?failure, "the record of a run could not be written");
+            if let Err(error) = self.record.save(&self.folder) {
+                tracing::warn!(%error, "the record of a run could not be written");
             }
         }
         if self.record.state == RunState::Running && *self.active.stopper.borrow() != Stop::No {
@@ -300,16 +287,5 @@ impl RunWorker {
         }
         let record = Arc::new(self.record.clone());
         self.active.latest.send_replace(record);
-    }
-
-    /// A failure in words, without paths of the server.
-    fn without_paths(&self, failure: Failure) -> String {
-        match failure {
-            Failure::Input(error) | Failure::Broken(error) => {
-                let folder = format!("{}/", self.study.folder.display());
-                format!("{error:#}").replace(&folder, "")
-            }
-            _ => "it was interrupted".to_owned(),
-        }
     }
 }
