@@ -30,4 +30,4 @@ mod trial_lookup;
 mod trial_query;
 
 pub(crate) use self::auth::{Access, Token};
-pub(crate) use self::server::{ServeOptions, listen, serve};
+pub(crate) use self::server::{Notice, ServeError, ServeOptions, listen, serve};

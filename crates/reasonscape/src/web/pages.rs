@@ -169,7 +169,7 @@ fn render(
 }
 
 /// A failure in the site's look; readers who are not let in see no more than that.
-pub(crate) fn failed(app: &App, problem: &ApiError, is_authenticated: bool) -> Response {
+pub(crate) fn error_page(app: &App, problem: &ApiError, is_authenticated: bool) -> Response {
     #[derive(Serialize)]
     struct Failed<'a> {
         status: u16,
