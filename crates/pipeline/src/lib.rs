@@ -29,21 +29,6 @@ pub use reasonscape_runner::{
 /// Events that may wait for their consumer; a full buffer slows the run down.
 const EVENT_BUFFER: usize = 4_096;
 
-/// Why a study could not be run or scored.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PipelineError {
-    /// The run could not begin or go on.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The cache could not be opened.
-    #[error(transparent)]
-    Cache(#[from] CacheError),
-    /// The responses could not be scored.
-    #[error(transparent)]
-    Points(#[from] PointsError),
-}
-
 /// The file in which a study keeps its responses.
 #[must_use]
 pub fn cache_path(folder: &Path) -> PathBuf {

@@ -1,9 +1,10 @@
-//! A study to look at in a browser, and the same as JSON for programs.
+//! The web app: a study as pages in a browser, and as JSON for programs.
 //!
 //! # Promises
-//! Pages are complete without a script, need nothing but this program, and keep their state in their address. What a
-//! model wrote is shown and never run. Whoever is not at this machine needs a token; nobody else's page can ask in a
-//! reader's name. Pages and API say what `analysis` says: no number is made here.
+//! Pages are complete without a script, need nothing but this program, and keep their state in their URL. Text of a model
+//! is shown and never executed: everything is escaped, and no page has an inline script. Other machines need a token, and
+//! pages of other origins cannot act on a user's behalf. Pages and API show what `analysis` computes. The server prints
+//! nothing and listens to no signal.
 
 mod analysis_cache;
 mod api;

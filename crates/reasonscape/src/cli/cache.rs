@@ -1,8 +1,8 @@
 //! `reasonscape cache`: what a study's cache holds, whether it is sound, moving entries in and out, making room.
 
 mod look;
-mod moves;
 mod prune;
+mod transfer;
 
 pub(crate) use self::look::utc;
 
@@ -33,8 +33,8 @@ enum Action {
     Stats(Study),
     /// Check every entry and the database; exit code 1 if anything is damaged
     Verify(Study),
-    Export(moves::Export),
-    Import(moves::Import),
+    Export(transfer::Export),
+    Import(transfer::Import),
     Prune(prune::Prune),
 }
 

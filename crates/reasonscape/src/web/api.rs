@@ -1,4 +1,4 @@
-//! The same for programs: JSON under `/api/v1`, described by `openapi.json`.
+//! The API: JSON under `/api/v1`, described by `openapi.json`.
 
 pub(crate) mod analyses;
 pub(crate) mod comparison;
@@ -26,7 +26,7 @@ use crate::analysis::{self, Asked, ScoreRow};
 
 const DESCRIPTION: &str = include_str!("api/openapi.json");
 
-/// Says that the server answers; it needs no token, so that whoever watches it has none.
+/// The health check; it needs no token.
 pub(crate) async fn health() -> Response {
     reply(response::TEXT, "ok\n".to_owned())
 }
@@ -38,7 +38,7 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
     reply("text/plain; version=0.0.4; charset=utf-8", text)
 }
 
-/// The description, with the address where this server has what it describes.
+/// The description, with the base URL of this server.
 pub(crate) async fn openapi(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
     let mut document: Value = serde_json::from_str(DESCRIPTION).expect("the description is JSON");
     document["info"]["version"] = env!("CARGO_PKG_VERSION").into();
@@ -90,7 +90,7 @@ pub(crate) async fn points(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
     response::json(&analysis::points(&app.study().await.analyses.db, &asked, estimator).await?)
 }
 
-/// A trial for programs: the columns of the table with coordinates as JSON and the status in a word, and the name of its
+/// A trial as JSON: the columns of the table with parameters as JSON, the name of the status, and the id of its
 /// point in addresses.
 fn trial_json(trial: &StoredTrial) -> Value {
     let mut value = serde_json::json!(trial);

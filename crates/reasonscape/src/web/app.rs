@@ -18,7 +18,7 @@ use super::pages::Templates;
 use super::prometheus::RequestMetrics;
 use super::runs::Runs;
 
-/// Files are looked at no more often than this.
+/// Files are checked for changes at most this often.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Makes the routes that show a study, given its base path.
@@ -27,9 +27,9 @@ pub(crate) type StudyRoutes = fn(&App) -> Router<Arc<App>>;
 /// A server, or the results of one of its runs.
 pub(crate) struct App {
     folder: PathBuf,
-    /// What the study is called.
+    /// The title of the study.
     pub(crate) title: String,
-    /// What stands before every path: nothing, or as `/x`.
+    /// The base path: empty, or as `/x`.
     pub(crate) base: String,
     pub(crate) access: Arc<Access>,
     pub(crate) metrics: Arc<RequestMetrics>,
@@ -114,8 +114,8 @@ impl App {
         &self.folder
     }
 
-    /// What every page says while the study cannot be read.
-    pub(crate) fn trouble(&self) -> Option<String> {
+    /// The note on every page while the study cannot be read.
+    pub(crate) fn stale_note(&self) -> Option<String> {
         self.is_stale.load(Relaxed).then(|| {
             "the files of the study have changed and cannot be read: this is what they said before; `reasonscape serve \
              --log warn` says why"
@@ -123,15 +123,15 @@ impl App {
         })
     }
 
-    /// The study as it is now. Nobody gets as far as a page that asks for it while it has no trials.
+    /// The study as it is now. Only called behind `require_results`, so it has trials.
     pub(crate) async fn study(&self) -> Arc<Snapshot> {
         self.opened().await.expect("pages of a study without trials are not shown")
     }
 
-    /// The study as it is now, if it has trials. What cannot be read leaves what was read before, with a remark.
+    /// The study as it is now, if it has trials. If its files cannot be read, what was read before is kept, with a remark.
     pub(crate) async fn opened(&self) -> Option<Arc<Snapshot>> {
         let known = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
-        // Whoever comes while another looks takes what is there.
+        // A request that comes during a check uses what is there.
         let Ok(mut looked) = self.looked.try_lock() else { return known };
         if looked.elapsed() < RELOAD_INTERVAL {
             return known;

@@ -1,4 +1,4 @@
-//! Styles and scripts, which are part of the program.
+//! Styles and scripts, compiled into the program.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
@@ -37,7 +37,7 @@ const ASSETS: &[(&str, &str, &str)] = &[
     ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
 ];
 
-/// What changes when any of them does: it stands in their addresses, so that a browser may keep them for ever.
+/// A hash of all assets: it is part of their URLs, so that a browser may cache them forever.
 pub(crate) static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hasher = DefaultHasher::new();
     ASSETS.hash(&mut hasher);

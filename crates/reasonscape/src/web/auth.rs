@@ -1,6 +1,6 @@
-//! Who may ask, and from where.
+//! Which requests are allowed: by host, origin and token.
 //!
-//! A browser lends its reader's name to every page that it shows. So a request has to name this server as its host
+//! A browser sends its user's cookies on behalf of every page it shows. So a request has to name this server as its host
 //! (else a foreign name was pointed at this address), whatever changes something has to come from one of its own pages,
 //! and whoever is not at this machine has to know the token.
 
@@ -15,10 +15,10 @@ use super::error::ApiError;
 /// The cookie of those who have shown the token.
 const COOKIE_NAME: &str = "reasonscape";
 
-/// A body that is longer is not read.
+/// Length of a request body at most.
 pub(crate) const MAX_BODY_LEN: usize = 64 * 1024;
 
-/// The secret of a server, and what a browser keeps in its place.
+/// The secret of a server, and the session id that browsers hold instead.
 pub(crate) struct Token {
     secret: String,
     /// Made anew at each start, so that a browser never stores the secret itself.
@@ -32,18 +32,18 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
-    /// A token that somebody chose.
+    /// A token that the user chose.
     pub(crate) fn new(secret: String) -> Result<Self, getrandom::Error> {
         Ok(Self { secret, session: random()? })
     }
 
-    /// A token that nobody can guess, and its text to be told once.
+    /// A random token, and its text to be printed once.
     pub(crate) fn generate() -> Result<(Self, String), getrandom::Error> {
         let secret = random()?;
         Ok((Self::new(secret.clone())?, secret))
     }
 
-    /// Whether this is the secret, in a time that does not depend on how much of it is right.
+    /// Whether this is the secret, compared in constant time.
     pub(crate) fn is_secret(&self, given: &str) -> bool {
         self.secret.as_bytes().ct_eq(given.as_bytes()).into()
     }
@@ -52,13 +52,13 @@ impl Token {
         self.session.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
-    /// The cookie of somebody who has shown the secret. `Secure` where the page came over HTTPS.
+    /// The session cookie; `Secure` where the page came over HTTPS.
     pub(crate) fn cookie(&self, base: &str, is_https: bool) -> String {
         let secure = if is_https { "; Secure" } else { "" };
         format!("{COOKIE_NAME}={}; Path={base}/; HttpOnly; SameSite=Strict{secure}", self.session)
     }
 
-    /// The cookie that takes it back.
+    /// The cookie that ends the session.
     pub(crate) fn no_cookie(base: &str) -> String {
         format!("{COOKIE_NAME}=; Path={base}/; HttpOnly; SameSite=Strict; Max-Age=0")
     }
@@ -71,21 +71,21 @@ fn random() -> Result<String, getrandom::Error> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What is let in.
+/// Which requests are allowed.
 #[derive(Debug)]
 pub(crate) struct Access {
     /// Where the server listens.
     pub(crate) address: SocketAddr,
     /// Names beside those of the address, as of a proxy.
     pub(crate) hosts: Vec<String>,
-    /// What has to be known; nothing on this machine, unless it was asked for.
+    /// The token that a request has to show, if any.
     pub(crate) token: Option<Token>,
     /// Whether nothing may be changed.
     pub(crate) read_only: bool,
 }
 
 impl Access {
-    /// Refuses what must not be answered, whatever it asks for.
+    /// Refuses requests for another host, and changes that come from pages of another origin.
     pub(crate) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
         let host = host(uri, headers)?;
         if !self.is_ours(&host) {
@@ -116,7 +116,7 @@ impl Access {
         Ok(())
     }
 
-    /// Whether whoever asks has shown the token.
+    /// Whether a request shows the token or its session.
     pub(crate) fn is_authenticated(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else { return true };
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_server_are_answered() {
+    fn accepts_only_hosts_of_this_server() {
         let local = access("127.0.0.1:8050", None);
         let is_let_in = |access: &Access, host: &str| {
             access.check(&Method::GET, &"/".parse().unwrap(), &headers(&[("host", host)])).is_ok()
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn only_own_pages_may_change_anything() {
+    fn accepts_changes_only_from_own_pages() {
         let local = access("127.0.0.1:8050", None);
         let may = |more: &[(&'static str, &str)]| {
             let headers = headers(&[&[("host", "127.0.0.1:8050")], more].concat());
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_token_is_known_by_its_cookie_or_as_a_bearer() {
+    fn accepts_token_as_cookie_or_bearer() {
         let access = access("0.0.0.0:8050", Some("correct horse"));
         let token = access.token.as_ref().unwrap();
         let cookie = token.cookie("/x", true);

@@ -1,4 +1,4 @@
-//! Pictures on pages: drawn here, so that a page is complete, and as plotly draws them, to look closer.
+//! Figures on pages: as SVG, so that a page is complete without a script, and as plotly charts to explore.
 
 use std::fmt::Write;
 
@@ -11,18 +11,18 @@ use super::sanitize::visible;
 use crate::analysis::{View, ViewCell};
 use crate::output::Table;
 
-/// A mark on an answer whose page has a chart: plotly puts pictures into a page that it has drawn itself.
+/// Marks a response whose page has a plotly chart, which needs another Content-Security-Policy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NeedsChartCsp;
 
-/// A picture as a template shows it.
+/// A figure as a template shows it.
 #[derive(Serialize)]
 pub(crate) struct ChartView {
     id: &'static str,
     title: String,
     subtitle: String,
     notes: Vec<String>,
-    /// What a screen reader says.
+    /// The text for screen readers.
     said: String,
     svg: String,
     /// Where plotly's object is.
@@ -35,7 +35,7 @@ impl ChartView {
     pub(crate) fn new(figure: Figure, id: &'static str, source: String, numbers: Option<&Table>) -> Self {
         let said = format!("{}. {}", figure.title, figure.description());
         let notes = figure.remarks();
-        // The page has its words in its own letters.
+        // The page shows title, subtitle and notes as HTML.
         let bare = Figure { title: String::new(), subtitle: String::new(), notes: Vec::new(), ..figure };
         let title = format!("<title>{}</title>", escape(&figure.title));
         let mut svg = bare.svg().replacen("<title></title>", &title, 1);
@@ -104,7 +104,7 @@ pub(crate) fn trials_of(base: &str, view: &View, cell: &ViewCell, filters: &[&st
     address
 }
 
-/// What a cell says, in words: `72.1 %, from 60.3 to 81.5; 46 of 64 correct, 3 cut off`.
+/// The tooltip of a cell: `72.1 %, from 60.3 to 81.5; 46 of 64 correct, 3 truncated`.
 pub(crate) fn tooltip(cell: &ViewCell) -> String {
     let percent = |share: f64| 100.0 * share;
     let estimate = &cell.estimate;
@@ -134,7 +134,7 @@ fn counts_text(cell: &ViewCell) -> String {
     said
 }
 
-/// Tells each point of a projection how many trials it has, and where they are.
+/// Adds the number of trials and the link to them to each point of a projection.
 pub(crate) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str, filters: &[&str]) {
     let Some(traces) = chart["data"].as_array_mut() else { return };
     for (panel, view) in views.iter().enumerate() {

@@ -16,7 +16,7 @@ use crate::analysis::{Comparison, Pairwise};
 /// Evaluations compared unless the query names others: a larger matrix is not readable.
 pub(crate) const MAX_EVALS: usize = 12;
 
-/// The parameters that say which tests are meant.
+/// The parameters that select tests.
 pub(crate) const TESTS: [&str; 3] = ["task", "params", "filter"];
 
 /// Evaluations to be compared, by their ids.

@@ -74,7 +74,7 @@ impl DisagreementList {
         Self { points: keyed.into_iter().map(|(_, point)| point).collect() }
     }
 
-    /// Those that are meant, in order.
+    /// The tests with this disagreement, in order.
     pub(crate) fn tests(&self, which: Disagreement) -> impl Iterator<Item = TestName<'_>> {
         self.points.iter().flat_map(move |point| {
             point.tests.iter().filter(move |test| which.includes(test)).map(|test| TestName {
@@ -85,13 +85,13 @@ impl DisagreementList {
         })
     }
 
-    /// How many are meant.
+    /// How many tests have this disagreement.
     pub(crate) fn count(&self, which: Disagreement) -> u64 {
         let tests = self.points.iter().flat_map(|point| &point.tests);
         tests.filter(|test| which.includes(test)).count() as u64
     }
 
-    /// The test before this one and the one behind it, and its place from 1. A test that is not meant has none.
+    /// The tests before and after this one, and its number from 1; none if the test is not listed.
     pub(crate) fn neighbors(&self, which: Disagreement, test: TestName<'_>) -> Neighbors<'_> {
         let mut before = None;
         let mut tests = self.tests(which);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_counted_and_ordered_by_who_is_right() {
+    fn counts_and_orders_tests_by_disagreement() {
         let differing = some();
         assert_eq!(Disagreement::ALL.map(|right| differing.count(right)), [3, 2, 1, 4]);
         let shown = |right| {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_has_its_neighbours_among_those_that_are_meant() {
+    fn finds_neighbors_among_listed_tests() {
         let differing = some();
         let tests: Vec<_> = differing.tests(Disagreement::OnlyOne).collect();
         let neighbors = differing.neighbors(Disagreement::OnlyOne, tests[1]);

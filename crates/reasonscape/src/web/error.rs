@@ -1,4 +1,4 @@
-//! What can go wrong with a request, said to a person or to a program.
+//! Errors of requests.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use reasonscape_points::PointsError;
 
-/// Why a request has no answer. It becomes a page or JSON on its way out, as whoever asked understands.
+/// Why a request failed. The outermost layer makes it a page, or JSON for the API.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
@@ -18,17 +18,17 @@ impl ApiError {
         Self { status, message: message.to_string() }
     }
 
-    /// What was asked makes no sense.
+    /// 400.
     pub(crate) fn bad_request(message: impl Display) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// What was asked for is not there.
+    /// 404.
     pub(crate) fn not_found(message: impl Display) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
-    /// What a status says by itself.
+    /// The error that a status code stands for.
     pub(crate) fn from_status(status: StatusCode) -> Self {
         Self::new(
             status,
@@ -47,7 +47,7 @@ impl From<PointsError> for ApiError {
             PointsError::Question(_) => Self::bad_request(error),
             error => {
                 tracing::error!(%error, "a question could not be answered");
-                // Files of the server are nobody's business but of those who see its log.
+                // Paths of the server are only for its log.
                 Self::new(
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "the study could not be read; `reasonscape serve --log warn` says why",

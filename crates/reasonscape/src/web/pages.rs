@@ -1,4 +1,4 @@
-//! Pages: what `analysis` says, put into the templates beside this file.
+//! Pages: results of `analysis` in the templates beside this file.
 
 mod choices;
 pub(crate) mod compare;
@@ -31,7 +31,7 @@ use super::assets;
 use super::error::ApiError;
 use super::response::{self, reply};
 
-/// Everything in them is escaped but what they say themselves: their names end in `.html`.
+/// Values are escaped, because the names end in `.html`.
 const TEMPLATES: &[(&str, &str)] = &[
     ("layout.html", include_str!("pages/layout.html")),
     ("leaderboard.html", include_str!("pages/leaderboard.html")),
@@ -61,8 +61,8 @@ const TEMPLATES: &[(&str, &str)] = &[
 /// Characters of an answer that a row of a table shows.
 const MAX_ANSWER_LEN: usize = 60;
 
-/// Pages that readers find at the top of each, with their paths.
-const PLACES: &[(&str, &str)] = &[
+/// The entries of the navigation, with their paths.
+const NAV_ENTRIES: &[(&str, &str)] = &[
     ("Leaderboard", "/"),
     ("Explorer", "/explorer"),
     ("Compare", "/compare"),
@@ -71,7 +71,7 @@ const PLACES: &[(&str, &str)] = &[
     ("Runs", "/runs"),
 ];
 
-/// The templates, read once.
+/// The parsed templates.
 pub(crate) struct Templates {
     environment: Environment<'static>,
 }
@@ -90,17 +90,17 @@ impl Templates {
     }
 }
 
-/// What surrounds every page.
+/// The layout around every page.
 #[derive(Serialize)]
 struct Layout<'a> {
     title: &'a str,
     base: &'a str,
     /// The study whose run this is.
-    home: Option<HomeLink<'a>>,
+    home: Option<ParentLink<'a>>,
     /// Where everything begins, be this a run or not.
     root: &'a str,
     assets: &'a str,
-    places: Vec<PlaceLink>,
+    places: Vec<NavLink>,
     remarks: &'a [String],
     /// Whether there is a session to be ended.
     can_leave: bool,
@@ -108,13 +108,13 @@ struct Layout<'a> {
 }
 
 #[derive(Serialize)]
-struct HomeLink<'a> {
+struct ParentLink<'a> {
     title: &'a str,
     href: String,
 }
 
 #[derive(Serialize)]
-struct PlaceLink {
+struct NavLink {
     name: &'static str,
     href: String,
     is_here: bool,
@@ -126,11 +126,11 @@ struct PageContext<'a, T> {
     page: &'a T,
 }
 
-/// Marks a page that says itself what is wrong, where it can be mended.
+/// Marks a response whose page reports the error itself, beside the fields that can be corrected.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InlineErrorPage;
 
-/// Puts a page into its frame.
+/// Renders a page in the layout.
 fn render(
     app: &App,
     template: &str,
@@ -140,21 +140,21 @@ fn render(
 ) -> Result<Response, ApiError> {
     let is_inside = template != "login.html";
     let root = app.parent.as_ref().map_or(app.base.as_str(), |home| &home.base);
-    let place = |&(name, path): &(&'static str, &str)| PlaceLink {
+    let place = |&(name, path): &(&'static str, &str)| NavLink {
         name,
         // Runs are the study's, and its own runs' too.
         href: format!("{}{path}", if path == "/runs" { root } else { &app.base }),
         is_here: name == here,
     };
-    // Whoever is not let in is told nothing of the study.
-    let remarks = &[app.trouble().filter(|_| is_inside).as_slice(), remarks].concat();
+    // The login page says nothing about the study.
+    let remarks = &[app.stale_note().filter(|_| is_inside).as_slice(), remarks].concat();
     let layout = Layout {
         title: &app.title,
         base: &app.base,
-        home: app.parent.as_ref().map(|home| HomeLink { title: &home.title, href: format!("{root}/") }),
+        home: app.parent.as_ref().map(|home| ParentLink { title: &home.title, href: format!("{root}/") }),
         root,
         assets: &assets::VERSION,
-        places: if is_inside { PLACES.iter().map(place).collect() } else { Vec::new() },
+        places: if is_inside { NAV_ENTRIES.iter().map(place).collect() } else { Vec::new() },
         remarks,
         can_leave: is_inside && app.access.token.is_some(),
         program: env!("CARGO_PKG_VERSION"),
@@ -168,7 +168,7 @@ fn render(
     Ok(reply(response::HTML, text))
 }
 
-/// A failure in the site's look; readers who are not let in see no more than that.
+/// The page of an error; it says nothing about the study to those who are not authenticated.
 pub(crate) fn error_page(app: &App, problem: &ApiError, is_authenticated: bool) -> Response {
     #[derive(Serialize)]
     struct Failed<'a> {

@@ -1,11 +1,11 @@
-//! What points are called in addresses.
+//! Ids of points in URLs.
 
 use reasonscape_runner::cache::CacheKey;
 
 /// Hexadecimal digits of a point's name: a task has some hundred points.
 const DIGITS: usize = 12;
 
-/// A short name for coordinates, which is the same wherever they are asked.
+/// A short, stable id of a point, from its parameters.
 pub(crate) fn point_id(params: &str) -> String {
     let mut name = CacheKey::of_canonical(params).to_string();
     name.truncate(DIGITS);
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_is_the_beginning_of_the_key_of_the_specification() {
+    fn point_id_is_a_prefix_of_the_cache_key() {
         assert_eq!(point_id(r#"{"depth": 3, "length": 16}"#), "814011ef82bb");
     }
 }

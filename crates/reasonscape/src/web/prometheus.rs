@@ -1,4 +1,4 @@
-//! What the server counts of itself, as Prometheus reads it.
+//! Counters of the server in the format of Prometheus.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_histogram_adds_up() {
+    fn histogram_buckets_are_cumulative() {
         let metrics = RequestMetrics::default();
         for (status, ms) in [(200, 3), (200, 60), (404, 60), (500, 40_000)] {
             metrics.count(StatusCode::from_u16(status).unwrap(), Duration::from_millis(ms));

@@ -1,4 +1,4 @@
-//! Addresses: what a page was asked, and where its links lead.
+//! Query strings: reading, changing and writing them.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// What an address asks; values that are empty ask nothing, as fields of a form that nobody filled in.
+    /// The query of a URL; empty values count as absent, as of empty form fields.
     pub(crate) fn from_uri(uri: &Uri) -> Self {
         let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
         let pairs = pairs.map(|(name, value)| (name.into_owned(), value.trim().to_owned()));
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_read_changed_and_written() {
+    fn parses_changes_and_writes_query_strings() {
         let query = Query::from_uri(&"/x?a=1&b=%22%26+x&a=2&empty=&mode=K_P".parse().unwrap());
         assert_eq!(query.all("a").collect::<Vec<_>>(), ["1", "2"]);
         assert_eq!((query.get("b"), query.get("empty")), (Some("\"& x"), None));

@@ -1,4 +1,4 @@
-//! What goes out: text of a kind, smaller where the reader can unpack it.
+//! Responses with a content type, compressed where the client accepts it.
 
 use std::io::Write;
 
@@ -24,7 +24,7 @@ pub(crate) const EVENTS: &str = "text/event-stream";
 /// Shorter bodies fit into a packet or two as they are.
 const MIN_GZIP_SIZE: usize = 1_400;
 
-/// An answer of this kind.
+/// A response of this content type.
 pub(crate) fn reply(kind: &'static str, body: String) -> Response {
     let mut response = Response::new(Body::from(body));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -37,7 +37,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<Response, ApiError> {
     Ok(reply(JSON, text.map_err(|error| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error))?))
 }
 
-/// An answer that is saved as a file.
+/// A response that is saved as a file.
 pub(crate) fn download(kind: &'static str, name: &str, body: String) -> Response {
     let mut response = reply(kind, body);
     let disposition = HeaderValue::try_from(format!("attachment; filename=\"{name}\""));
@@ -56,7 +56,7 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The same answer, packed if that is worth it. Bodies here are whole, but for events, which are left alone.
+/// The response with a compressed body if it is long enough. Event streams are left as they are.
 pub(crate) async fn packed(response: Response) -> Response {
     let is_left =
         |kind: &HeaderValue| kind.as_bytes().starts_with(b"image/") || kind.as_bytes() == EVENTS.as_bytes();

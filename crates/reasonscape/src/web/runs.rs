@@ -130,7 +130,7 @@ impl Runs {
                     "{MAX_ACTIVE_RUNS} runs are going on already; wait for one to end, or cancel it"
                 )));
             }
-            // From here on nobody else can start it.
+            // From here on no other request can start it.
             all.insert(name.to_owned(), Arc::clone(&active));
         }
         let started = self.prepare(&before, typed).and_then(|job| {

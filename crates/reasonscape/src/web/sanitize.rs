@@ -1,9 +1,9 @@
-//! Text of models, made so that all of it is seen.
+//! Makes control characters in text of models visible.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Characters that a browser would obey or swallow, as signs: a terminal's escape becomes `␛`, an override of the
+/// Control characters as visible symbols: a terminal's escape becomes `␛`, an override of the
 /// direction of writing its number. Line breaks and tabs stay. What is special in HTML is the template's concern.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
@@ -35,10 +35,10 @@ fn is_hidden(character: char) -> bool {
 }
 
 /// The beginning of a text on one line, for a table.
-pub(crate) fn excerpt(text: &str, most: usize) -> String {
+pub(crate) fn excerpt(text: &str, max: usize) -> String {
     let mut shown: String =
-        visible(text).chars().take(most).map(|c| if c == '\n' { ' ' } else { c }).collect();
-    if text.chars().nth(most).is_some() {
+        visible(text).chars().take(max).map(|c| if c == '\n' { ' ' } else { c }).collect();
+    if text.chars().nth(max).is_some() {
         shown.push('…');
     }
     shown
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_obeyed_is_shown() {
+    fn shows_control_characters() {
         assert_eq!(visible("plain\n\ttext"), "plain\n\ttext");
         assert_eq!(visible("\u{1b}[31mred\u{7}\r\nnext\rover"), "␛[31mred␇\nnext␍over");
         assert_eq!(visible("a\u{202e}b\u{85}"), "a[U+202E]b[U+0085]");

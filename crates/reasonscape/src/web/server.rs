@@ -67,9 +67,9 @@ const CHART_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'se
 pub(crate) struct ServeOptions {
     /// The folder of the study.
     pub(crate) folder: PathBuf,
-    /// What the study is called.
+    /// The title of the study.
     pub(crate) title: String,
-    /// What stands before every path: nothing, or as `/x`.
+    /// The base path: empty, or as `/x`.
     pub(crate) base: String,
     pub(crate) access: Access,
 }

@@ -1,4 +1,4 @@
-//! Which trials are meant, page by page.
+//! Which trials a query selects, page by page.
 //!
 //! The counters say how many trials each point has, so that a page knows its points without reading a trial. Only a
 //! text is looked for in the trials themselves, once for all pages.
@@ -17,15 +17,15 @@ use super::error::ApiError;
 use super::point_id::point_id;
 use super::query_string::Query;
 
-/// Trials on a page, unless a program asks for more.
+/// Trials on a page by default.
 pub(crate) const PAGE_SIZE: usize = 50;
-/// The most that a program gets at once.
+/// The largest page of the API.
 pub(crate) const MAX_PAGE_SIZE: usize = 500;
 
-/// The names by which an address says which trials are meant.
+/// The parameters that select trials.
 pub(crate) const NAMES: [&str; 6] = ["eval", "task", "status", "text", "params", "filter"];
 
-/// Which trials are meant.
+/// Which trials are selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TrialQuery {
     /// Conditions on points, of the form `COLUMN=VALUE`.
@@ -156,18 +156,18 @@ impl TrialIndex {
         Ok(Self { which, points, total })
     }
 
-    /// So many trials, from a place on.
+    /// At most `max` trials, after skipping `first`.
     pub(crate) async fn rows(
         &self,
         db: &PointsDb,
         first: u64,
-        most: usize,
+        max: usize,
     ) -> Result<Vec<StoredTrial>, PointsError> {
         let mut found = Vec::new();
         let mut place = self.points.partition_point(|point| point.start + point.at.n <= first);
         let mut skip = self.points.get(place).map_or(0, |point| first - point.start) as usize;
-        while found.len() < most && place < self.points.len() {
-            let left = (most - found.len()) as u64;
+        while found.len() < max && place < self.points.len() {
+            let left = (max - found.len()) as u64;
             // Points of one file that are shown whole are read together; one of which a part is shown, alone.
             let mut sum = 0;
             let run = self.points[place..]
@@ -195,7 +195,7 @@ impl TrialIndex {
         db: &PointsDb,
         points: &[ListedPoint],
         skip: usize,
-        most: usize,
+        max: usize,
     ) -> Result<Vec<StoredTrial>, PointsError> {
         let params: Vec<&str> = points.iter().map(|point| point.at.params.as_str()).collect();
         let TrialsAt { eval_id, base_task, .. } = &points[0].at;
@@ -206,11 +206,11 @@ impl TrialIndex {
             && skip >= PAGE_SIZE
         {
             let numbers = db.trial_numbers(of, &self.which).await?;
-            let tests = numbers.into_iter().skip(skip).take(most);
+            let tests = numbers.into_iter().skip(skip).take(max);
             let tests: Vec<_> = tests.map(|number| TestName { base_task, params, number }).collect();
             return Ok(db.trials_on(eval_id, &tests).await?.into_iter().flatten().collect());
         }
-        let mut found = db.trials_at(of, &self.which, skip, most).await?;
+        let mut found = db.trials_at(of, &self.which, skip, max).await?;
         found.sort_by_key(|trial| {
             let place = params.iter().position(|params| *params == trial.params);
             (place, trial.index, trial.repeat)
@@ -218,7 +218,7 @@ impl TrialIndex {
         Ok(found)
     }
 
-    /// The trial before this one, and the one behind it. A trial that is not meant has neither.
+    /// The trials before and after this one; none if the trial is not listed.
     pub(crate) async fn neighbors(
         &self,
         db: &PointsDb,
@@ -250,7 +250,7 @@ impl TrialIndex {
         Ok([before, behind])
     }
 
-    /// Which trials are meant at a point.
+    /// The selected trials at a point.
     async fn numbers(&self, db: &PointsDb, place: usize) -> Result<Vec<TrialNumber>, PointsError> {
         let TrialsAt { eval_id, base_task, params, .. } = &self.points[place].at;
         db.trial_numbers(PointsOf { eval_id, base_task, params: &[params] }, &self.which).await
@@ -297,7 +297,7 @@ pub(crate) async fn params_of_point(
     task: &str,
     name: &str,
 ) -> Result<Option<String>, PointsError> {
-    // What stands in an address could be read as a pattern; only what is exactly so is meant.
+    // An id in a URL could be read as a pattern, so it has to be an exact one.
     if !db.evals().iter().any(|eval| eval.eval_id == eval_id) {
         return Ok(None);
     }
@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn coordinates_are_ordered_as_numbers() {
+    fn sorts_parameters_numerically() {
         let order = |a: &str, b: &str| Coordinates::parse(a).compare(&Coordinates::parse(b));
         assert_eq!(order(r#"{"length": 4}"#, r#"{"length": 16}"#), Ordering::Less);
         assert_eq!(order(r#"{"depth": 1, "length": 4}"#, r#"{"depth": 0, "length": 16}"#), Ordering::Greater);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_address_asks_is_read_or_refused() {
+    fn parses_or_refuses_trial_queries() {
         let wanted = |text: &str| TrialQuery::from_query(&Query::from_uri(&text.parse().unwrap()));
         let read =
             wanted("/trials?eval=a1&task=sort&params=length%3D8..32+depth%3D1&status=truncated&text=42")

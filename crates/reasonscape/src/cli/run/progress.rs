@@ -142,7 +142,7 @@ mod tests {
     use super::rounded;
 
     #[test]
-    fn numbers_are_short() {
+    fn rounds_to_short_numbers() {
         let shown = [0.0, 999.4, 999.6, 4_512.0, 999_949.0, 999_951.0, 1.2e9].map(rounded);
         assert_eq!(shown, ["0", "999", "1.0k", "4.5k", "999.9k", "1.0M", "1200.0M"]);
     }

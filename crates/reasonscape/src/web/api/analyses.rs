@@ -16,9 +16,9 @@ use crate::web::params::{AnalysisQuery, by, number};
 use crate::web::query_string::Query;
 use crate::web::response;
 
-/// Examples of loops, unless told otherwise.
+/// Examples of loops by default.
 const EXAMPLES: usize = 3;
-/// More examples than these nobody reads.
+/// Examples of loops at most.
 const MAX_EXAMPLES: usize = 100;
 
 pub(crate) async fn surface(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {

@@ -1,4 +1,4 @@
-//! Evaluations against each other: a matrix of all that are meant, and two of them on the same tests.
+//! The Compare page: a matrix of evaluations, and two of them on the same tests.
 
 mod drawing;
 mod matrix;
@@ -26,7 +26,7 @@ use crate::web::params::mode;
 use crate::web::query_string::Query;
 use crate::web::sanitize::visible;
 
-/// Names in the address that belong to this page.
+/// The parameters of this page.
 pub(super) const NAMES: [&str; 7] = ["eval", "mode", "task", "params", "filter", "a", "b"];
 /// More models to choose from than this are folded away.
 const MAX_UNFOLDED: usize = 16;
@@ -62,7 +62,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     let query = Query::from_uri(&uri).only(&NAMES);
     let mode = mode(&query, Mode::C_P)?;
     let study = app.study().await;
-    // What is wrong with a question is said beside the form that asks it.
+    // An error in the query is shown beside the form.
     let (who, problem) = or_message(comparison::compared_evals(&study.analyses, &query).await)?;
     let (contest, contest_problem) = or_message(comparison::pairwise(&study.analyses, &query).await)?;
     let problem = problem.or(contest_problem);
@@ -92,7 +92,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     render(&app, "compare.html", "Compare", &study.remarks, &page)
 }
 
-/// An answer, or what is wrong with the question.
+/// A result, or the message of a client error.
 fn or_message<T>(found: Result<T, ApiError>) -> Result<(Option<T>, Option<String>), ApiError> {
     match found {
         Ok(found) => Ok((Some(found), None)),

@@ -41,7 +41,7 @@ struct Page {
     modes: Vec<EstimatorGroup>,
     models: ModelPicker,
     task: String,
-    /// What is wrong with the address.
+    /// Errors in the query.
     problems: Vec<String>,
     /// Why there is nothing to look along.
     flat: Option<String>,
@@ -56,7 +56,7 @@ struct Results {
     surfaces: Vec<Surface>,
     /// Why there are no surfaces.
     line: Option<String>,
-    /// What a reader of the surfaces has to know.
+    /// Notes on the surfaces.
     remarks: Vec<String>,
     projection: Option<ChartView>,
     projection_findings: Vec<String>,
@@ -345,7 +345,7 @@ fn heat(base: &str, view: &View, cell: &ViewCell, filters: &[&str]) -> HeatCell 
     }
 }
 
-/// What a reader of the cells has to know.
+/// Notes on the cells.
 fn remarks(view: &View, mode: Mode) -> Vec<String> {
     let mut remarks = vec![format!("Accuracy is by {mode}, with its 95 % interval.")];
     if !view.pooled.is_empty() {

@@ -1,4 +1,4 @@
-//! How models fail: how long they think, what tokens buy, and who goes round in circles.
+//! The Forensics page: tokens before an answer, what a smaller token limit would give, and repetition loops.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::web::sanitize::visible;
 use crate::web::trial_lookup::trial_href;
 use crate::web::trial_query::TrialName;
 
-/// What stands in an address that belongs to this page.
+/// The parameters of this page.
 const NAMES: [&str; 3] = ["task", "eval", "by"];
 /// Trials that are read unless the reader chooses models: about a second's worth.
 const MAX_TRIALS: u64 = 150_000;
@@ -43,13 +43,13 @@ struct Page {
     by: Vec<Choice>,
     models: ModelPicker,
     problems: Vec<String>,
-    /// Why there is nothing to see.
+    /// Why there is nothing to show.
     nothing: Option<String>,
     sections: Vec<Section>,
     loops: Vec<Loop>,
 }
 
-/// One question, its pictures and what was found.
+/// A section: its text, its figures and its findings.
 #[derive(Serialize)]
 struct Section {
     id: &'static str,
@@ -61,7 +61,7 @@ struct Section {
     remarks: Vec<String>,
 }
 
-/// A trial that goes round in circles.
+/// A trial with a repetition loop.
 #[derive(Serialize)]
 struct Loop {
     href: String,

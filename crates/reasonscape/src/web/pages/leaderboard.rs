@@ -25,17 +25,17 @@ use crate::web::query_string::{Query, encoded};
 use crate::web::response::{self, download};
 use crate::web::sanitize::visible;
 
-/// Steps of the scale of colours.
+/// Steps of the color scale.
 const STEPS: f64 = 10.0;
-/// Width of the drawing of an interval, in pixels.
+/// Width of the plot of an interval, in pixels.
 const WIDTH: f64 = 120.0;
-/// A task with a smaller share of answers that were cut off is not marked.
+/// A task with a smaller proportion of truncated responses is not marked.
 const MIN_TRUNCATION_RATE: f64 = 0.005;
 
 #[derive(Serialize)]
 struct Page {
     modes: Vec<EstimatorGroup>,
-    /// Labels to choose by: facet and values.
+    /// Labels to filter by: facet and values.
     facets: Vec<Facet>,
     is_filtered: bool,
     clear: String,
@@ -48,7 +48,7 @@ struct Page {
     remarks: Vec<String>,
     downloads: Vec<Download>,
     summary: String,
-    /// Why there is nothing to see.
+    /// Why there is nothing to show.
     nothing: Option<String>,
 }
 
@@ -74,7 +74,7 @@ struct Column {
     href: String,
     /// `ascending` or `descending`, if the rows are sorted by it.
     sorted: Option<&'static str>,
-    /// Whether a first click puts the smallest first.
+    /// Whether the first click sorts in ascending order.
     rises: bool,
 }
 
@@ -125,7 +125,7 @@ struct HeatCell {
     value: String,
     said: String,
     href: String,
-    /// How much was cut off, if worth a mark.
+    /// The proportion of truncated responses, if it is marked.
     cut: Option<String>,
 }
 
@@ -135,7 +135,7 @@ struct Download {
     href: String,
 }
 
-/// Names in the address that belong to this page.
+/// The parameters of this page.
 const NAMES: [&str; 5] = ["mode", "group", "filter", "sort", "dir"];
 
 pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
@@ -333,7 +333,7 @@ impl View<'_> {
     }
 }
 
-/// Names and places begin with the first, numbers of which more is better with the largest.
+/// Whether a column is sorted in ascending order by default.
 fn rises(sort: &str) -> bool {
     matches!(sort, "rank" | "name" | "truncated" | "tokens")
 }
@@ -414,7 +414,7 @@ fn heat(name: &str, task: &TaskScore, truncation_known: bool, trials: &str) -> H
     }
 }
 
-/// The labels that some evaluation has, by facet; those that all have tell nothing.
+/// The labels of all evaluations, by facet.
 fn facets(evals: &[EvalInfo], query: &Query) -> Vec<Facet> {
     let mut labels: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for label in evals.iter().flat_map(|eval| &eval.groups) {

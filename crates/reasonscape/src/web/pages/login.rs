@@ -1,4 +1,4 @@
-//! Showing the token, once a session.
+//! The login page.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,18 +17,18 @@ use crate::web::auth::{MAX_BODY_LEN, Token};
 use crate::web::error::ApiError;
 use crate::web::query_string::Query;
 
-/// A wrong token costs this long, and all who guess wait in one line.
+/// The delay after a wrong token; requests with wrong tokens are delayed one after the other.
 const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(250);
 static LOGIN_QUEUE: Mutex<()> = Mutex::const_new(());
 
 #[derive(Serialize)]
 struct Login<'a> {
-    /// Where to go then.
+    /// Where to go after the login.
     next: &'a str,
     problem: Option<&'static str>,
 }
 
-/// A path of this server: an address of another is not gone to.
+/// The path to redirect to, if it is one of this server.
 fn own(app: &App, path: Option<&str>) -> String {
     let home = format!("{}/", app.base);
     let is_own = |path: &&str| {
@@ -62,7 +62,7 @@ pub(crate) async fn enter(State(app): State<Arc<App>>, request: Request) -> Resu
         }
         let page = Login { next: &next, problem: Some("That is not the token of this server.") };
         let mut response = render(&app, "login.html", "", &[], &page)?;
-        // Not 401, which would be told as a failure instead of asking again.
+        // Not 401, which would be shown as an error page instead of the form.
         *response.status_mut() = StatusCode::OK;
         return Ok(response);
     }

@@ -22,7 +22,7 @@ pub(super) struct ModelPicker {
     pub(super) choices: Vec<Choice>,
     /// The ids of those that are shown.
     pub(super) ids: Vec<String>,
-    /// What is to be said of the choice.
+    /// Notes on the choice.
     said: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A run to be made: what to ask, of whom, and how.
+//! The form that makes a run.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ struct Page {
     problem: Option<String>,
     read_only: bool,
     asks: Vec<Choice>,
-    /// The study itself, if it can be asked.
+    /// The study itself, if it has a study.toml.
     study: Option<StudyChoices>,
     study_problem: Option<String>,
     suites: Vec<Choice>,
@@ -51,7 +51,7 @@ struct Page {
     samplers: Vec<Choice>,
     variables: Vec<Choice>,
     addresses: Vec<String>,
-    /// What was filled in.
+    /// The values of text fields.
     given: std::collections::BTreeMap<&'static str, String>,
     uploads: String,
 }
@@ -77,7 +77,7 @@ struct File {
     size: String,
 }
 
-/// What was filled in: an address for links, a body after a mistake.
+/// A form as it was filled in: from the query of a link, or from the body of a refused request.
 struct Filled {
     pairs: Vec<(String, String)>,
 }

@@ -1,4 +1,4 @@
-//! One run: what it would ask, how far it is, and what came of it.
+//! The page of one run: its plan, its progress and its results.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,9 +21,9 @@ use crate::web::runs::{
 };
 use crate::web::sanitize::visible;
 
-/// How long a page waits for the plan before it says that it is being reckoned.
+/// How long a page waits for the plan before it says that it is being computed.
 const PLAN_TIMEOUT: Duration = Duration::from_secs(5);
-/// What stands before the name of a key in a form.
+/// The prefix of form fields that hold keys.
 const KEY_PREFIX: &str = "key:";
 
 #[expect(clippy::struct_excessive_bools, reason = "what a template decides by")]
@@ -74,7 +74,7 @@ struct Row {
     troubles: Vec<Trouble>,
 }
 
-/// What a start would ask.
+/// What starting the run would send.
 #[derive(Serialize)]
 struct Planned {
     rows: Vec<PlannedRow>,
@@ -108,7 +108,7 @@ pub(crate) async fn page(
     render_run(&app, &name, None).await
 }
 
-/// The page, with what went wrong with what was asked of it.
+/// The page of a run, with the error of an action on it.
 async fn render_run(app: &App, name: &str, problem: Option<ApiError>) -> Result<Response, ApiError> {
     let (of, has_results) = run_blocking(app, {
         let name = name.to_owned();
@@ -222,7 +222,7 @@ fn plan_view(of: &RunRecord, plan: &Plan) -> Planned {
     }
 }
 
-/// A question so that all of it is seen: a dataset may be anybody's.
+/// A sample with control characters made visible: a dataset may come from anybody.
 fn sample_view(sample: &Sample) -> Sample {
     let seen = |text: &str| visible(text).into_owned();
     let messages = sample.messages.iter().map(|said| PromptMessage { text: seen(&said.text), ..*said });

@@ -1,4 +1,4 @@
-//! Runs: what was run, what goes on, and how it ended.
+//! The list of runs.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! One test, and what two evaluations made of it, side by side.
+//! One test, with the trials of two evaluations side by side.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ struct Page {
     index: u64,
     repeat: u32,
     target: String,
-    /// What both were asked; none if they were asked differently, or the cache does not have it.
+    /// The prompt of both; none if the prompts differ or the cache does not have them.
     messages: Option<Vec<MessageView>>,
     /// Whether their prompts are known and not the same.
     asked_differently: bool,
@@ -98,7 +98,7 @@ pub(crate) async fn page(
     let messages = if asked_differently {
         None
     } else {
-        // What both were asked is shown once.
+        // A common prompt is shown once.
         let mut messages = None;
         for said in sides.iter_mut().filter_map(|side| side.said.as_mut()) {
             messages = Some(std::mem::take(&mut said.messages));
@@ -132,7 +132,7 @@ pub(crate) async fn page(
     render(&app, "test.html", "Compare", &study.remarks, &page)
 }
 
-/// What both made of a test.
+/// The trials of both on a test.
 async fn find(study: &Snapshot, path: &TestPath, repeat: u32) -> Result<[StoredTrial; 2], ApiError> {
     let absent = || ApiError::not_found("there is no such test that both were asked");
     let params =

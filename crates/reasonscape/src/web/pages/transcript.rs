@@ -43,7 +43,7 @@ impl From<&Said> for TranscriptView {
     }
 }
 
-/// What was measured in a trial.
+/// The measurements of a trial.
 pub(super) fn fields(trial: &StoredTrial, surprise: Option<Surprise>) -> Vec<Field> {
     let field = |name: &'static str, value: String| Field { name, value };
     let tokens = |count: Option<u64>| count.map_or_else(|| "not counted".to_owned(), thousands);

@@ -1,4 +1,4 @@
-//! One trial: what was asked, what was answered, and how it was judged.
+//! One trial: its prompt, its response, and how it was scored.
 
 use std::sync::Arc;
 

@@ -36,7 +36,7 @@ struct Page {
     first: String,
     last: String,
     links: Links,
-    /// What is wrong with the filter.
+    /// The error in the filter.
     problem: Option<String>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         format!("{}/trials{}", app.base, query.with("page", (page != "1").then_some(&page)))
     };
     let number = number::<u64>(&asked, "page")?.unwrap_or(1).max(1);
-    // What is wrong with a filter is said above the form that has it.
+    // An error in a filter is shown above its form.
     let found = match TrialQuery::from_query(&query) {
         Ok(selected) => study.analyses.trial_index(&selected).await.map(|index| (selected, index.total)),
         Err(problem) => Err(problem),

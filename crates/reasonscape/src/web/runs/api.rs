@@ -1,4 +1,4 @@
-//! Runs for programs.
+//! The API of runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::web::error::ApiError;
 use crate::web::query_string::Query;
 use crate::web::response;
 
-/// How long a program waits for a plan.
+/// How long a request of the API waits for a plan.
 const PLAN_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// All of a body that is not an upload.
@@ -33,7 +33,7 @@ pub(crate) async fn body_of(body: Body) -> Result<axum::body::Bytes, ApiError> {
     axum::body::to_bytes(body, MAX_BODY_LEN).await.map_err(too_long)
 }
 
-/// Work that reads files, beside the threads that answer.
+/// Runs work that reads files on a thread for blocking work.
 pub(crate) async fn run_blocking<T: Send + 'static>(
     app: &App,
     work: impl FnOnce(&Arc<Runs>) -> Result<T, ApiError> + Send + 'static,
@@ -93,11 +93,11 @@ pub(crate) async fn plan(
     }
 }
 
-/// What a start may be given.
+/// The body of a request that starts a run.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Start {
-    /// Keys by what they are for; they are kept in memory until the run ends.
+    /// Keys by the id of what needs them; held in memory until the run ends.
     #[serde(default)]
     keys: BTreeMap<String, String>,
 }

@@ -1,4 +1,4 @@
-//! What somebody wants to run, as a form or a program says it.
+//! The request that makes a run, as a form or as JSON.
 
 use std::fmt::Write as _;
 
@@ -12,14 +12,14 @@ use crate::making::Asking;
 use crate::questions::Reading;
 use crate::web::error::ApiError;
 
-/// Models of a run.
+/// Models of a run at most.
 const MAX_MODELS: usize = 100;
-/// More tests at one point are surely a slip, as in a suite.
+/// Tests at a point at most, as in a suite.
 const MAX_COUNT: u32 = 100_000;
-/// What stands at the top of the study.toml of a run.
+/// The comment at the top of the study.toml of a run.
 const HEAD: &str = "# Made in the browser. Everything can be changed here; `reasonscape run` on this folder asks what is missing.\n";
 
-/// What is asked.
+/// What a run is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RunSource {
@@ -31,7 +31,7 @@ pub(super) enum RunSource {
     Dataset,
 }
 
-/// A run to be made. What is not said is left as a study without it has it.
+/// A run to be made. What is absent is left to the defaults of a study.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreateRunRequest {
@@ -47,7 +47,7 @@ pub(crate) struct CreateRunRequest {
     map: Option<String>,
     #[serde(default)]
     target_regex: Option<String>,
-    /// Only so many questions, drawn at random.
+    /// The size of a random sample of the questions.
     #[serde(default)]
     pub(super) sample: Option<u32>,
     #[serde(default)]
@@ -81,14 +81,14 @@ pub(crate) struct CreateRunRequest {
 }
 
 impl CreateRunRequest {
-    /// Reads what a program says.
+    /// Reads JSON.
     pub(crate) fn from_json(body: &[u8]) -> Result<Self, ApiError> {
         let request: Self = serde_json::from_slice(body)
             .map_err(|error| ApiError::bad_request(format_args!("this is no run: {error}")))?;
         request.checked()
     }
 
-    /// Reads what a form says: fields that nobody filled in say nothing.
+    /// Reads a form; empty fields count as absent.
     pub(crate) fn from_form(body: &[u8]) -> Result<Self, ApiError> {
         let pairs: Vec<(String, String)> = form_urlencoded::parse(body)
             .map(|(name, value)| (name.into_owned(), value.trim().to_owned()))
@@ -214,7 +214,7 @@ impl CreateRunRequest {
         Ok(Reading { columns, target: self.target_regex.as_ref().map(compile).transpose()? })
     }
 
-    /// The study.toml of what is wanted: `asked` is the line that says what.
+    /// The text of the study.toml; `asked` is the line that names the suite or the dataset.
     pub(super) fn study_toml(&self, asked: &str) -> Result<String, ApiError> {
         let prices = match (self.price_prompt, self.price_completion) {
             (Some(prompt), Some(completion)) => Some(Prices { prompt, completion }),
@@ -247,7 +247,7 @@ impl CreateRunRequest {
         Ok(text)
     }
 
-    /// The built-in suite that is meant; nothing for that of the study.
+    /// The name of the built-in suite; none for that of the study.
     pub(super) fn built_in_suite(&self) -> Result<Option<&str>, ApiError> {
         let name = self.suite.as_deref().unwrap_or("quick");
         if name == "study" {
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_and_json_say_the_same() {
+    fn form_and_json_give_the_same_study() {
         let form =
             b"ask=suite&suite=quick&models=a%0D%0A%0D%0Ab+c&base_url=http%3A%2F%2Fx%2Fv1&count=1%2C024\
                      &price_prompt=0.5&price_completion=2&provider=&sample=";
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_told() {
+    fn refuses_invalid_requests() {
         for (form, says) in [
             ("ask=everything", "there are study, suite and dataset"),
             ("ask=suite", "at least one model"),

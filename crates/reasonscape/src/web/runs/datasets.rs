@@ -1,4 +1,4 @@
-//! Datasets that were uploaded: kept beside the study, each as the file that it was.
+//! Uploaded datasets, stored beside the study as the files that they were.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -15,9 +15,9 @@ use super::run_name::slug;
 use crate::questions::{Reading, Unread, told};
 use crate::web::error::ApiError;
 
-/// A file that is longer is refused.
+/// Length of an uploaded dataset at most.
 pub(crate) const MAX_UPLOAD_LEN: u64 = 64 * 1024 * 1024;
-/// Names of columns that are told.
+/// Column names that are reported.
 const MAX_COLUMNS: usize = 40;
 
 /// A dataset in the list.
@@ -33,9 +33,9 @@ pub(crate) struct Uploaded {
     pub(crate) name: String,
     pub(crate) bytes: u64,
     pub(crate) rows: u64,
-    /// What the first row calls its fields.
+    /// The column names of the first row.
     pub(crate) columns: Vec<String>,
-    /// What is wrong with its rows, unless its columns are called by other names.
+    /// What is wrong with its rows if its columns are not mapped.
     pub(crate) problems: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Datasets {
         fs::remove_file(self.file(name)?).map_err(|error| io_error(&error))
     }
 
-    /// Keeps what comes, piece by piece, and makes sure that it has rows.
+    /// Stores an upload as it comes, and checks that it has rows.
     pub(super) async fn store(&self, called: &str, body: Body) -> Result<Uploaded, ApiError> {
         let (stem, extension) = split_name(called)?;
         fs::create_dir_all(&self.folder).map_err(|error| io_error(&error))?;
@@ -107,7 +107,7 @@ impl Datasets {
     }
 }
 
-/// A plain name of a file and the kind of file that it is, of what a client calls it.
+/// A plain file stem and a known extension, from the name that a client gave.
 fn split_name(called: &str) -> Result<(String, &'static str), ApiError> {
     let path = Path::new(called);
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();

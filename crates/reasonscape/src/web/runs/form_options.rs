@@ -1,4 +1,4 @@
-//! What there is to choose from when a run is made.
+//! The options of the form that makes a run.
 
 use reasonscape_runner::{ApiKey, Eval, Study};
 
@@ -6,19 +6,19 @@ use super::datasets::DatasetInfo;
 use super::{Runs, describe_source};
 use crate::web::error::ApiError;
 
-/// What a form can offer.
+/// The options of the form.
 pub(crate) struct FormOptions {
-    /// The study itself, if it asks something.
+    /// The study itself, if it has a study.toml.
     pub(crate) study: Option<Result<StudyOptions, ApiError>>,
     pub(crate) datasets: Vec<DatasetInfo>,
     /// Names of variables that hold keys, and whether they are set.
     pub(crate) variables: Vec<(String, bool)>,
 }
 
-/// What the study offers.
+/// The options that the study adds.
 pub(crate) struct StudyOptions {
     pub(crate) asks: String,
-    /// Its evaluations: id, and what they are called.
+    /// Its evaluations: id and label.
     pub(crate) evals: Vec<(String, String)>,
     pub(crate) tasks: Vec<String>,
     pub(crate) addresses: Vec<String>,
@@ -45,7 +45,7 @@ impl StudyOptions {
 }
 
 impl Runs {
-    /// What there is to choose from.
+    /// The options of the form that makes a run.
     pub(crate) fn form_options(&self) -> FormOptions {
         let study = self.store.home_study().map(|study| study.map(|study| StudyOptions::from_study(&study)));
         let mut variables: Vec<String> = std::env::vars_os()
@@ -69,7 +69,7 @@ impl Runs {
     }
 }
 
-/// What an evaluation is called: its name, with how it is asked where others have the same.
+/// The name of an evaluation, with template and sampler where others have the same name.
 fn label(study: &Study, eval: &Eval) -> String {
     let is_alone = study.evals.iter().filter(|other| other.name == eval.name).count() == 1;
     if is_alone {

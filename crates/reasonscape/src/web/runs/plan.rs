@@ -1,4 +1,4 @@
-//! What a start would ask and cost, and which keys it needs.
+//! What starting a run would send and cost, and which keys it needs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,23 +14,23 @@ use super::store::{FileStamp, stamp};
 use super::{RunRecord, Runs, selected, selection};
 use crate::web::error::ApiError;
 
-/// Questions that are shown, each of another task.
+/// Prompts that are shown, each of another task.
 const MAX_SAMPLES: usize = 3;
 
-/// What a start would ask, and what it needs.
+/// What starting a run would send, and what it needs.
 #[derive(Debug, Serialize)]
 pub(crate) struct Plan {
     /// Each evaluation, as `reasonscape plan` prints it.
     pub(crate) evals: Vec<serde_json::Value>,
     pub(crate) keys: Vec<RequiredKey>,
     pub(crate) samples: Vec<Sample>,
-    /// What to mind.
+    /// Warnings.
     pub(crate) warnings: Vec<String>,
     #[serde(skip)]
     pub(crate) forecasts: Vec<Forecast>,
 }
 
-/// A key that evaluations ask with: of an environment variable, or of an address that may want one.
+/// A key that evaluations need: from an environment variable, or for an endpoint that may require one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct RequiredKey {
     /// The variable, or else the address.
@@ -49,7 +49,7 @@ pub(crate) struct Sample {
     pub(crate) target: String,
 }
 
-/// A message of it.
+/// A message of a prompt.
 #[derive(Debug, Serialize)]
 pub(crate) struct PromptMessage {
     pub(crate) role: &'static str,
@@ -87,7 +87,7 @@ impl Runs {
         }
     }
 
-    /// What a start would send.
+    /// Computes what starting a run would send.
     fn compute_plan(&self, record: &RunRecord) -> Result<Plan, ApiError> {
         let study = self.store.study(&self.store.study_folder(record))?;
         let selection = selection(record);
@@ -115,12 +115,12 @@ impl Runs {
     }
 }
 
-/// What a key of an evaluation is called.
+/// The id of the key that an evaluation needs.
 pub(super) fn key_id(eval: &Eval) -> String {
     eval.api_key_env.clone().unwrap_or_else(|| eval.base_urls.join(" "))
 }
 
-/// The keys that evaluations ask with, each once.
+/// The keys that evaluations need, each once.
 pub(super) fn keys(study: &Study, selection: &Selection) -> Vec<RequiredKey> {
     let mut keys: Vec<RequiredKey> = Vec::new();
     for eval in selected(study, selection) {
@@ -136,7 +136,7 @@ pub(super) fn keys(study: &Study, selection: &Selection) -> Vec<RequiredKey> {
     keys
 }
 
-/// The first question of some tasks, as the first evaluation asks it.
+/// The first prompt of some tasks, as the first evaluation sends it.
 fn samples(study: &Study, selection: &Selection) -> Result<Vec<Sample>, ApiError> {
     let Some(eval) = selected(study, selection).next() else { return Ok(Vec::new()) };
     let mut samples: Vec<Sample> = Vec::new();
@@ -164,7 +164,7 @@ fn samples(study: &Study, selection: &Selection) -> Result<Vec<Sample>, ApiError
     Ok(samples)
 }
 
-/// How an evaluation asks, and where.
+/// The template, the sampler and the endpoints of an evaluation.
 fn how(study: &Study, forecast: &Forecast) -> String {
     let Some(eval) = study.evals.iter().find(|eval| eval.id == forecast.id) else { return String::new() };
     format!("{}, {}, at {}", eval.template.name, eval.sampler.name, eval.base_urls.join(" and "))

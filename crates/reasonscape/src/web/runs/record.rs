@@ -1,4 +1,4 @@
-//! What is kept of a run in its folder, so that it is known after the server's end: `run.json`.
+//! The record of a run, `run.json` in its folder.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -11,32 +11,32 @@ use crate::tally::{Tally, Trouble, troubles};
 
 /// The file, which is also the mark of a folder that may be deleted.
 pub(super) const FILE: &str = "run.json";
-/// What it says of itself.
+/// The value of its `format` field.
 const FORMAT: &str = "reasonscape-run-1";
-/// Problems of an evaluation that are kept.
+/// Groups of failures of an evaluation that are recorded.
 const MAX_FAILURE_GROUPS: usize = 20;
 
-/// How far a run is.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RunState {
-    /// Nobody has started it.
+    /// Not started yet.
     Planned,
     Running,
-    /// Everything is asked, and the answers are judged.
+    /// Everything was sent, and the responses are being scored.
     Judging,
-    /// Every trial has an answer.
+    /// Every trial has a response.
     Complete,
-    /// It ended by itself, and trials are missing.
+    /// It ended by itself, and some trials have no response.
     Incomplete,
     Cancelled,
     Failed,
-    /// The server ended first.
+    /// The server ended before the run did.
     Interrupted,
 }
 
 impl RunState {
-    /// Whether nothing happens any more.
+    /// Whether the run is not active.
     pub(crate) fn is_over(self) -> bool {
         !matches!(self, Self::Running | Self::Judging)
     }
@@ -60,7 +60,7 @@ impl RunState {
 pub(crate) struct RunRecord {
     format: String,
     pub(crate) name: String,
-    /// What is asked, in words.
+    /// What the run is of, in words.
     pub(crate) asks: String,
     /// The form that it was made with, to make another like it.
     #[serde(default)]
@@ -75,17 +75,17 @@ pub(crate) struct RunRecord {
     /// Tests at each point, instead of what the study says.
     pub(crate) count: Option<u32>,
     pub(crate) state: RunState,
-    /// Why it ended, where that needs saying.
+    /// Why it ended, unless it is complete.
     pub(crate) reason: Option<String>,
     pub(crate) created_ms: u64,
     pub(crate) started_ms: Option<u64>,
     pub(crate) ended_ms: Option<u64>,
-    /// Answers judged, and to be judged, while it does that.
+    /// Responses scored, and to be scored, while it does that.
     pub(crate) judged: Option<[u64; 2]>,
     pub(crate) progress: Vec<EvalProgress>,
 }
 
-/// What one evaluation of a run has come to. Tokens and cost are of all its starts.
+/// The progress of one evaluation. Tokens and cost are summed over all starts of the run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EvalProgress {
     pub(crate) eval_id: String,
@@ -104,13 +104,13 @@ pub(crate) struct EvalProgress {
     pub(crate) seconds_left: Option<f64>,
     /// What it waits for, or why it ended early.
     pub(crate) note: Option<String>,
-    /// What went wrong last.
+    /// The latest failure.
     pub(crate) problem: Option<String>,
-    /// What left trials without an answer.
+    /// The failures that left trials without a response.
     pub(crate) troubles: Vec<Trouble>,
 }
 
-/// What was used up before a start.
+/// The tokens used before a start.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TokensUsed {
     prompt_tokens: u64,
@@ -132,7 +132,7 @@ impl EvalProgress {
         self.cost = eval.prices.map(|prices| prices.of(self.prompt_tokens, self.completion_tokens));
     }
 
-    /// What is known while it runs.
+    /// Takes over the counts so far.
     pub(super) fn follow(&mut self, eval: &Eval, before: TokensUsed, tally: &Tally, elapsed: Duration) {
         self.planned = tally.planned;
         self.cached = tally.cached;
@@ -148,7 +148,7 @@ impl EvalProgress {
         self.spend(eval, before, tally.prompt_tokens, tally.completion_tokens);
     }
 
-    /// What is known at the end.
+    /// Takes over the summary of the run.
     pub(super) fn end(&mut self, eval: &Eval, before: TokensUsed, summary: &EvalSummary) {
         self.planned = summary.planned;
         self.cached = summary.cached;
@@ -160,7 +160,7 @@ impl EvalProgress {
         self.note.clone_from(&summary.stopped);
         self.problem = None;
         self.troubles = troubles(&summary.missing_trials);
-        // Why it ended is said once.
+        // The reason of the end is reported only once.
         self.troubles.retain(|trouble| summary.stopped.as_ref() != Some(&trouble.problem));
         self.troubles.truncate(MAX_FAILURE_GROUPS);
         self.spend(eval, before, summary.prompt_tokens, summary.completion_tokens);
@@ -189,7 +189,7 @@ impl RunRecord {
         }
     }
 
-    /// The run in a folder. A folder that has none, or the file of something else, is nobody's run.
+    /// The run in a folder; none if the folder has no valid record of this name.
     pub(super) fn load(folder: &Path) -> Option<Self> {
         let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
         let text = std::fs::read(folder.join(FILE)).ok().filter(|_| is_folder)?;
@@ -203,7 +203,7 @@ impl RunRecord {
         write_file(&folder.join(FILE), |out| out.write_all(text.as_bytes()))
     }
 
-    /// Ends it, as far as the record goes.
+    /// Marks the run as ended.
     pub(super) fn end(&mut self, state: RunState, reason: Option<String>) {
         self.state = state;
         self.reason = reason;

@@ -1,4 +1,4 @@
-//! The results of a run of its own: the pages of a study, with the run's folder behind them.
+//! The results of a run with a study of its own: the pages of a study, over the run's folder.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,10 +13,10 @@ use super::RunRecord;
 use crate::web::app::{App, Snapshot};
 use crate::web::error::ApiError;
 
-/// Runs whose results are kept open.
+/// Runs whose results are held in memory.
 const CAPACITY: usize = 8;
 
-/// The latest that somebody looked at, by their names.
+/// The latest results that were shown, by the names of their runs.
 #[derive(Default)]
 pub(super) struct Views {
     open: Mutex<Vec<(String, Router)>>,
@@ -42,7 +42,7 @@ impl Views {
     }
 }
 
-/// Where the results of a run are, for people.
+/// The link to the results of a run.
 pub(crate) fn address(app: &App, record: &RunRecord) -> String {
     if record.of_study { format!("{}/", app.base) } else { base(app, &record.name) + "/" }
 }
@@ -51,7 +51,7 @@ fn base(app: &App, name: &str) -> String {
     format!("{}/runs/{name}/view", app.base)
 }
 
-/// The beginning of the results, where somebody left the last slash off.
+/// The results without the trailing slash.
 pub(crate) async fn view_home(State(app): State<Arc<App>>, Path(name): Path<String>) -> Response {
     match app.runs().and_then(|runs| runs.get(&name)) {
         Ok(record) => Redirect::to(&address(&app, &record)).into_response(),

@@ -1,10 +1,10 @@
-//! What runs and datasets are called: made here of plain characters, so that a name is never a path.
+//! Names of runs and datasets, made of plain characters so that a name is never a path.
 
 use std::path::{Path, PathBuf};
 
-/// A name that is longer is cut.
+/// Length of a name at most.
 const MAX_NAME_LEN: usize = 40;
-/// Folders of one name that are tried.
+/// Numbers that are tried for a new folder.
 const MAX_ATTEMPTS: u32 = 100_000;
 
 /// Plain characters of a text: lower-case letters, digits, and `-` between them.
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_never_a_path() {
+    fn slugs_are_never_paths() {
         for (text, slug_of) in [
             ("quick", "quick"),
             ("GSM8K (test)", "gsm8k-test"),
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_numbered() {
+    fn numbers_folders() {
         let parent = tempfile::TempDir::new().unwrap();
         let names = [1, 2].map(|_| new_folder(&parent.path().join("runs"), "a b").unwrap().0);
         assert_eq!(names, ["a-b-1", "a-b-2"]);

@@ -1,4 +1,4 @@
-//! Progress as it happens, for pages that watch: server-sent events.
+//! Progress of a run as server-sent events.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -19,12 +19,12 @@ use super::record::RunRecord;
 use crate::web::error::ApiError;
 use crate::web::response::EVENTS;
 
-/// Something is said at least this often, so that nobody between takes the line for dead.
+/// A comment is sent at least this often, so that no proxy closes the connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// And no more often than this.
+/// Events are sent at most this often.
 const EVENT_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The pieces of an answer as they are made.
+/// A response body fed by a channel.
 struct ChannelBody {
     receiver: mpsc::Receiver<Bytes>,
 }
@@ -41,7 +41,7 @@ impl HttpBody for ChannelBody {
     }
 }
 
-/// One event: what it is, its number, and the run as it is then.
+/// One event: its type, its number and the run at that time.
 fn event(kind: &str, number: u64, run: &Value) -> Bytes {
     Bytes::from(format!("event: {kind}\nid: {number}\ndata: {run}\n\n"))
 }
@@ -98,7 +98,7 @@ impl Runs {
         Ok(())
     }
 
-    /// A run for programs.
+    /// A run as JSON.
     pub(crate) fn run_json(&self, record: &RunRecord) -> Value {
         let mut run = serde_json::json!(record);
         run["has_results"] = self.has_results(record).into();

@@ -1,4 +1,4 @@
-//! A run on threads of its own, so that readers of pages are not slowed: asks, judges, and tells whoever watches.
+//! A run on threads of its own, so that requests are not slowed down: sends, scores, and publishes its progress.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How often the record is written meanwhile.
 const SAVE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// What is run, and where.
+/// What to run, and where its record is.
 pub(super) struct Job {
     pub(super) study: Study,
     pub(super) selection: Selection,
@@ -34,7 +34,7 @@ pub(super) struct Job {
     pub(super) lock: File,
 }
 
-/// A run that goes on.
+/// An active run.
 pub(super) struct ActiveRun {
     stopper: watch::Sender<Stop>,
     scoring: Arc<ScoreProgress>,
@@ -64,7 +64,7 @@ impl ActiveRun {
         self.latest.subscribe()
     }
 
-    /// The first time waits for what is in flight, the second leaves at once. What is judged is left at once.
+    /// The first call waits for requests in flight, the second leaves at once. Scoring is left at once.
     pub(super) fn cancel(&self) {
         let next = if *self.stopper.borrow() == Stop::No { Stop::Drain } else { Stop::Now };
         if self.latest().state == RunState::Judging {
@@ -84,7 +84,7 @@ impl ActiveRun {
         });
     }
 
-    /// Starts the run; `over` is told its name when it has ended.
+    /// Starts the run; `over` is called with its name when it has ended.
     pub(super) fn start(
         self: &Arc<Self>,
         job: Job,
@@ -274,7 +274,7 @@ impl RunWorker {
         evaluated
     }
 
-    /// Tells those who watch, and now and then the disk.
+    /// Publishes the record to watchers, and saves it at intervals.
     fn publish(&mut self) {
         if self.saved.elapsed() >= SAVE_INTERVAL {
             self.saved = Instant::now();

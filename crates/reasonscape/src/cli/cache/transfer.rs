@@ -73,13 +73,13 @@ impl Import {
             let advice =
                 format!("{stored} before it stored; mend the line and import again, none is stored twice");
             match wrong {
-                Wrong::Line(number, problem) => {
+                ImportError::Line(number, problem) => {
                     Failure::input(format!("{name}: line {number}: {problem}; {advice}"))
                 }
-                Wrong::Reading(error) => {
+                ImportError::Read(error) => {
                     Failure::Broken(anyhow::Error::new(error).context(format!("failed to read {name}")))
                 }
-                Wrong::Cache(failure) => failure,
+                ImportError::Cache(failure) => failure,
             }
         })?;
         let known = match imported.known {
@@ -103,27 +103,31 @@ impl Import {
 }
 
 /// Why an import ended early.
-enum Wrong {
+enum ImportError {
     Line(usize, String),
-    Reading(std::io::Error),
+    Read(std::io::Error),
     Cache(Failure),
 }
 
-fn read_all(mut input: impl BufRead, importer: &mut Importer, mut progress: Progress) -> Result<(), Wrong> {
+fn read_all(
+    mut input: impl BufRead,
+    importer: &mut Importer,
+    mut progress: Progress,
+) -> Result<(), ImportError> {
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        if input.read_until(b'\n', &mut line).map_err(Wrong::Reading)? == 0 {
+        if input.read_until(b'\n', &mut line).map_err(ImportError::Read)? == 0 {
             break;
         }
         let text = std::str::from_utf8(&line)
-            .map_err(|_| Wrong::Line(number, "not UTF-8 text; save the file as UTF-8".to_owned()))?;
+            .map_err(|_| ImportError::Line(number, "not UTF-8 text; save the file as UTF-8".to_owned()))?;
         if text.trim().is_empty() {
             continue;
         }
         let entry = Entry::from_line(text.trim_end())
-            .map_err(|error| Wrong::Line(number, format!("{:#}", anyhow::Error::new(error))))?;
-        importer.add(&entry).map_err(|error| Wrong::Cache(error.into()))?;
+            .map_err(|error| ImportError::Line(number, format!("{:#}", anyhow::Error::new(error))))?;
+        importer.add(&entry).map_err(|error| ImportError::Cache(error.into()))?;
         progress.at(number as u64);
     }
     Ok(())
