@@ -111,7 +111,8 @@ pub(super) fn without_paths(error: &dyn Error, folder: &std::path::Path) -> Stri
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        text += &format!(": {error}");
+        text.push_str(": ");
+        text.push_str(&error.to_string());
         cause = error.source();
     }
     text.replace(&format!("{}/", folder.display()), "")
