@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_or_parts_with_levels() {
+    fn accepts_levels_and_targets_with_levels() {
         for asked in ["trace", "off", "WARN", "reasonscape_runner=debug", "warn,hyper_util=trace"] {
             assert!(chosen(asked).is_ok(), "{asked}");
         }

@@ -5,7 +5,9 @@
 //! standard error. Exit codes are API: 0 done, 1 failed, 2 wrong input, 130 interrupted.
 
 mod cli;
+mod dataset_results;
 mod failure;
+mod from_dataset;
 mod logging;
 mod making;
 mod output;

@@ -1,29 +1,34 @@
-//! A study to look at in a browser, and the same as JSON for programs.
+//! The web app: a study as pages in a browser, and as JSON for programs.
 //!
 //! # Promises
-//! Pages are complete without a script, need nothing but this program, and keep their state in their address. What a
-//! model wrote is shown and never run. Whoever is not at this machine needs a token; nobody else's page can ask in a
-//! reader's name. Pages and API say what `analysis` says: no number is made here.
+//! Pages are complete without a script, need nothing but this program, and keep their state in their URL. Text of a model
+//! is shown and never executed: everything is escaped, and no page has an inline script. Other machines need a token, and
+//! pages of other origins cannot act on a user's behalf. Pages and API show what `analysis` computes. The server prints
+//! nothing and listens to no signal.
 
-mod answers;
+mod analysis_cache;
 mod api;
+mod app;
 mod assets;
+mod auth;
 mod chart;
-mod differing;
-mod guard;
-mod links;
-mod listing;
-mod memo;
-mod metrics;
-mod names;
+mod comparison;
+mod disagreements;
+mod error;
+mod figures;
+mod labels;
 mod pages;
-mod problem;
-mod reply;
+mod params;
+mod point_id;
+mod prometheus;
+mod query_string;
+mod response;
 mod runs;
+mod sanitize;
 mod server;
-mod state;
-mod versus;
-mod visible;
+mod single_flight;
+mod trial_lookup;
+mod trial_query;
 
-pub(crate) use self::guard::{Access, Token};
-pub(crate) use self::server::{Options, listen, serve};
+pub(crate) use self::auth::{Access, Token};
+pub(crate) use self::server::{Notice, ServeError, ServeOptions, listen, serve};

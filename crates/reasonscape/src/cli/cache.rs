@@ -1,16 +1,17 @@
 //! `reasonscape cache`: what a study's cache holds, whether it is sound, moving entries in and out, making room.
 
 mod look;
-mod moves;
 mod prune;
+mod transfer;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use reasonscape_pipeline::cache_path;
 use reasonscape_runner::cache::{Cache, CacheError, Reader};
 
 use super::Global;
-use super::study::{cache_path, study_folder};
+use super::study::study_folder;
 use crate::failure::Failure;
 
 /// Look after the responses that a study has paid for
@@ -30,8 +31,8 @@ enum Action {
     Stats(Study),
     /// Check every entry and the database; exit code 1 if anything is damaged
     Verify(Study),
-    Export(moves::Export),
-    Import(moves::Import),
+    Export(transfer::Export),
+    Import(transfer::Import),
     Prune(prune::Prune),
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use reasonscape_core::{ColumnMap, Item};
+use reasonscape_core::{Columns, Item};
 use regex::Regex;
 
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ use crate::questions::{self, Unread, how_many, told};
 pub(super) struct Reading {
     /// What fields are called in the file, as in `input=question,target=answer`.
     #[arg(long, value_name = "FIELD=NAME,…")]
-    map: Option<ColumnMap>,
+    map: Option<Columns>,
     /// Pattern that finds the answer in the target, its first group if it has one, as in `#### (.*)`.
     #[arg(long, value_name = "REGEX")]
     target_regex: Option<String>,

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::Global;
 use super::report::write_page;
-use super::run::ask_and_judge;
+use super::run::run_and_score;
 use super::serve::Serve;
 use crate::analysis::{
     Asked, By, Pairwise, ScoreRow, TokensOptions, TokensRow, leaderboard, pairwise, tokens,
@@ -72,7 +72,7 @@ impl Demo {
             server.question_count(),
             server.base_url()
         ));
-        ask_and_judge(&study, Selection::default(), global)?;
+        run_and_score(&study, Selection::default(), global)?;
         drop(server);
 
         let report = self.dir.join("reports").join("report.html");

@@ -5,19 +5,20 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use reasonscape_core::closest;
+use reasonscape_pipeline::cache_path;
 use reasonscape_runner::cache::Cache;
 use reasonscape_runner::{Eval, ProbeProblem, Study, ask_once, listed_models};
 use serde::Serialize;
 
 use super::Global;
-use super::study::{cache_path, study_folder};
+use super::study::study_folder;
 use crate::failure::Failure;
 use crate::output::{Cell, Table, print};
 
 /// Below this much room a run may end for lack of it.
-const LITTLE_ROOM: u64 = 1 << 30;
+const MIN_FREE_BYTES: u64 = 1 << 30;
 /// Characters of a reply that are shown.
-const LONGEST_REPLY: usize = 40;
+const MAX_REPLY_LEN: usize = 40;
 
 /// Check what a run needs: endpoints, keys, model names, the cache, the disk
 ///
@@ -138,8 +139,8 @@ impl Checks {
             match ask_once(eval, base_url) {
                 Ok((reply, took)) => {
                     let whole = reply.trim().chars().filter(|c| !c.is_control());
-                    let mut reply: String = whole.clone().take(LONGEST_REPLY).collect();
-                    if whole.count() > LONGEST_REPLY {
+                    let mut reply: String = whole.clone().take(MAX_REPLY_LEN).collect();
+                    if whole.count() > MAX_REPLY_LEN {
                         reply.push('…');
                     }
                     self.good(&what, format_args!("it says `{reply}` after {:.1} s", took.as_secs_f64()));
@@ -174,7 +175,7 @@ impl Checks {
             );
         }
         match room(folder) {
-            Some(bytes) if bytes < LITTLE_ROOM => self
+            Some(bytes) if bytes < MIN_FREE_BYTES => self
                 .unsure("disk", format_args!("{} MB are left, a run may need more; make room", bytes >> 20)),
             Some(bytes) => self.good("disk", format_args!("{:.0} GB are left", bytes as f64 / 1e9)),
             None => self.good("disk", "it can be written to"),

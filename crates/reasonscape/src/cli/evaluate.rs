@@ -9,13 +9,12 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use reasonscape_ingest::Progress;
-use reasonscape_points::{EvaluateOptions, Evaluated, PointsError, TrialCounts, evaluate};
+use reasonscape_pipeline::existing_cache;
+use reasonscape_points::{Counts, Evaluated, Options, PointsError, Progress, evaluate};
 use reasonscape_runner::{Selection, Study, check_selection};
 use serde_json::{Value, json};
 
 use super::Global;
-use super::study::existing_cache;
 use crate::failure::Failure;
 use crate::output::{Cell, Table, print};
 
@@ -45,7 +44,7 @@ impl Evaluate {
         let study = Study::load(&self.study)?;
         let selection = Selection { evals: self.evals, tasks: self.tasks, ..Selection::default() };
         check_selection(&study, &selection)?;
-        let options = EvaluateOptions { selection, force: self.force };
+        let options = Options { selection, force: self.force };
         let progress = Arc::new(Progress::default());
         let seen = Arc::clone(&progress);
         ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
@@ -58,7 +57,7 @@ impl Evaluate {
 /// Evaluates a study and shows how far it is. A study without a cache has nothing to evaluate.
 pub(super) fn with_progress(
     study: &Study,
-    options: &EvaluateOptions,
+    options: &Options,
     progress: &Progress,
     global: Global,
 ) -> Result<Evaluated, Failure> {
@@ -112,7 +111,7 @@ struct Shown<'w> {
 
 /// Nothing is shown of what is over before anybody wonders.
 const SHORT: Duration = Duration::from_secs(1);
-const BETWEEN_LINES: Duration = Duration::from_secs(10);
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 impl<'w> Shown<'w> {
     fn new(watched: &'w Watched, quiet: bool) -> Self {
@@ -142,7 +141,7 @@ impl<'w> Shown<'w> {
         self.bar.set_length(total);
         self.bar.set_position(done);
         self.bar.set_message(message.clone());
-        if self.lines && self.last_line.elapsed() >= BETWEEN_LINES {
+        if self.lines && self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Instant::now();
             // A log that cannot be written is no reason to stop.
             let _ = writeln!(std::io::stderr(), "{doing}: {done}/{total} {things}, {message}");
@@ -155,7 +154,7 @@ impl<'w> Shown<'w> {
 }
 
 fn report(evaluated: &Evaluated, global: Global) -> Result<(), Failure> {
-    let mut evals: BTreeMap<(&str, &str), (TrialCounts, usize, usize)> = BTreeMap::new();
+    let mut evals: BTreeMap<(&str, &str), (Counts, usize, usize)> = BTreeMap::new();
     for unit in &evaluated.units {
         let (counts, tasks, written) = evals.entry((&unit.name, &unit.eval_id)).or_default();
         *counts += unit.counts;
@@ -219,7 +218,6 @@ impl From<PointsError> for Failure {
         match error {
             PointsError::Cache(error) => error.into(),
             PointsError::Study(error) => error.into(),
-            PointsError::Ingest(error) => error.into(),
             PointsError::Io { source, .. } if source.kind() == ErrorKind::BrokenPipe => source.into(),
             error if error.is_input() => Self::Input(error.into()),
             error => Self::Broken(error.into()),

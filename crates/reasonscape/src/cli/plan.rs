@@ -1,10 +1,10 @@
 //! `reasonscape plan`: what a run would ask and cost.
 
-use reasonscape_runner::{Forecast, forecast};
-use serde_json::{Value, json};
+use reasonscape_pipeline::{existing_cache, forecast, forecast_json};
+use serde_json::Value;
 
 use super::Global;
-use super::study::{StudyArguments, existing_cache};
+use super::study::StudyArguments;
 use crate::failure::Failure;
 use crate::output::{Cell, Table, print};
 
@@ -50,7 +50,7 @@ impl Plan {
                 Cell::optional(one.most_completion_tokens.map(|most| most as f64), 0),
             ]);
         }
-        let json: Vec<Value> = forecasts.iter().map(forecast_for_programs).collect();
+        let json: Vec<Value> = forecasts.iter().map(forecast_json).collect();
         if study.precision.is_some() {
             global.note(
                 "with a precision wanted, this is the most that it could take: every point to its maximum",
@@ -58,20 +58,4 @@ impl Plan {
         }
         print(global.format, &table, &json)
     }
-}
-
-/// What a run of one evaluation would ask, for programs.
-pub(crate) fn forecast_for_programs(forecast: &Forecast) -> Value {
-    json!({
-        "eval_id": forecast.id,
-        "name": forecast.name,
-        "points": forecast.points,
-        "trials": forecast.trials,
-        "cached": forecast.cached,
-        "to_send": forecast.to_send(),
-        "prompt_tokens": forecast.prompt_tokens,
-        "completion_tokens": forecast.completion_tokens,
-        "most_completion_tokens": forecast.most_completion_tokens,
-        "cost": forecast.cost,
-    })
 }

@@ -7,19 +7,21 @@ mod results;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use reasonscape_ingest::holds_rows;
-use reasonscape_points::EvaluateOptions;
+use reasonscape_pipeline::{
+    self as pipeline, EvalSummary, RunSummary, ScoreProgress, Stop, check, open_cache, response_count,
+};
+use reasonscape_points::{Options, holds_rows};
 use reasonscape_runner::cache::Cache;
-use reasonscape_runner::{EvalSummary, RunSummary, Selection, Stop, Study, check, run};
+use reasonscape_runner::{Selection, Study};
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use self::dataset::DatasetArguments;
-use self::progress::Progress;
-pub(crate) use self::results::write_results;
+use self::progress::{POLL_INTERVAL, Progress};
+pub(crate) use self::results::measure_answers;
 use super::Global;
 use super::evaluate::{note_damage, with_progress};
-use super::study::{StudyArguments, cache_path};
+use super::study::StudyArguments;
 use crate::failure::Failure;
 use crate::output::{Cell, Table, print};
 use crate::tally::{Trouble, troubles};
@@ -50,10 +52,8 @@ pub(super) struct Run {
     dataset: DatasetArguments,
 }
 
-/// Problems that are told to a person.
-const PROBLEMS: usize = 5;
-/// Events that may wait for the progress to be drawn.
-const EVENTS: usize = 4096;
+/// Problems that are printed.
+const MAX_PROBLEMS: usize = 5;
 
 impl Run {
     pub(super) fn run(self, global: Global) -> Result<(), Failure> {
@@ -70,64 +70,61 @@ impl Run {
             self.study
         };
         let (study, selection) = arguments.load()?;
-        let judging = Arc::new(reasonscape_ingest::Progress::default());
-        let (summary, cache) = ask(&study, &selection, &judging, global)?;
+        let scoring = Arc::new(ScoreProgress::default());
+        let (summary, cache) = query_models(&study, &selection, &scoring, global)?;
         if of_dataset && !self.no_evaluate {
-            let ended = ending(&summary, global);
-            let answers: u64 = summary.evals.iter().map(|eval| eval.cached + eval.answered).sum();
+            let ended = exit_summary(&summary, global);
+            let answers = response_count(&summary);
             if summary.stopped || answers == 0 {
                 return ended;
             }
-            judge(&study, selection, &judging, global)?;
-            results::show(&study, &cache, &judging, global)?;
+            score(&study, selection, &scoring, global)?;
+            results::show(&study, &cache, &scoring, global)?;
             return ended;
         }
         let reported = report(&summary, global);
         if !summary.stopped && !self.no_evaluate {
-            judge(&study, selection, &judging, global)?;
+            score(&study, selection, &scoring, global)?;
         }
         reported
     }
 }
 
-/// Asks what the cache does not hold, showing how far it is, until it is done or Ctrl-C.
-fn ask(
+/// Sends what the cache does not hold, showing the progress, until it is done or interrupted.
+fn query_models(
     study: &Study,
     selection: &Selection,
-    judging: &Arc<reasonscape_ingest::Progress>,
+    scoring: &Arc<ScoreProgress>,
     global: Global,
 ) -> Result<(RunSummary, Cache), Failure> {
-    // What is refused leaves no cache behind.
+    // A study that is refused leaves no cache behind.
     check(study, selection)?;
-    let cache = Cache::open(cache_path(&study.folder))?;
-    let (events, told) = mpsc::channel(EVENTS);
-    let (stopper, stop) = watch::channel(Stop::None);
-    watch_for_interrupts(stopper, judging, global)?;
+    let cache = open_cache(study)?;
+    let (stopper, stop) = watch::channel(Stop::No);
+    watch_for_interrupts(stopper, scoring, global)?;
     let mut progress = Progress::new(study, global.quiet);
-    let summary = std::thread::scope(|scope| {
-        let running = scope.spawn(|| run(study, selection, &cache, events, stop));
-        progress.show(told);
-        running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })?;
-    Ok((summary, cache))
+    let summary =
+        pipeline::run(study, selection, &cache, stop, POLL_INTERVAL, |events| progress.show(events));
+    progress.finish();
+    Ok((summary?, cache))
 }
 
-/// The same without a table of what was asked, and then judges.
-pub(super) fn ask_and_judge(study: &Study, selection: Selection, global: Global) -> Result<(), Failure> {
-    let judging = Arc::new(reasonscape_ingest::Progress::default());
-    let (summary, _) = ask(study, &selection, &judging, global)?;
-    ending(&summary, global)?;
-    judge(study, selection, &judging, global)
+/// Runs a study without printing a table of it, and then scores the responses.
+pub(super) fn run_and_score(study: &Study, selection: Selection, global: Global) -> Result<(), Failure> {
+    let scoring = Arc::new(ScoreProgress::default());
+    let (summary, _) = query_models(study, &selection, &scoring, global)?;
+    exit_summary(&summary, global)?;
+    score(study, selection, &scoring, global)
 }
 
-/// Judges what has been answered, so that it can be looked at.
-fn judge(
+/// Scores the responses, so that they can be analyzed.
+fn score(
     study: &Study,
     selection: Selection,
-    progress: &reasonscape_ingest::Progress,
+    progress: &ScoreProgress,
     global: Global,
 ) -> Result<(), Failure> {
-    let options = EvaluateOptions { selection, force: false };
+    let options = Options { selection, force: false };
     let evaluated = with_progress(study, &options, progress, global)?;
     note_damage(&evaluated, global);
     if evaluated.stopped {
@@ -141,16 +138,16 @@ fn judge(
     Ok(())
 }
 
-/// The first Ctrl-C drains, the second leaves. A run as a service is ended by SIGTERM, which drains as well.
+/// The first Ctrl-C waits for requests in flight, the second leaves at once. SIGTERM of a service manager counts as Ctrl-C.
 fn watch_for_interrupts(
     stopper: watch::Sender<Stop>,
-    judging: &Arc<reasonscape_ingest::Progress>,
+    scoring: &Arc<ScoreProgress>,
     global: Global,
 ) -> Result<(), Failure> {
-    let judging = Arc::clone(judging);
+    let scoring = Arc::clone(scoring);
     ctrlc::set_handler(move || {
-        judging.stop.store(true, Relaxed);
-        let next = if *stopper.borrow() == Stop::None { Stop::Drain } else { Stop::Immediate };
+        scoring.stop.store(true, Relaxed);
+        let next = if *stopper.borrow() == Stop::No { Stop::Drain } else { Stop::Now };
         if next == Stop::Drain {
             global.note("stopping: waiting for what is in flight; press Ctrl-C again to leave at once");
         }
@@ -186,11 +183,11 @@ fn report(summary: &RunSummary, global: Global) -> Result<(), Failure> {
     }
     let json: Vec<Value> = summary.evals.iter().map(as_json).collect();
     print(global.format, &table, &json)?;
-    ending(summary, global)
+    exit_summary(summary, global)
 }
 
-/// What is to be said of a run beside its numbers, and how it ended.
-fn ending(summary: &RunSummary, global: Global) -> Result<(), Failure> {
+/// Notes on a run beside its numbers, and its exit status.
+fn exit_summary(summary: &RunSummary, global: Global) -> Result<(), Failure> {
     for eval in &summary.evals {
         if let Some(reason) = &eval.stopped {
             global.note(format_args!("{} ended early: {reason}", eval.name));
@@ -209,20 +206,20 @@ fn ending(summary: &RunSummary, global: Global) -> Result<(), Failure> {
     }
 }
 
-/// Says of each problem once how many trials it left without an answer, and names the first; JSON names them all.
+/// Notes each problem once, with the number of trials it left without a response and the first of them.
 fn note_missing(eval: &EvalSummary, global: Global) {
     let mut problems = troubles(&eval.missing_trials);
     // Why the evaluation ended has been said.
     problems.retain(|trouble| eval.stopped.as_ref() != Some(&trouble.problem));
-    for Trouble { problem, trial, trials } in problems.iter().take(PROBLEMS) {
+    for Trouble { problem, trial, trials } in problems.iter().take(MAX_PROBLEMS) {
         let more = if *trials > 1 { format!(" and {} more", trials - 1) } else { String::new() };
         global.note(format_args!("{}: missing {trial}{more}: {problem}", eval.name));
     }
-    if problems.len() > PROBLEMS {
+    if problems.len() > MAX_PROBLEMS {
         global.note(format_args!(
             "{}: and {} more problems; `--format json` has them",
             eval.name,
-            problems.len() - PROBLEMS
+            problems.len() - MAX_PROBLEMS
         ));
     }
 }

@@ -3,14 +3,18 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use reasonscape_pipeline::Stop;
+use reasonscape_runner::Interrupts;
+use tokio::sync::watch;
+
 use super::Global;
 use super::study::study_folder;
 use crate::failure::{Failure, note};
 use crate::output::print_text;
-use crate::web::{self, Access, Options, Token};
+use crate::web::{self, Access, Notice, ServeError, ServeOptions, Token};
 
 /// A token that is shorter can be tried out.
-const SHORTEST_TOKEN: usize = 8;
+const MIN_TOKEN_LEN: usize = 8;
 /// Where a token may stand that nobody else on the machine should see.
 const TOKEN_VARIABLE: &str = "REASONSCAPE_TOKEN";
 
@@ -59,7 +63,7 @@ impl Serve {
         let folder = study_folder(&self.study)?;
         let base = base_path(&self.base_path)?;
         let title = title(&folder);
-        let (token, told) = self.token()?;
+        let (token, secret) = self.token()?;
         super::wait_for(async {
             let address = SocketAddr::new(self.host, self.port);
             let listener = web::listen(address).await.map_err(|error| {
@@ -70,17 +74,29 @@ impl Serve {
             let address = listener.local_addr()?;
             let access = Access { address, hosts: self.hosts, token, read_only: self.read_only };
             let url = format!("http://{address}{base}/");
-            let options = Options { folder, title, base, access };
-            web::serve(listener, options, |remarks| {
-                for remark in remarks {
-                    global.note(remark);
+            let options = ServeOptions { folder, title, base, access };
+            let (stopper, shutdown) = watch::channel(Stop::No);
+            let mut ready = Some((stopper, secret));
+            web::serve(listener, options, shutdown, |notice| match notice {
+                Notice::Ready { remarks } => {
+                    let (stopper, secret) = ready.take().expect("a server is ready once");
+                    stop_on_interrupts(stopper);
+                    for remark in remarks {
+                        global.note(remark);
+                    }
+                    if let Some(secret) = secret {
+                        // Printed even with `--quiet`: nobody could get in without it.
+                        note(format_args!("readers need this token, which is not shown again: {secret}"));
+                    }
+                    global.note("serving; Ctrl-C stops");
+                    print_text(&format!("{url}\n"))
                 }
-                if let Some(secret) = told {
-                    // Said even where quiet was asked for: nobody could get in without it.
-                    note(format_args!("readers need this token, which is not shown again: {secret}"));
+                Notice::Draining => {
+                    note(
+                        "stopping: waiting for what runs have in flight; press Ctrl-C again to leave at once",
+                    );
+                    Ok(())
                 }
-                global.note("serving; Ctrl-C stops");
-                print_text(&format!("{url}\n"))
             })
             .await
         })
@@ -95,9 +111,9 @@ impl Serve {
         match given {
             Some(secret) => {
                 let secret = secret.trim().to_owned();
-                if secret.chars().count() < SHORTEST_TOKEN || !secret.chars().all(|c| c.is_ascii_graphic()) {
+                if secret.chars().count() < MIN_TOKEN_LEN || !secret.chars().all(|c| c.is_ascii_graphic()) {
                     return Err(Failure::input(format_args!(
-                        "the token is too short or has blanks in it; give at least {SHORTEST_TOKEN} letters, digits or signs"
+                        "the token is too short or has blanks in it; give at least {MIN_TOKEN_LEN} letters, digits or signs"
                     )));
                 }
                 Ok((Some(Token::new(secret).map_err(broken)?), None))
@@ -107,6 +123,27 @@ impl Serve {
                 let (token, secret) = Token::generate().map_err(broken)?;
                 Ok((Some(token), Some(secret)))
             }
+        }
+    }
+}
+
+/// The first Ctrl-C drains, the second leaves at once.
+fn stop_on_interrupts(stopper: watch::Sender<Stop>) {
+    let mut interrupts = Interrupts::listen();
+    tokio::spawn(async move {
+        for stop in [Stop::Drain, Stop::Now] {
+            interrupts.next().await;
+            stopper.send_replace(stop);
+        }
+        // The server ends; whoever is impatient beyond this is not heard.
+        std::future::pending::<()>().await;
+    });
+}
+
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Self {
+        match error {
+            ServeError::Points(error) => error.into(),
         }
     }
 }
@@ -140,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_base_path_is_plain() {
+    fn accepts_only_plain_base_paths() {
         for (given, read) in [("", ""), ("/", ""), ("x", "/x"), ("/x/", "/x"), ("/a/b-c", "/a/b-c")] {
             assert_eq!(base_path(given).unwrap(), read);
         }

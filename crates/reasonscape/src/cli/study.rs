@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use reasonscape_runner::cache::Cache;
 use reasonscape_runner::{Precision, RunError, Selection, Shard, Study, StudyError};
 
 use crate::failure::Failure;
+
+pub(super) use reasonscape_pipeline::cache_path; // removed when all users name the new crate
 
 /// A study and the part of it that is meant.
 #[derive(Debug, clap::Args)]
@@ -93,17 +94,6 @@ pub(super) fn study_folder(study: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Where a study keeps its responses.
-pub(crate) fn cache_path(folder: &Path) -> PathBuf {
-    folder.join("cache.sqlite")
-}
-
-/// The cache of a study, if it has one yet.
-pub(crate) fn existing_cache(study: &Study) -> Result<Option<Cache>, Failure> {
-    let path = cache_path(&study.folder);
-    Ok(if path.exists() { Some(Cache::open_read_only(path)?) } else { None })
-}
-
 impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Self {
         Self::Input(error.into())
@@ -115,7 +105,7 @@ impl From<RunError> for Failure {
         match error {
             RunError::Cache(error) => error.into(),
             RunError::Study(error) => error.into(),
-            RunError::Selection(_) => Self::Input(error.into()),
+            RunError::Nothing { .. } => Self::Input(error.into()),
             error => Self::Broken(error.into()),
         }
     }

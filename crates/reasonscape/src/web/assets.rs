@@ -1,4 +1,4 @@
-//! Styles and scripts, which are part of the program.
+//! Styles and scripts, compiled into the program.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
@@ -11,10 +11,10 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use reasonscape_charts::plotly_script;
+use reasonscape_figures::plotly_script;
 
-use super::problem::Problem;
-use super::reply::{accepts_gzip, reply};
+use super::error::ApiError;
+use super::response::{accepts_gzip, reply};
 
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -31,14 +31,14 @@ const ASSETS: &[(&str, &str, &str)] = &[
     ("chart.css", CSS, include_str!("assets/chart.css")),
     ("chart.js", SCRIPT, include_str!("assets/chart.js")),
     ("surface.js", SCRIPT, include_str!("assets/surface.js")),
-    ("choose.js", SCRIPT, include_str!("assets/choose.js")),
+    ("filters.js", SCRIPT, include_str!("assets/filters.js")),
     ("runs.js", SCRIPT, include_str!("assets/runs.js")),
     ("run.js", SCRIPT, include_str!("assets/run.js")),
     ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
 ];
 
-/// What changes when any of them does: it stands in their addresses, so that a browser may keep them for ever.
-pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
+/// A hash of all assets: it is part of their URLs, so that a browser may cache them forever.
+pub(crate) static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hasher = DefaultHasher::new();
     ASSETS.hash(&mut hasher);
     // It begins with its name and its version.
@@ -53,12 +53,12 @@ static PLOTLY: LazyLock<Bytes> = LazyLock::new(|| {
     packer.finish().expect("memory takes whatever is written").into()
 });
 
-pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
+pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, ApiError> {
     let mut response = if name == PLOTLY_NAME {
         plotly(&headers).await?
     } else {
         let known = ASSETS.iter().find(|(known, ..)| *known == name);
-        let (_, kind, text) = known.ok_or_else(|| Problem::absent("there is no such file"))?;
+        let (_, kind, text) = known.ok_or_else(|| ApiError::not_found("there is no such file"))?;
         reply(kind, (*text).to_owned())
     };
     let for_ever = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -66,11 +66,11 @@ pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Resul
     Ok(response)
 }
 
-async fn plotly(headers: &HeaderMap) -> Result<Response, Problem> {
+async fn plotly(headers: &HeaderMap) -> Result<Response, ApiError> {
     let mut response = if accepts_gzip(headers) {
         // Packing takes a moment, in which others are answered.
         let packed = tokio::task::spawn_blocking(|| PLOTLY.clone()).await;
-        let packed = packed.map_err(|_| Problem::of(StatusCode::INTERNAL_SERVER_ERROR))?;
+        let packed = packed.map_err(|_| ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR))?;
         let mut response = reply(SCRIPT, String::new());
         *response.body_mut() = Body::from(packed);
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));

@@ -1,41 +1,41 @@
-//! Pictures on pages: drawn here, so that a page is complete, and as plotly draws them, to look closer.
+//! Figures on pages: as SVG, so that a page is complete without a script, and as plotly charts to explore.
 
 use std::fmt::Write;
 
-use reasonscape_charts::{Figure, escape};
+use reasonscape_figures::{Figure, escape};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::links::encoded;
-use super::visible::visible;
+use super::query_string::encoded;
+use super::sanitize::visible;
 use crate::analysis::{View, ViewCell};
 use crate::output::Table;
 
-/// A mark on an answer whose page has a chart: plotly puts pictures into a page that it has drawn itself.
+/// Marks a response whose page has a plotly chart, which needs another Content-Security-Policy.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Charted;
+pub(crate) struct NeedsChartCsp;
 
-/// A picture as a template shows it.
+/// A figure as a template shows it.
 #[derive(Serialize)]
-pub(super) struct Drawn {
+pub(crate) struct ChartView {
     id: &'static str,
     title: String,
     subtitle: String,
     notes: Vec<String>,
-    /// What a screen reader says.
+    /// The text for screen readers.
     said: String,
     svg: String,
     /// Where plotly's object is.
     source: String,
-    numbers: Option<Numbers>,
+    numbers: Option<DataTable>,
 }
 
-impl Drawn {
+impl ChartView {
     /// `id` is the only one of its name on the page.
-    pub(super) fn of(figure: Figure, id: &'static str, source: String, numbers: Option<&Table>) -> Self {
+    pub(crate) fn new(figure: Figure, id: &'static str, source: String, numbers: Option<&Table>) -> Self {
         let said = format!("{}. {}", figure.title, figure.description());
         let notes = figure.remarks();
-        // The page has its words in its own letters.
+        // The page shows title, subtitle and notes as HTML.
         let bare = Figure { title: String::new(), subtitle: String::new(), notes: Vec::new(), ..figure };
         let title = format!("<title>{}</title>", escape(&figure.title));
         let mut svg = bare.svg().replacen("<title></title>", &title, 1);
@@ -53,14 +53,14 @@ impl Drawn {
             said,
             svg,
             source,
-            numbers: numbers.map(Numbers::of),
+            numbers: numbers.map(DataTable::new),
         }
     }
 }
 
 /// A table as a template shows it.
 #[derive(Serialize)]
-pub(super) struct Numbers {
+pub(crate) struct DataTable {
     columns: Vec<Heading>,
     rows: Vec<Vec<String>>,
 }
@@ -71,8 +71,8 @@ struct Heading {
     is_number: bool,
 }
 
-impl Numbers {
-    fn of(table: &Table) -> Self {
+impl DataTable {
+    fn new(table: &Table) -> Self {
         let columns = table.columns().iter().enumerate();
         let shown = |row: Vec<String>| row.iter().map(|cell| visible(cell).into_owned()).collect();
         Self {
@@ -85,7 +85,7 @@ impl Numbers {
 }
 
 /// The address of the trials that were counted in a cell of points that meet these conditions.
-pub(super) fn trials_of(base: &str, view: &View, cell: &ViewCell, filters: &[&str]) -> String {
+pub(crate) fn trials_of(base: &str, view: &View, cell: &ViewCell, filters: &[&str]) -> String {
     let mut address =
         format!("{base}/trials?eval={}&task={}", encoded(&cell.eval.eval_id), encoded(&view.task));
     // The field for parameters is split at spaces.
@@ -104,8 +104,8 @@ pub(super) fn trials_of(base: &str, view: &View, cell: &ViewCell, filters: &[&st
     address
 }
 
-/// What a cell says, in words: `72.1 %, from 60.3 to 81.5; 46 of 64 correct, 3 cut off`.
-pub(super) fn told(cell: &ViewCell) -> String {
+/// The tooltip of a cell: `72.1 %, from 60.3 to 81.5; 46 of 64 correct, 3 truncated`.
+pub(crate) fn tooltip(cell: &ViewCell) -> String {
     let percent = |share: f64| 100.0 * share;
     let estimate = &cell.estimate;
     match estimate.point {
@@ -114,14 +114,14 @@ pub(super) fn told(cell: &ViewCell) -> String {
             percent(estimate.center),
             percent(estimate.low),
             percent(estimate.high),
-            counted(cell)
+            counts_text(cell)
         ),
         None if cell.n == 0 => "no trial yet".to_owned(),
-        None => format!("nothing is known; {}", counted(cell)),
+        None => format!("nothing is known; {}", counts_text(cell)),
     }
 }
 
-fn counted(cell: &ViewCell) -> String {
+fn counts_text(cell: &ViewCell) -> String {
     let mut said = format!("{} of {} correct", cell.n_e, cell.n);
     if !cell.truncation_known {
         said += ", cut off unknown";
@@ -134,8 +134,8 @@ fn counted(cell: &ViewCell) -> String {
     said
 }
 
-/// Tells each point of a projection how many trials it has, and where they are.
-pub(super) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str, filters: &[&str]) {
+/// Adds the number of trials and the link to them to each point of a projection.
+pub(crate) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str, filters: &[&str]) {
     let Some(traces) = chart["data"].as_array_mut() else { return };
     for (panel, view) in views.iter().enumerate() {
         let axis = if panel == 0 { "x".to_owned() } else { format!("x{}", panel + 1) };
@@ -150,7 +150,7 @@ pub(super) fn lead_to_trials(chart: &mut Value, views: &[View], base: &str, filt
             };
             for (text, cell) in texts.iter_mut().zip(&known) {
                 let plain = text.as_str().unwrap_or_default();
-                *text = json!(format!("{plain}<br>{}", counted(cell)));
+                *text = json!(format!("{plain}<br>{}", counts_text(cell)));
             }
             trace["customdata"] =
                 known.iter().map(|cell| json!(trials_of(base, view, cell, filters))).collect();

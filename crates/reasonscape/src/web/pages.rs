@@ -1,18 +1,23 @@
-//! Pages: what `analysis` says, put into the templates beside this file.
+//! Pages: results of `analysis` in the templates beside this file.
 
-pub(super) mod compare;
-pub(super) mod differing;
-pub(super) mod explorer;
-pub(super) mod forensics;
-pub(super) mod leaderboard;
-pub(super) mod login;
-mod models;
-pub(super) mod new_run;
-pub(super) mod run;
-pub(super) mod runs;
-pub(super) mod test;
-pub(super) mod trial;
-pub(super) mod trials;
+mod choices;
+pub(crate) mod compare;
+mod disagreement_rows;
+pub(crate) mod disagreements;
+mod estimator_picker;
+pub(crate) mod explorer;
+pub(crate) mod forensics;
+pub(crate) mod leaderboard;
+pub(crate) mod login;
+mod model_picker;
+pub(crate) mod new_run;
+pub(crate) mod run;
+mod run_fields;
+pub(crate) mod runs;
+pub(crate) mod test;
+mod transcript;
+pub(crate) mod trial;
+pub(crate) mod trials;
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -21,40 +26,43 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
+use super::app::App;
 use super::assets;
-use super::problem::Problem;
-use super::reply::{self, reply};
-use super::state::App;
+use super::error::ApiError;
+use super::response::{self, reply};
 
-/// Everything in them is escaped but what they say themselves: their names end in `.html`.
+/// Values are escaped, because the names end in `.html`.
 const TEMPLATES: &[(&str, &str)] = &[
-    ("frame.html", include_str!("pages/frame.html")),
+    ("layout.html", include_str!("pages/layout.html")),
     ("leaderboard.html", include_str!("pages/leaderboard.html")),
     ("trials.html", include_str!("pages/trials.html")),
     ("trial.html", include_str!("pages/trial.html")),
     ("compare.html", include_str!("pages/compare.html")),
-    ("differing.html", include_str!("pages/differing.html")),
-    ("differing-rows.html", include_str!("pages/differing-rows.html")),
+    ("disagreements.html", include_str!("pages/disagreements.html")),
+    ("disagreement_rows.html", include_str!("pages/disagreement_rows.html")),
     ("test.html", include_str!("pages/test.html")),
     ("explorer.html", include_str!("pages/explorer.html")),
     ("forensics.html", include_str!("pages/forensics.html")),
     ("figure.html", include_str!("pages/figure.html")),
-    ("models.html", include_str!("pages/models.html")),
+    ("model_picker.html", include_str!("pages/model_picker.html")),
     ("runs.html", include_str!("pages/runs.html")),
     ("new_run.html", include_str!("pages/new_run.html")),
-    ("remarks.html", include_str!("pages/remarks.html")),
-    ("points.html", include_str!("pages/points.html")),
-    ("modes.html", include_str!("pages/modes.html")),
+    ("notices.html", include_str!("pages/notices.html")),
+    ("point_filter.html", include_str!("pages/point_filter.html")),
+    ("estimator_picker.html", include_str!("pages/estimator_picker.html")),
     ("pager.html", include_str!("pages/pager.html")),
     ("options.html", include_str!("pages/options.html")),
     ("run.html", include_str!("pages/run.html")),
     ("delete_run.html", include_str!("pages/delete_run.html")),
     ("login.html", include_str!("pages/login.html")),
-    ("failed.html", include_str!("pages/failed.html")),
+    ("error.html", include_str!("pages/error.html")),
 ];
 
-/// Pages that readers find at the top of each, with their paths.
-const PLACES: &[(&str, &str)] = &[
+/// Characters of an answer that a row of a table shows.
+const MAX_ANSWER_LEN: usize = 60;
+
+/// The entries of the navigation, with their paths.
+const NAV_ENTRIES: &[(&str, &str)] = &[
     ("Leaderboard", "/"),
     ("Explorer", "/explorer"),
     ("Compare", "/compare"),
@@ -63,13 +71,13 @@ const PLACES: &[(&str, &str)] = &[
     ("Runs", "/runs"),
 ];
 
-/// The templates, read once.
-pub(super) struct Templates {
+/// The parsed templates.
+pub(crate) struct Templates {
     environment: Environment<'static>,
 }
 
 impl Templates {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut environment = Environment::new();
         let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
         environment.set_syntax(syntax.expect("these options go together"));
@@ -82,17 +90,17 @@ impl Templates {
     }
 }
 
-/// What surrounds every page.
+/// The layout around every page.
 #[derive(Serialize)]
-struct Frame<'a> {
+struct Layout<'a> {
     title: &'a str,
     base: &'a str,
     /// The study whose run this is.
-    home: Option<HomeLink<'a>>,
+    home: Option<ParentLink<'a>>,
     /// Where everything begins, be this a run or not.
     root: &'a str,
     assets: &'a str,
-    places: Vec<PlaceLink>,
+    places: Vec<NavLink>,
     remarks: &'a [String],
     /// Whether there is a session to be ended.
     can_leave: bool,
@@ -100,107 +108,81 @@ struct Frame<'a> {
 }
 
 #[derive(Serialize)]
-struct HomeLink<'a> {
+struct ParentLink<'a> {
     title: &'a str,
     href: String,
 }
 
 #[derive(Serialize)]
-struct PlaceLink {
+struct NavLink {
     name: &'static str,
     href: String,
     is_here: bool,
 }
 
 #[derive(Serialize)]
-struct Whole<'a, T> {
-    frame: Frame<'a>,
+struct PageContext<'a, T> {
+    layout: Layout<'a>,
     page: &'a T,
 }
 
-/// Marks a page that says itself what is wrong, where it can be mended.
+/// Marks a response whose page reports the error itself, beside the fields that can be corrected.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Told;
+pub(crate) struct InlineErrorPage;
 
-/// Puts a page into its frame.
+/// Renders a page in the layout.
 fn render(
     app: &App,
     template: &str,
     here: &str,
     remarks: &[String],
     page: &impl Serialize,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiError> {
     let is_inside = template != "login.html";
-    let root = app.home.as_ref().map_or(app.base.as_str(), |home| &home.base);
-    let place = |&(name, path): &(&'static str, &str)| PlaceLink {
+    let root = app.parent.as_ref().map_or(app.base.as_str(), |home| &home.base);
+    let place = |&(name, path): &(&'static str, &str)| NavLink {
         name,
         // Runs are the study's, and its own runs' too.
         href: format!("{}{path}", if path == "/runs" { root } else { &app.base }),
         is_here: name == here,
     };
-    // Whoever is not let in is told nothing of the study.
-    let remarks = &[app.trouble().filter(|_| is_inside).as_slice(), remarks].concat();
-    let frame = Frame {
+    // The login page says nothing about the study.
+    let remarks = &[app.stale_note().filter(|_| is_inside).as_slice(), remarks].concat();
+    let layout = Layout {
         title: &app.title,
         base: &app.base,
-        home: app.home.as_ref().map(|home| HomeLink { title: &home.title, href: format!("{root}/") }),
+        home: app.parent.as_ref().map(|home| ParentLink { title: &home.title, href: format!("{root}/") }),
         root,
         assets: &assets::VERSION,
-        places: if is_inside { PLACES.iter().map(place).collect() } else { Vec::new() },
+        places: if is_inside { NAV_ENTRIES.iter().map(place).collect() } else { Vec::new() },
         remarks,
         can_leave: is_inside && app.access.token.is_some(),
         program: env!("CARGO_PKG_VERSION"),
     };
     let template = app.templates.environment.get_template(template);
-    let text = template.and_then(|template| template.render(Serde(Whole { frame, page })));
+    let text = template.and_then(|template| template.render(Serde(PageContext { layout, page })));
     let text = text.map_err(|error| {
         tracing::error!(%error, "a page could not be made");
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "this page could not be made")
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "this page could not be made")
     })?;
-    Ok(reply(reply::HTML, text))
+    Ok(reply(response::HTML, text))
 }
 
-/// A failure in the site's look; readers who are not let in see no more than that.
-pub(super) fn failed(app: &App, problem: &Problem, is_known: bool) -> Response {
+/// The page of an error; it says nothing about the study to those who are not authenticated.
+pub(crate) fn error_page(app: &App, problem: &ApiError, is_authenticated: bool) -> Response {
     #[derive(Serialize)]
     struct Failed<'a> {
         status: u16,
         reason: &'a str,
         message: &'a str,
-        is_known: bool,
+        is_authenticated: bool,
     }
     let page = Failed {
         status: problem.status.as_u16(),
         reason: problem.status.canonical_reason().unwrap_or("Failed"),
         message: &problem.message,
-        is_known,
+        is_authenticated,
     };
-    render(app, "failed.html", "", &[], &page)
-        .unwrap_or_else(|_| reply(reply::TEXT, format!("{}\n", problem.message)))
-}
-
-/// A whole number with its thousands apart: 12,345.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::thousands;
-
-    #[test]
-    fn thousands_stand_apart() {
-        assert_eq!(
-            [0, 999, 1_000, 12_345, 1_234_567].map(thousands),
-            ["0", "999", "1,000", "12,345", "1,234,567"]
-        );
-    }
+    render(app, "error.html", "", &[], &page)
+        .unwrap_or_else(|_| reply(response::TEXT, format!("{}\n", problem.message)))
 }

@@ -1,4 +1,4 @@
-//! Connections, routes, and what every answer has in common.
+//! Connections, routes with their access rules, and what every response has in common.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,41 +9,39 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HeaderName};
 use axum::http::{HeaderValue, Method, StatusCode};
-use axum::middleware::{self, Next};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{delete, get, post};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use reasonscape_pipeline::Stop;
 use reasonscape_points::PointsError;
-use reasonscape_runner::{Interrupts, Stop, Study};
+use reasonscape_runner::Study;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
-use super::chart::Charted;
-use super::guard::{Access, LONGEST_BODY};
-use super::problem::Problem;
-use super::runs::{LONGEST_UPLOAD, Runs};
-use super::state::{App, Snapshot};
-use super::{api, assets, pages, reply, runs};
-use crate::failure::{Failure, note};
+use super::app::{App, Snapshot};
+use super::auth::{Access, MAX_BODY_LEN};
+use super::chart::NeedsChartCsp;
+use super::error::ApiError;
+use super::runs::{MAX_UPLOAD_LEN, Runs};
+use super::{api, assets, pages, response, runs};
 
 /// Connections at a time; more wait.
-const MOST_CONNECTIONS: usize = 1_024;
-/// A request line with its headers that is longer is refused.
-const LONGEST_HEAD: usize = 32 * 1024;
-/// Headers that take longer are not waited for.
-const HEAD_TIME: Duration = Duration::from_secs(15);
-/// Answers that take longer are given up.
-const ANSWER_TIME: Duration = Duration::from_secs(30);
-/// As are uploads that take longer than this.
-const UPLOAD_TIME: Duration = Duration::from_mins(5);
-/// How long runs that are left at once are waited for.
-const LEAVING_TIME: Duration = Duration::from_secs(2);
-/// Where datasets go.
-const UPLOADS: &str = "/api/v1/datasets";
+const MAX_CONNECTIONS: usize = 1_024;
+/// Length of a request line with its headers.
+const MAX_HEAD_LEN: usize = 32 * 1024;
+/// Time to receive the headers of a request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
+/// Time to answer a request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time to receive a dataset.
+const UPLOAD_TIMEOUT: Duration = Duration::from_mins(5);
+/// How long to wait for runs to record their end in an immediate shutdown.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
-/// What browsers are told with every answer. Scripts, styles and pictures come from here or not at all; nothing on a
+/// Headers of every response. Scripts, styles and pictures come from here or not at all; nothing on a
 /// page can be written into it as script or style.
 const HEADERS: [(&str, &str); 8] = [
     (
@@ -66,65 +64,124 @@ const CHART_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'se
                             'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// What to serve, and to whom.
-pub(crate) struct Options {
+pub(crate) struct ServeOptions {
     /// The folder of the study.
     pub(crate) folder: PathBuf,
-    /// What the study is called.
+    /// The title of the study.
     pub(crate) title: String,
-    /// What stands before every path: nothing, or as `/x`.
+    /// The base path: empty, or as `/x`.
     pub(crate) base: String,
     pub(crate) access: Access,
 }
 
-/// Serves until Ctrl-C. `ready` is told when the study is open and connections are answered.
-pub(crate) async fn serve(
+/// Why a study is not served.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServeError {
+    /// The study could not be opened.
+    #[error(transparent)]
+    Points(#[from] PointsError),
+}
+
+/// What a server tells whoever started it.
+#[derive(Debug)]
+pub(crate) enum Notice<'a> {
+    /// The study is open and requests are answered; with what to know about the study.
+    Ready { remarks: &'a [String] },
+    /// The server was told to shut down and waits for requests of runs that are in flight.
+    Draining,
+}
+
+/// Serves until `shutdown` is raised. Active runs are then drained, and left at once if it is raised further.
+///
+/// An error of `on_notice` ends the server.
+pub(crate) async fn serve<E: From<ServeError>>(
     listener: TcpListener,
-    options: Options,
-    ready: impl FnOnce(&[String]) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    options: ServeOptions,
+    mut shutdown: watch::Receiver<Stop>,
+    mut on_notice: impl FnMut(Notice<'_>) -> Result<(), E>,
+) -> Result<(), E> {
     let snapshot = match Snapshot::open(&options.folder).await {
         Ok(snapshot) => Some(snapshot),
-        // A study that asks something can be run from here.
+        // A study that has a study.toml can be run from here.
         Err(PointsError::Empty { .. }) if options.folder.join(Study::FILE).exists() => None,
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(ServeError::from(error).into()),
     };
     let remarks = match &snapshot {
         Some(snapshot) => snapshot.remarks.clone(),
         None => vec!["the study has no trials yet; the page Runs starts a run".to_owned()],
     };
-    let app = Arc::new(App::new(options.folder, options.title, options.base, options.access, snapshot));
+    let app = Arc::new(App::new(
+        options.folder,
+        options.title,
+        options.base,
+        options.access,
+        snapshot,
+        run_results_routes,
+    ));
     let accepting = tokio::spawn(accept(listener, routes(&app)));
-    let mut interrupts = Interrupts::listen();
-    ready(&remarks)?;
-    interrupts.next().await;
-    if let Ok(runs) = app.runs() {
-        end(runs, &mut interrupts).await;
+    on_notice(Notice::Ready { remarks: &remarks })?;
+    // A sender that is gone cannot say anything more, so the server ends.
+    let _ = shutdown.wait_for(|stop| *stop != Stop::No).await;
+    if let Ok(runs) = app.runs()
+        && runs.active_count() > 0
+    {
+        on_notice(Notice::Draining)?;
+        drain(runs, &mut shutdown).await;
     }
     accepting.abort();
     Ok(())
 }
 
-/// Lets runs end as Ctrl-C does: what is in flight is waited for, unless somebody presses it again.
-async fn end(runs: &Runs, interrupts: &mut Interrupts) {
-    if runs.going() == 0 {
-        return;
-    }
-    note("stopping: waiting for what runs have in flight; press Ctrl-C again to leave at once");
-    runs.end(Stop::Drain);
+/// Lets runs wait for requests in flight, unless the shutdown is to be immediate.
+async fn drain(runs: &Runs, shutdown: &mut watch::Receiver<Stop>) {
+    runs.stop_all(Stop::Drain);
     tokio::select! {
-        () = runs.ended() => return,
-        () = interrupts.next() => runs.end(Stop::Immediate),
+        () = runs.wait_idle() => return,
+        _ = shutdown.wait_for(|stop| *stop == Stop::Now) => runs.stop_all(Stop::Now),
     }
-    // Long enough to say in the record how it ended.
-    let _ = tokio::time::timeout(LEAVING_TIME, runs.ended()).await;
+    // Long enough to record how they ended.
+    let _ = tokio::time::timeout(SHUTDOWN_GRACE, runs.wait_idle()).await;
 }
 
+/// All routes, in groups by what a request needs. The layer added last is the first that a request passes.
 fn routes(app: &Arc<App>) -> Router {
+    let uploads = limited(upload_routes(app), Limits { timeout: UPLOAD_TIMEOUT, body: BodyLimit::Upload });
+    let results = study_routes(app).layer(from_fn_with_state(Arc::clone(app), require_results));
+    let limits = Limits { timeout: REQUEST_TIMEOUT, body: BodyLimit::Form };
+    let private = limited(results.merge(run_routes(app)), limits)
+        .merge(uploads)
+        .layer(from_fn_with_state(Arc::clone(app), refuse_changes))
+        .layer(from_fn_with_state(Arc::clone(app), require_token));
+    let public =
+        limited(public_routes(app), limits).layer(from_fn_with_state(Arc::clone(app), refuse_changes));
+    let open = limited(login_routes(app), limits);
+    open.merge(public)
+        .merge(private)
+        .layer(from_fn_with_state(Arc::clone(app), handle_request))
+        .with_state(Arc::clone(app))
+}
+
+/// Showing and giving back the token; needs none.
+fn login_routes(app: &App) -> Router<Arc<App>> {
     let at = |path: &str| format!("{}{path}", app.base);
-    let mut routes = study_pages(app)
+    Router::new()
         .route(&at("/login"), get(pages::login::page).post(pages::login::enter))
         .route(&at("/logout"), post(pages::login::leave))
-        .route(&at("/health"), get(api::health))
+}
+
+/// Needs no token: says nothing about a study.
+fn public_routes(app: &App) -> Router<Arc<App>> {
+    asset_routes(app).route(&format!("{}/health", app.base), get(api::health))
+}
+
+fn asset_routes(app: &App) -> Router<Arc<App>> {
+    Router::new().route(&format!("{}/assets/{{name}}", app.base), get(assets::asset))
+}
+
+/// Needs the token, and no results: runs, datasets and what describes the server.
+fn run_routes(app: &App) -> Router<Arc<App>> {
+    let at = |path: &str| format!("{}{path}", app.base);
+    let mut routes = description_routes(app)
         .route(&at("/metrics"), get(api::metrics))
         .route(&at("/runs"), get(pages::runs::page).post(pages::new_run::create))
         .route(&at("/runs/new"), get(pages::new_run::page))
@@ -136,24 +193,34 @@ fn routes(app: &Arc<App>) -> Router {
         .route(&at("/runs/{name}/view/"), get(runs::view))
         .route(&at("/runs/{name}/view/{*rest}"), get(runs::view))
         .route(&at("/datasets"), post(pages::new_run::paste))
-        .route(&at("/datasets/{name}/delete"), post(pages::new_run::forget))
+        .route(&at("/datasets/{name}/delete"), post(pages::new_run::delete_dataset))
         .route(&at("/api/v1/runs"), get(runs::api::list).post(runs::api::create))
         .route(&at("/api/v1/runs/{name}"), get(runs::api::get).delete(runs::api::delete))
         .route(&at("/api/v1/runs/{name}/plan"), get(runs::api::plan))
         .route(&at("/api/v1/runs/{name}/start"), post(runs::api::start))
         .route(&at("/api/v1/runs/{name}/cancel"), post(runs::api::cancel))
         .route(&at("/api/v1/runs/{name}/events"), get(runs::api::events))
-        .route(&at(UPLOADS), get(runs::api::datasets).post(runs::api::upload).put(runs::api::upload))
-        .route(&at("/api/v1/datasets/{name}"), delete(runs::api::forget_dataset));
+        .route(&at("/api/v1/datasets"), get(runs::api::datasets))
+        .route(&at("/api/v1/datasets/{name}"), delete(runs::api::delete_dataset));
     if !app.base.is_empty() {
         let home = at("/");
         routes = routes.route(&app.base, get(async move || Redirect::permanent(&home)));
     }
-    routes.layer(middleware::from_fn_with_state(Arc::clone(app), answer)).with_state(Arc::clone(app))
+    routes
 }
 
-/// What shows a study, be it the one that was named at the start or that of a run.
-pub(super) fn study_pages(app: &App) -> Router<Arc<App>> {
+fn description_routes(app: &App) -> Router<Arc<App>> {
+    Router::new().route(&format!("{}/api/v1/openapi.json", app.base), get(api::openapi))
+}
+
+/// Needs the token, and takes longer and larger requests than others.
+fn upload_routes(app: &App) -> Router<Arc<App>> {
+    let path = format!("{}/api/v1/datasets", app.base);
+    Router::new().route(&path, post(runs::api::upload).put(runs::api::upload))
+}
+
+/// Needs the token and results: pages and API of a study.
+fn study_routes(app: &App) -> Router<Arc<App>> {
     let at = |path: &str| format!("{}{path}", app.base);
     Router::new()
         .route(&at("/"), get(pages::leaderboard::page))
@@ -161,21 +228,19 @@ pub(super) fn study_pages(app: &App) -> Router<Arc<App>> {
         .route(&at("/leaderboard.json"), get(pages::leaderboard::json))
         .route(&at("/leaderboard.md"), get(pages::leaderboard::markdown))
         .route(&at("/compare"), get(pages::compare::page))
-        .route(&at("/compare/tests"), get(pages::differing::page))
+        .route(&at("/compare/tests"), get(pages::disagreements::page))
         .route(&at("/compare/tests/{a}/{b}/{task}/{point}/{index}"), get(pages::test::page))
         .route(&at("/trials"), get(pages::trials::page))
         .route(&at("/trials/{eval}/{task}/{point}/{index}"), get(pages::trial::page))
         .route(&at("/explorer"), get(pages::explorer::page))
         .route(&at("/forensics"), get(pages::forensics::page))
-        .route(&at("/assets/{name}"), get(assets::asset))
-        .route(&at("/api/v1/openapi.json"), get(api::openapi))
         .route(&at("/api/v1/leaderboard"), get(api::leaderboard))
         .route(&at("/api/v1/evals"), get(api::evals))
         .route(&at("/api/v1/tasks"), get(api::tasks))
         .route(&at("/api/v1/points"), get(api::points))
-        .route(&at("/api/v1/pairwise"), get(api::versus::pairwise))
-        .route(&at("/api/v1/compare"), get(api::versus::compare))
-        .route(&at("/api/v1/differences"), get(api::versus::differences))
+        .route(&at("/api/v1/pairwise"), get(api::comparison::pairwise))
+        .route(&at("/api/v1/compare"), get(api::comparison::compare))
+        .route(&at("/api/v1/differences"), get(api::comparison::differences))
         .route(&at("/api/v1/trials"), get(api::trials))
         .route(&at("/api/v1/trials/{eval}/{task}/{point}/{index}"), get(api::trial))
         .route(&at("/api/v1/surface"), get(api::analyses::surface))
@@ -185,11 +250,16 @@ pub(super) fn study_pages(app: &App) -> Router<Arc<App>> {
         .route(&at("/api/v1/tokens"), get(api::analyses::tokens))
         .route(&at("/api/v1/compression"), get(api::analyses::compression))
         .route(&at("/api/v1/figures/{kind}"), get(api::analyses::figure))
-        .fallback(async || Problem::of(StatusCode::NOT_FOUND))
+        .fallback(async || ApiError::from_status(StatusCode::NOT_FOUND))
+}
+
+/// The results of a run, which are those of a study. Requests come through the routes of its server, which check them.
+fn run_results_routes(app: &App) -> Router<Arc<App>> {
+    study_routes(app).merge(asset_routes(app)).merge(description_routes(app))
 }
 
 async fn accept(listener: TcpListener, routes: Router) {
-    let seats = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let seats = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let Ok(seat) = Arc::clone(&seats).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
@@ -203,8 +273,8 @@ async fn accept(listener: TcpListener, routes: Router) {
         tokio::spawn(async move {
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_TIME)
-                .max_buf_size(LONGEST_HEAD)
+                .header_read_timeout(HEADER_TIMEOUT)
+                .max_buf_size(MAX_HEAD_LEN)
                 .serve_connection(TokioIo::new(stream), routes);
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection broke");
@@ -214,36 +284,30 @@ async fn accept(listener: TcpListener, routes: Router) {
     }
 }
 
-/// Lets a request in or refuses it, and dresses what comes out.
-async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+/// What every request and every response have in common: the host is checked, an error gets its page, and each response
+/// its headers.
+async fn handle_request(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let path = request.uri().path().to_owned();
     let method = request.method().clone();
-    let unpacks = reply::accepts_gzip(request.headers());
-    let is_known = app.access.is_known(request.headers());
-    let mut response = match admit(&app, &request, is_known) {
-        Err(refused) => refused,
-        Ok(()) => match tokio::time::timeout(time_for(&app, &request), hand_on(&app, request, next)).await {
-            Ok(response) => response,
-            Err(_) => Problem::new(
-                StatusCode::GATEWAY_TIMEOUT,
-                "this takes too long; ask for less, as one model or one task",
-            )
-            .into_response(),
-        },
+    let accepts_gzip = response::accepts_gzip(request.headers());
+    let is_authenticated = app.access.is_authenticated(request.headers());
+    let mut response = match app.access.check(&method, request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => refused.into_response(),
     };
-    let is_told = response.extensions().get::<pages::Told>().is_some();
-    if !is_told && (response.status().is_client_error() || response.status().is_server_error()) {
-        response = told(&app, &path, response, is_known);
+    let has_error_page = response.extensions().get::<pages::InlineErrorPage>().is_some();
+    if !has_error_page && (response.status().is_client_error() || response.status().is_server_error()) {
+        response = error_response(&app, &path, response, is_authenticated);
     }
     for (name, value) in HEADERS {
         response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
-    if response.extensions().get::<Charted>().is_some() {
+    if response.extensions().get::<NeedsChartCsp>().is_some() {
         response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(CHART_POLICY));
     }
-    if unpacks {
-        response = reply::packed(response).await;
+    if accepts_gzip {
+        response = response::packed(response).await;
     }
     let took = started.elapsed();
     app.metrics.count(response.status(), took);
@@ -251,89 +315,107 @@ async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     response
 }
 
-/// Hands a request on, unless it asks of a study what only one with trials has.
-async fn hand_on(app: &App, request: Request, next: Next) -> Response {
-    let path = request.uri().path().strip_prefix(app.base.as_str()).unwrap_or_default();
-    let needs_no_trials = ["/runs", "/datasets", "/assets/", "/login", "/logout", "/health", "/metrics"];
-    let is_free = |path: &str| needs_no_trials.iter().any(|free| path.starts_with(free));
-    let within_api = path.strip_prefix("/api/v1");
-    if path.is_empty() || is_free(within_api.unwrap_or(path)) || within_api == Some("/openapi.json") {
+/// The path below the base path; empty for one that is not below it.
+fn path_in<'r>(app: &App, request: &'r Request) -> &'r str {
+    request.uri().path().strip_prefix(app.base.as_str()).unwrap_or_default()
+}
+
+/// Sends those who have not shown the token to the login page, and programs an error.
+async fn require_token(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    if app.access.is_authenticated(request.headers()) {
         return next.run(request).await;
     }
-    if app.opened().await.is_some() {
+    let path = path_in(&app, &request);
+    if path.starts_with("/api/") || path == "/metrics" {
+        let error = ApiError::new(
+            StatusCode::UNAUTHORIZED,
+            "this server wants its token, as in `Authorization: Bearer TOKEN`",
+        );
+        let mut refused = error.into_response();
+        refused.headers_mut().insert("www-authenticate", HeaderValue::from_static("Bearer"));
+        return refused;
+    }
+    let wanted = request.uri().path_and_query().map_or("/", |wanted| wanted.as_str());
+    Redirect::to(&format!("{}/login?next={}", app.base, super::query_string::encoded(wanted))).into_response()
+}
+
+/// Refuses every request that is not for reading, if the server is only for that.
+async fn refuse_changes(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let is_reading = [Method::GET, Method::HEAD].contains(request.method());
+    if !is_reading && app.access.read_only {
+        return ApiError::new(StatusCode::FORBIDDEN, "this server is for reading only").into_response();
+    }
+    next.run(request).await
+}
+
+/// How long a request may take, and how long its body may be.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    timeout: Duration,
+    body: BodyLimit,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum BodyLimit {
+    Form,
+    Upload,
+}
+
+fn limited(routes: Router<Arc<App>>, limits: Limits) -> Router<Arc<App>> {
+    routes.layer(from_fn_with_state(limits, limit_request))
+}
+
+async fn limit_request(State(limits): State<Limits>, request: Request, next: Next) -> Response {
+    let length = request.headers().get(CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);
+    match limits.body {
+        BodyLimit::Upload if length > MAX_UPLOAD_LEN => return runs::upload_too_long().into_response(),
+        BodyLimit::Form if length > MAX_BODY_LEN as u64 => {
+            let message = format!("a request has at most {MAX_BODY_LEN} bytes here");
+            return ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
+        }
+        BodyLimit::Upload | BodyLimit::Form => {}
+    }
+    tokio::time::timeout(limits.timeout, next.run(request)).await.unwrap_or_else(|_| {
+        ApiError::new(
+            StatusCode::GATEWAY_TIMEOUT,
+            "this takes too long; ask for less, as one model or one task",
+        )
+        .into_response()
+    })
+}
+
+/// Sends readers of a study without trials to its runs.
+async fn require_results(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let path = path_in(&app, &request);
+    // What is not below the base path is nothing of this study.
+    if path.is_empty() || app.opened().await.is_some() {
         return next.run(request).await;
     }
-    if within_api.is_some() {
-        return Problem::absent("the study has no trials yet; a run makes some").into_response();
+    if path.starts_with("/api/v1") {
+        return ApiError::not_found("the study has no trials yet; a run makes some").into_response();
     }
     Redirect::to(&format!("{}/runs", app.base)).into_response()
 }
 
-/// Whether a request brings a dataset, which takes longer and is longer than others.
-fn is_upload(app: &App, request: &Request) -> bool {
-    let path = request.uri().path().strip_prefix(app.base.as_str()).unwrap_or_default();
-    path == UPLOADS && [Method::POST, Method::PUT].contains(request.method())
-}
-
-fn time_for(app: &App, request: &Request) -> Duration {
-    if is_upload(app, request) { UPLOAD_TIME } else { ANSWER_TIME }
-}
-
-#[expect(clippy::result_large_err, reason = "the refusal is the answer")]
-fn admit(app: &App, request: &Request, is_known: bool) -> Result<(), Response> {
-    let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-    app.access.check(method, uri, headers).map_err(IntoResponse::into_response)?;
-    let path = uri.path().strip_prefix(app.base.as_str()).unwrap_or_default();
-    let is_entrance = matches!(path, "/login" | "/logout");
-    let is_open = is_entrance || path == "/health" || path.starts_with("/assets/");
-    if !is_known && !is_open {
-        if path.starts_with("/api/") || path == "/metrics" {
-            let problem = Problem::new(
-                StatusCode::UNAUTHORIZED,
-                "this server wants its token, as in `Authorization: Bearer TOKEN`",
-            );
-            let mut refused = problem.into_response();
-            refused.headers_mut().insert("www-authenticate", HeaderValue::from_static("Bearer"));
-            return Err(refused);
-        }
-        let wanted = uri.path_and_query().map_or("/", |wanted| wanted.as_str());
-        let login = format!("{}/login?next={}", app.base, super::links::encoded(wanted));
-        return Err(Redirect::to(&login).into_response());
-    }
-    let is_reading = [Method::GET, Method::HEAD].contains(method);
-    if !is_reading && app.access.read_only && !is_entrance {
-        let problem = Problem::new(StatusCode::FORBIDDEN, "this server is for reading only");
-        return Err(problem.into_response());
-    }
-    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if is_upload(app, request) {
-        let is_short = length.is_none_or(|length| length <= LONGEST_UPLOAD);
-        return if is_short { Ok(()) } else { Err(runs::too_long().into_response()) };
-    }
-    if length.is_some_and(|length| length > LONGEST_BODY as u64) {
-        let problem = format!("a request has at most {LONGEST_BODY} bytes here");
-        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, problem).into_response());
-    }
-    Ok(())
-}
-
-/// A failure in words: a page for people, JSON for programs.
-fn told(app: &App, path: &str, response: Response, is_known: bool) -> Response {
+/// An error as a page, or as JSON for the API.
+fn error_response(app: &App, path: &str, response: Response, is_authenticated: bool) -> Response {
     let (head, _) = response.into_parts();
-    let problem = head.extensions.get::<Problem>().cloned().unwrap_or_else(|| Problem::of(head.status));
+    let problem =
+        head.extensions.get::<ApiError>().cloned().unwrap_or_else(|| ApiError::from_status(head.status));
     let path = path.strip_prefix(app.base.as_str()).unwrap_or(path);
-    let mut said = if path.starts_with("/api/") {
-        reply::reply(reply::JSON, serde_json::json!({ "error": problem.message }).to_string())
+    let mut shown = if path.starts_with("/api/") {
+        response::reply(response::JSON, serde_json::json!({ "error": problem.message }).to_string())
     } else {
-        pages::failed(app, &problem, is_known)
+        pages::error_page(app, &problem, is_authenticated)
     };
-    *said.status_mut() = problem.status;
+    *shown.status_mut() = problem.status;
     for name in ["allow", "www-authenticate"] {
         if let Some(value) = head.headers.get(name) {
-            said.headers_mut().insert(HeaderName::from_static(name), value.clone());
+            shown.headers_mut().insert(HeaderName::from_static(name), value.clone());
         }
     }
-    said
+    shown
 }
 
 /// Binds to an address.

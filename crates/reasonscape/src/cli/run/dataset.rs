@@ -1,18 +1,14 @@
 //! A dataset instead of a study: becomes one in a folder of its own, so that everything works with it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use reasonscape_core::{Dataset, Item};
-use reasonscape_runner::{Eval, Study};
-use serde_json::json;
 
 use crate::cli::Global;
 use crate::cli::dataset::Reading;
 use crate::failure::Failure;
-use crate::making::{Asking, write_study};
-use crate::output::write_file;
+use crate::from_dataset::{DatasetStudy, FromDatasetError};
+use crate::making::Asking;
 use crate::questions::{drawn, name_of};
 
 /// What a dataset leaves open: who is asked, and how the file is to be read.
@@ -94,61 +90,32 @@ impl DatasetArguments {
         let name = name_of(file);
         let items = self.reading.items(file)?;
         let total = items.len();
-        let dataset = Dataset::new(&name, self.chosen(items));
+        let dataset = Dataset::new(&name, self.sample_items(items));
         if dataset.len() < total {
             global.note(format_args!("{} of {total} questions", dataset.len()));
         }
         let folder = self.into.clone().unwrap_or_else(|| PathBuf::from(format!("{name}-study")));
-        let is_new = !folder.exists();
-        fs::create_dir_all(&folder)
-            .with_context(|| format!("failed to make the folder `{}`", folder.display()))
-            .map_err(Failure::Broken)?;
-        // Two that add a model each at the same time do so one after the other, where the system can lock a folder.
-        let lock = fs::File::open(&folder).and_then(|folder| folder.lock().map(|()| folder));
-        let study = if let Some((study, text)) = existing(&folder)? {
-            same_questions(&study, &dataset, &folder)?;
-            write_study(&folder, &self.extended(text, &study, base_url, &folder)?)?
-        } else {
-            self.create(file, &folder, &dataset, base_url).inspect_err(|_| {
-                if is_new {
-                    let _ = fs::remove_dir(&folder);
-                }
-            })?
+        let copy = format!("{name}.jsonl");
+        let source = file.file_name().map_or_else(|| copy.into(), |name| name.to_string_lossy());
+        let wanted = DatasetStudy {
+            models: &self.models,
+            spec: Asking {
+                base_url: base_url.clone(),
+                provider: self.provider.clone(),
+                api_key_env: self.api_key_env.clone(),
+                template: self.template.clone(),
+                sampler: self.sampler.clone(),
+                ..Asking::default()
+            },
+            repeats: self.repeats,
+            source: &source,
         };
-        drop(lock);
-        let evals = study.evals.iter().filter(|eval| self.means(eval)).map(|eval| eval.id.to_string());
+        let study = wanted.create_or_extend(&folder, &dataset)?;
+        let evals = study.evals.iter().filter(|eval| wanted.includes(eval)).map(|eval| eval.id.to_string());
         Ok(Prepared { evals: evals.collect(), study: folder })
     }
 
-    /// A new study. If it is refused, its copy of the dataset is taken away again; a file of somebody else is never
-    /// touched.
-    fn create(
-        &self,
-        file: &Path,
-        folder: &Path,
-        dataset: &Dataset,
-        base_url: &str,
-    ) -> Result<Study, Failure> {
-        let (name, lines) = (format!("{}.jsonl", dataset.name()), dataset.to_lines());
-        let copy = folder.join(&name);
-        let is_there = copy.exists();
-        if is_there && fs::read(&copy).ok().as_deref() != Some(lines.as_bytes()) {
-            return Err(Failure::input(format_args!(
-                "`{}` is there already and would be replaced; choose another folder with `--into`",
-                copy.display()
-            )));
-        }
-        if !is_there {
-            write_file(&copy, |out| Ok(out.write_all(lines.as_bytes())?))?;
-        }
-        write_study(folder, &self.new_study(file, &name, base_url)).inspect_err(|_| {
-            if !is_there {
-                let _ = fs::remove_file(&copy);
-            }
-        })
-    }
-
-    fn chosen(&self, mut items: Vec<Item>) -> Vec<Item> {
+    fn sample_items(&self, mut items: Vec<Item>) -> Vec<Item> {
         if let Some(limit) = self.limit {
             items.truncate(limit as usize);
         }
@@ -157,100 +124,20 @@ impl DatasetArguments {
             None => items,
         }
     }
+}
 
-    fn new_study(&self, file: &Path, copy: &str, base_url: &str) -> String {
-        let shown = file.file_name().map_or_else(|| copy.into(), |name| name.to_string_lossy());
-        let mut text = format!(
-            "# Made by `reasonscape run {}`. Everything can be changed here; `reasonscape run` on this folder then\n\
-             # asks what is missing.\ndataset = {}\nrepeats = {}\n",
-            shown.escape_debug(),
-            json!(copy),
-            self.repeats.unwrap_or(1)
-        );
-        for model in &self.models {
-            self.asking(base_url).append_eval(&mut text, model);
-        }
-        text
-    }
-
-    fn asking(&self, base_url: &str) -> Asking {
-        Asking {
-            base_url: base_url.to_owned(),
-            provider: self.provider.clone(),
-            api_key_env: self.api_key_env.clone(),
-            template: self.template.clone(),
-            sampler: self.sampler.clone(),
-            ..Asking::default()
-        }
-    }
-
-    /// The text of a study with the models that it does not ask yet, and as many repeats as are wanted now.
-    fn extended(
-        &self,
-        mut text: String,
-        study: &Study,
-        base_url: &str,
-        folder: &Path,
-    ) -> Result<String, Failure> {
-        for model in &self.models {
-            match study.evals.iter().find(|eval| eval.model == *model && self.means(eval)) {
-                None => self.asking(base_url).append_eval(&mut text, model),
-                Some(eval) if eval.base_urls.iter().any(|known| known == base_url.trim_end_matches('/')) => {}
-                Some(eval) => {
-                    return Err(Failure::input(format_args!(
-                        "the study asks `{model}` at {}, not at {base_url}; change that in `{}`",
-                        eval.base_urls.join(" and "),
-                        folder.join(Study::FILE).display()
-                    )));
-                }
+impl From<FromDatasetError> for Failure {
+    fn from(error: FromDatasetError) -> Self {
+        match error {
+            FromDatasetError::Study(error) => error.into(),
+            FromDatasetError::Io(error) => error.into(),
+            FromDatasetError::Folder { .. } | FromDatasetError::Read { .. } => Self::Broken(error.into()),
+            FromDatasetError::FileExists { .. }
+            | FromDatasetError::OfSuite { .. }
+            | FromDatasetError::OtherQuestions { .. } => {
+                Self::input(format_args!("{error}; choose another folder with `--into`"))
             }
+            FromDatasetError::OtherEndpoint { .. } => Self::input(error),
         }
-        if let Some(repeats) = self.repeats.filter(|repeats| *repeats != study.repeats) {
-            let line = format!("repeats = {repeats}\n");
-            let old = text.split_inclusive('\n').find(|line| line.trim_start().starts_with("repeats"));
-            text = match old.map(str::to_owned) {
-                Some(old) => text.replacen(&old, &line, 1),
-                None => line + &text,
-            };
-        }
-        Ok(text)
-    }
-
-    /// Whether an evaluation asks one of the models as the arguments say.
-    fn means(&self, eval: &Eval) -> bool {
-        self.models.contains(&eval.model)
-            && self.template.as_ref().is_none_or(|template| eval.template.name == *template)
-            && self.sampler.as_ref().is_none_or(|sampler| eval.sampler.name == *sampler)
-    }
-}
-
-/// Refuses other questions: answers to both would stand beside each other as if they were to the same.
-fn same_questions(study: &Study, dataset: &Dataset, folder: &Path) -> Result<(), Failure> {
-    match &study.dataset {
-        None => Err(Failure::input(format_args!(
-            "`{}` is a study of the suite `{}`; choose another folder with `--into`",
-            folder.display(),
-            study.suite.name
-        ))),
-        Some(known) if known.to_lines() != dataset.to_lines() => Err(Failure::input(format_args!(
-            "`{}` holds {} questions of `{}` that are not these {}; choose another folder with `--into`",
-            folder.display(),
-            known.len(),
-            known.name(),
-            dataset.len()
-        ))),
-        Some(_) => Ok(()),
-    }
-}
-
-/// The study in a folder, and its text.
-fn existing(folder: &Path) -> Result<Option<(Study, String)>, Failure> {
-    let file = folder.join(Study::FILE);
-    match fs::read_to_string(&file) {
-        Ok(text) => Ok(Some((Study::parse(&text, folder)?, text))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::Broken(
-            anyhow::Error::new(error).context(format!("failed to read `{}`", file.display())),
-        )),
     }
 }

@@ -4,16 +4,16 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use reasonscape_runner::{EventKind, RunEvent, Study};
-use tokio::sync::mpsc;
+use reasonscape_pipeline::{EventKind, RunEvent};
+use reasonscape_runner::Study;
 
 use crate::tally::Tally;
 
 /// How often a log that is no terminal gets a line.
-const BETWEEN_LINES: Duration = Duration::from_secs(10);
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How long events may gather before they are counted: waking up for each would cost as much as a request.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Shows events as they come.
 pub(super) struct Progress {
@@ -57,34 +57,34 @@ impl Progress {
         Self { evals, started: Instant::now(), last_line: Instant::now(), bars, lines }
     }
 
-    /// Shows events until the run has no more of them.
-    pub(super) fn show(&mut self, mut events: mpsc::Receiver<RunEvent>) {
-        let mut batch = Vec::new();
-        while events.blocking_recv_many(&mut batch, 1024) > 0 {
-            for event in batch.drain(..) {
-                self.count(&event);
-            }
-            let elapsed = self.started.elapsed();
-            for eval in &self.evals {
-                eval.bar.set_position(eval.tally.done());
-                eval.bar.set_message(eval.rates(elapsed));
-            }
-            if self.lines && self.last_line.elapsed() >= BETWEEN_LINES {
-                self.last_line = Instant::now();
-                for eval in self.evals.iter().filter(|eval| eval.tally.planned > 0) {
-                    // A log that cannot be written is no reason to end a run.
-                    let _ = writeln!(
-                        std::io::stderr(),
-                        "{}: {}/{} {}",
-                        eval.name,
-                        eval.tally.done(),
-                        eval.tally.planned,
-                        eval.rates(elapsed)
-                    );
-                }
-            }
-            std::thread::sleep(BETWEEN_LOOKS);
+    /// Counts events and shows how far the run is.
+    pub(super) fn show(&mut self, events: impl Iterator<Item = RunEvent>) {
+        for event in events {
+            self.count(&event);
         }
+        let elapsed = self.started.elapsed();
+        for eval in &self.evals {
+            eval.bar.set_position(eval.tally.done());
+            eval.bar.set_message(eval.rates(elapsed));
+        }
+        if self.lines && self.last_line.elapsed() >= LINE_INTERVAL {
+            self.last_line = Instant::now();
+            for eval in self.evals.iter().filter(|eval| eval.tally.planned > 0) {
+                // A log that cannot be written is no reason to end a run.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "{}: {}/{} {}",
+                    eval.name,
+                    eval.tally.done(),
+                    eval.tally.planned,
+                    eval.rates(elapsed)
+                );
+            }
+        }
+    }
+
+    /// Leaves the bars as they are when the run is over.
+    pub(super) fn finish(&self) {
         for eval in &self.evals {
             eval.bar.abandon();
         }
@@ -142,7 +142,7 @@ mod tests {
     use super::rounded;
 
     #[test]
-    fn numbers_are_short() {
+    fn rounds_to_short_numbers() {
         let shown = [0.0, 999.4, 999.6, 4_512.0, 999_949.0, 999_951.0, 1.2e9].map(rounded);
         assert_eq!(shown, ["0", "999", "1.0k", "4.5k", "999.9k", "1.0M", "1200.0M"]);
     }

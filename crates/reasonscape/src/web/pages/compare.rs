@@ -1,4 +1,4 @@
-//! Evaluations against each other: a matrix of all that are meant, and two of them on the same tests.
+//! The Compare page: a matrix of evaluations, and two of them on the same tests.
 
 mod drawing;
 mod matrix;
@@ -15,24 +15,25 @@ use serde::Serialize;
 
 use self::matrix::Matrix;
 use self::pair::PairView;
-use super::leaderboard::{Family, families};
+use super::choices::{Choice, tasks};
+use super::estimator_picker::{EstimatorGroup, estimator_groups};
 use super::render;
-use super::trials::{Choice, label, tasks};
-use crate::web::api::mode;
-use crate::web::links::Query;
-use crate::web::problem::Problem;
-use crate::web::state::{App, Snapshot};
-use crate::web::versus::{Contestants, MOST};
-use crate::web::visible::visible;
+use crate::web::app::{App, Snapshot};
+use crate::web::comparison::{self, ComparedEvals, MAX_EVALS};
+use crate::web::error::ApiError;
+use crate::web::labels::eval_label;
+use crate::web::params::mode;
+use crate::web::query_string::Query;
+use crate::web::sanitize::visible;
 
-/// Names in the address that belong to this page.
+/// The parameters of this page.
 pub(super) const NAMES: [&str; 7] = ["eval", "mode", "task", "params", "filter", "a", "b"];
 /// More models to choose from than this are folded away.
-const FEW: usize = 16;
+const MAX_UNFOLDED: usize = 16;
 
 #[derive(Serialize)]
 struct Page {
-    modes: Vec<Family>,
+    modes: Vec<EstimatorGroup>,
     evals: Vec<Choice>,
     tasks: Vec<Choice>,
     params: String,
@@ -57,30 +58,30 @@ struct Named {
     b: Option<String>,
 }
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
-    let query = Query::of(&uri).only(&NAMES);
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri).only(&NAMES);
     let mode = mode(&query, Mode::C_P)?;
     let study = app.study().await;
-    // What is wrong with a question is said beside the form that asks it.
-    let (who, problem) = asked(study.contestants(&query).await)?;
-    let (contest, contest_problem) = asked(study.contest(&query).await)?;
+    // An error in the query is shown beside the form.
+    let (who, problem) = or_message(comparison::compared_evals(&study.analyses, &query).await)?;
+    let (contest, contest_problem) = or_message(comparison::pairwise(&study.analyses, &query).await)?;
     let problem = problem.or(contest_problem);
     let (pair, pair_problem) =
-        if problem.is_none() { asked(pair::view(&app, &study, &query).await)? } else { (None, None) };
+        if problem.is_none() { or_message(pair::view(&app, &study, &query).await)? } else { (None, None) };
     let mut remarks = contest.as_ref().map(|contest| contest.remarks()).unwrap_or_default();
     remarks.extend(pair.as_ref().map(|pair| pair.remarks.clone()).unwrap_or_default());
     let page = Page {
-        modes: families(mode),
-        evals: evals(&study.db, who.as_ref()),
-        tasks: tasks(&study.db, &query),
+        modes: estimator_groups(mode),
+        evals: evals(&study.analyses.db, who.as_ref()),
+        tasks: tasks(&study.analyses.db, &query),
         params: query.get("params").unwrap_or_default().to_owned(),
         filters: query.all("filter").map(ToOwned::to_owned).collect(),
-        who: who.as_ref().map_or_else(String::new, |who| in_words(who, &study)),
-        are_few: study.db.evals().len() <= FEW,
+        who: who.as_ref().map_or_else(String::new, |who| summary(who, &study)),
+        are_few: study.analyses.db.evals().len() <= MAX_UNFOLDED,
         clear: (query != Query::default()).then(|| format!("{}/compare", app.base)),
         matrix: contest.map(|contest| {
             let chosen = pair.as_ref().map(|pair| &pair.ids);
-            Matrix::of(&contest, chosen, &app, &query)
+            Matrix::new(&contest, chosen, &app, &query)
         }),
         named: Named { a: query.get("a").map(ToOwned::to_owned), b: query.get("b").map(ToOwned::to_owned) },
         pair,
@@ -91,8 +92,8 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
     render(&app, "compare.html", "Compare", &study.remarks, &page)
 }
 
-/// An answer, or what is wrong with the question.
-fn asked<T>(found: Result<T, Problem>) -> Result<(Option<T>, Option<String>), Problem> {
+/// A result, or the message of a client error.
+fn or_message<T>(found: Result<T, ApiError>) -> Result<(Option<T>, Option<String>), ApiError> {
     match found {
         Ok(found) => Ok((Some(found), None)),
         Err(problem) if problem.status.is_client_error() => Ok((None, Some(problem.message))),
@@ -101,19 +102,19 @@ fn asked<T>(found: Result<T, Problem>) -> Result<(Option<T>, Option<String>), Pr
 }
 
 /// All evaluations, those that are compared marked.
-fn evals(db: &PointsDb, who: Option<&Contestants>) -> Vec<Choice> {
+fn evals(db: &PointsDb, who: Option<&ComparedEvals>) -> Vec<Choice> {
     let choice = |id: &String| Choice {
         value: id.clone(),
-        shown: visible(&label(db, id)).into_owned(),
+        shown: visible(&eval_label(db, id)).into_owned(),
         is_chosen: who.is_some_and(|who| who.ids.contains(id)),
     };
     db.evals().iter().map(|eval| choice(&eval.eval_id)).collect()
 }
 
-fn in_words(who: &Contestants, study: &Snapshot) -> String {
-    let all = study.db.evals().len();
+fn summary(who: &ComparedEvals, study: &Snapshot) -> String {
+    let all = study.analyses.db.evals().len();
     match (who.best_of, who.ids.len()) {
-        (Some(of), _) => format!("the best {MOST} of {of} by ReasonScore; choose others below"),
+        (Some(of), _) => format!("the best {MAX_EVALS} of {of} by ReasonScore; choose others below"),
         (None, some) if some == all => format!("all {all} evaluations"),
         (None, some) => format!("{some} of {all} evaluations"),
     }

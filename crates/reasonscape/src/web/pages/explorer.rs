@@ -5,32 +5,32 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
-use reasonscape_points::PointsDb;
 use reasonscape_stats::{Event, Mode};
 use serde::Serialize;
 
-use super::leaderboard::{Family, families};
-use super::models::{Choice, Chosen};
+use super::choices::Choice;
+use super::estimator_picker::{EstimatorGroup, estimator_groups};
+use super::model_picker::ModelPicker;
 use super::render;
 use crate::analysis::{
-    Parameter, View, ViewAxis, ViewCell, frontier_figure, projection_finding, surface_range,
+    Parameter, TaskParameters, View, ViewAxis, ViewCell, frontier_figure, projection_finding, surface_range,
 };
 use crate::cli::{frontiers_for_people, views_for_people};
-use crate::web::answers::Part;
-use crate::web::api::analyses::{fronts, projected, projections};
-use crate::web::api::mode;
-use crate::web::chart::{Charted, Drawn, told, trials_of};
-use crate::web::links::Query;
-use crate::web::problem::Problem;
-use crate::web::state::{App, Snapshot};
-use crate::web::visible::visible;
+use crate::web::analysis_cache::AnalysisCache;
+use crate::web::app::App;
+use crate::web::chart::{ChartView, NeedsChartCsp, tooltip, trials_of};
+use crate::web::error::ApiError;
+use crate::web::figures::{frontier_rows, projection_figure, projection_views};
+use crate::web::params::{AnalysisQuery, mode};
+use crate::web::query_string::Query;
+use crate::web::sanitize::visible;
 
-/// What stands in an address that belongs to this page.
+/// The parameters of this page.
 const NAMES: [&str; 6] = ["task", "part", "x", "y", "eval", "mode"];
-/// Steps of the scale of colours.
+/// Steps of the color scale.
 const STEPS: f64 = 10.0;
-/// A cell with a smaller share of answers that were cut off is not marked.
-const WORTH_MARKING: f64 = 0.005;
+/// A cell with a smaller proportion of truncated responses is not marked.
+const MIN_TRUNCATION_RATE: f64 = 0.005;
 
 #[derive(Serialize)]
 struct Page {
@@ -38,23 +38,30 @@ struct Page {
     parts: Vec<Choice>,
     xs: Vec<Choice>,
     ys: Vec<Choice>,
-    modes: Vec<Family>,
-    models: Chosen,
+    modes: Vec<EstimatorGroup>,
+    models: ModelPicker,
     task: String,
-    /// What is wrong with the address.
+    /// Errors in the query.
     problems: Vec<String>,
     /// Why there is nothing to look along.
     flat: Option<String>,
+    trials: String,
+    #[serde(flatten)]
+    results: Results,
+}
+
+/// What the study says about a task, all empty if there is nothing to show.
+#[derive(Serialize, Default)]
+struct Results {
     surfaces: Vec<Surface>,
     /// Why there are no surfaces.
     line: Option<String>,
-    /// What a reader of the surfaces has to know.
+    /// Notes on the surfaces.
     remarks: Vec<String>,
-    projection: Option<Drawn>,
+    projection: Option<ChartView>,
     projection_findings: Vec<String>,
-    frontier: Option<Drawn>,
+    frontier: Option<ChartView>,
     frontier_findings: Vec<String>,
-    trials: String,
 }
 
 /// One model over two parameters.
@@ -89,8 +96,8 @@ struct HeatCell {
     cut: Option<String>,
 }
 
-/// What an address asks of this page, with what it leaves open decided.
-struct Wish {
+/// The parameters of a request, with defaults where it names none, or none that the study has.
+struct ExplorerParams {
     task: String,
     /// The manifold; none is the whole task.
     part: Option<String>,
@@ -101,90 +108,64 @@ struct Wish {
     mode: Mode,
 }
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
-    let query = Query::of(&uri).only(&NAMES);
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri).only(&NAMES);
     let study = app.study().await;
-    let mut problems = Vec::new();
-    let (wish, tasks) = wish(&study, &query, &mut problems).await?;
-    let models = Chosen::of(&study, &query, Some(&wish.task), wish.mode, u64::MAX).await?;
-    let axis = |chosen: &Option<String>, other: &Option<String>| -> Vec<Choice> {
-        let offered = wish.parameters.iter().filter(|parameter| Some(&parameter.name) != other.as_ref());
-        offered
-            .map(|parameter| Choice {
-                value: parameter.name.clone(),
-                shown: visible(&format!("{} ({} values)", parameter.name, parameter.values.len()))
-                    .into_owned(),
-                is_chosen: Some(&parameter.name) == chosen.as_ref(),
-            })
-            .collect()
+    let analyses = &study.analyses;
+    let all = analyses.parameters(&[]).await?;
+    let params = parse_params(analyses, &all, &query).await?;
+    let models = ModelPicker::from_query(analyses, &query, Some(&params.task), params.mode, u64::MAX).await?;
+    let flat = flat(&params, analyses);
+    let results = if flat.is_none() && !models.ids.is_empty() {
+        results(&app.base, analyses, &params, &models.ids).await?
+    } else {
+        Results::default()
     };
-    let mut page = Page {
-        xs: axis(&wish.x, &None),
-        ys: axis(&wish.y, &wish.x),
-        tasks,
-        parts: parts(&wish),
-        modes: families(wish.mode),
-        task: visible(&wish.task).into_owned(),
-        problems,
-        flat: flat(&wish, &study),
-        surfaces: Vec::new(),
-        line: None,
-        remarks: Vec::new(),
-        projection: None,
-        projection_findings: Vec::new(),
-        frontier: None,
-        frontier_findings: Vec::new(),
-        trials: format!("{}/trials{}", app.base, Query::default().with("task", Some(&wish.task))),
+    let page = Page {
+        tasks: all.iter().map(|task| name_choice(&task.task, task.task == params.task)).collect(),
+        parts: parts(&params),
+        xs: axis_choices(&params, params.x.as_ref(), None),
+        ys: axis_choices(&params, params.y.as_ref(), params.x.as_ref()),
+        modes: estimator_groups(params.mode),
         models,
+        task: visible(&params.task).into_owned(),
+        problems: unknown_task(&all, &query).into_iter().collect(),
+        flat,
+        trials: format!("{}/trials{}", app.base, Query::default().with("task", Some(&params.task))),
+        results,
     };
-    if page.flat.is_none() && !page.models.ids.is_empty() {
-        fill(&app, &study, &wish, &mut page).await?;
-    }
     let mut response = render(&app, "explorer.html", "Explorer", &study.remarks, &page)?;
-    response.extensions_mut().insert(Charted);
+    response.extensions_mut().insert(NeedsChartCsp);
     Ok(response)
 }
 
-/// Decides what is shown. What an address names and the study lacks is said, and left out.
-async fn wish(
-    study: &Snapshot,
+/// Reads the parameters of a request. Without a task it is the one that has most to look at.
+async fn parse_params(
+    analyses: &AnalysisCache,
+    all: &[TaskParameters],
     query: &Query,
-    problems: &mut Vec<String>,
-) -> Result<(Wish, Vec<Choice>), Problem> {
-    let all = study.parameters(&[]).await?;
+) -> Result<ExplorerParams, ApiError> {
     let asked = query.get("task");
     let named = all.iter().find(|task| Some(task.task.as_str()) == asked);
-    if let (Some(task), None) = (asked, named) {
-        problems.push(format!("there is no task `{task}`; choose one of those below"));
-    }
-    // Of a study, the task that has most to look at.
     let first = all.iter().find(|task| task.parameters.len() > 1);
     let first = first.or_else(|| all.iter().find(|task| !task.parameters.is_empty())).or(all.first());
-    let task = named.or(first).ok_or_else(|| Problem::wrong("the study has no points yet"))?;
+    let task = named.or(first).ok_or_else(|| ApiError::bad_request("the study has no points yet"))?;
     let part = query.get("part").filter(|part| task.manifolds.iter().any(|known| known == part));
     let narrowed = match part {
         Some(part) => {
-            study.parameters(&[format!("base_task={}", task.task), format!("manifold={part}")]).await?
+            analyses.parameters(&[format!("base_task={}", task.task), format!("manifold={part}")]).await?
         }
         None => Arc::default(),
     };
     let parameters = narrowed.first().map_or(&task.parameters, |task| &task.parameters);
-    // Parameters of a task that was chosen before are no mistake: they are left behind with it.
+    // Parameters of a task that was chosen before are not an error: they are dropped with it.
     let known = |name: &&str| parameters.iter().any(|parameter| parameter.name == **name);
     let x = query.get("x").filter(known);
     let y = query.get("y").filter(known).filter(|y| Some(*y) != x);
     let mut free = parameters.iter().map(|parameter| parameter.name.as_str());
     let x = x.or_else(|| free.clone().find(|name| Some(*name) != y));
     let y = y.or_else(|| free.find(|name| Some(*name) != x));
-    let tasks = all
-        .iter()
-        .map(|other| Choice {
-            value: other.task.clone(),
-            shown: visible(&other.task).into_owned(),
-            is_chosen: other.task == task.task,
-        })
-        .collect();
-    let wish = Wish {
+    Ok(ExplorerParams {
         task: task.task.clone(),
         part: part.map(ToOwned::to_owned),
         parts: task.manifolds.clone(),
@@ -192,98 +173,123 @@ async fn wish(
         x: x.map(ToOwned::to_owned),
         y: y.map(ToOwned::to_owned),
         mode: mode(query, Mode::C_P)?,
-    };
-    Ok((wish, tasks))
+    })
+}
+
+/// What to say of a task that the study does not have.
+fn unknown_task(all: &[TaskParameters], query: &Query) -> Option<String> {
+    let asked = query.get("task").filter(|asked| !all.iter().any(|task| task.task == **asked))?;
+    Some(format!("there is no task `{asked}`; choose one of those below"))
+}
+
+fn name_choice(name: &str, is_chosen: bool) -> Choice {
+    Choice { value: name.to_owned(), shown: visible(name).into_owned(), is_chosen }
+}
+
+/// The parameters that an axis can show: all but that of the other axis.
+fn axis_choices(params: &ExplorerParams, chosen: Option<&String>, other: Option<&String>) -> Vec<Choice> {
+    let offered = params.parameters.iter().filter(|parameter| Some(&parameter.name) != other);
+    offered
+        .map(|parameter| Choice {
+            value: parameter.name.clone(),
+            shown: visible(&format!("{} ({} values)", parameter.name, parameter.values.len())).into_owned(),
+            is_chosen: Some(&parameter.name) == chosen,
+        })
+        .collect()
 }
 
 /// The parts of the suite that the task has, if there are several.
-fn parts(wish: &Wish) -> Vec<Choice> {
-    if wish.parts.len() < 2 {
+fn parts(params: &ExplorerParams) -> Vec<Choice> {
+    if params.parts.len() < 2 {
         return Vec::new();
     }
-    let whole =
-        Choice { value: String::new(), shown: "all of them".to_owned(), is_chosen: wish.part.is_none() };
-    let part = |name: &String| Choice {
-        value: name.clone(),
-        shown: visible(name).into_owned(),
-        is_chosen: Some(name) == wish.part.as_ref(),
-    };
-    [whole].into_iter().chain(wish.parts.iter().map(part)).collect()
+    let all =
+        Choice { value: String::new(), shown: "all of them".to_owned(), is_chosen: params.part.is_none() };
+    let part = |name: &String| name_choice(name, Some(name) == params.part.as_ref());
+    [all].into_iter().chain(params.parts.iter().map(part)).collect()
 }
 
-fn flat(wish: &Wish, study: &Snapshot) -> Option<String> {
-    wish.parameters.is_empty().then(|| {
+fn flat(params: &ExplorerParams, analyses: &AnalysisCache) -> Option<String> {
+    params.parameters.is_empty().then(|| {
         let tasks: std::collections::BTreeSet<&str> =
-            study.db.sources().iter().map(|source| source.task.as_str()).collect();
+            analyses.db.sources().iter().map(|source| source.task.as_str()).collect();
         let others = if tasks.len() > 1 { " Another task may have some." } else { "" };
         format!(
             "No parameter of {} varies: all its trials are at one level of difficulty, as those of a dataset are, so \
              that there is nothing to look along.{others}",
-            visible(&wish.task)
+            visible(&params.task)
         )
     })
 }
 
-/// The address that says the same to the API: this task, these models, and these parameters.
-fn address(wish: &Wish, ids: &[String], along: &[&str]) -> Query {
-    let mut pairs = vec![("task", wish.task.as_str()), ("mode", wish.mode.name())];
+/// The query that asks the API for the same: this task, these models, and these parameters.
+fn api_query(params: &ExplorerParams, ids: &[String], along: &[&str]) -> Query {
+    let mut pairs = vec![("task", params.task.as_str()), ("mode", params.mode.name())];
     pairs.extend(ids.iter().map(|id| ("eval", id.as_str())));
     pairs.extend(along.iter().map(|name| ("x", *name)));
-    let filter = wish.part.as_ref().map(|part| format!("manifold={part}"));
+    let filter = params.part.as_ref().map(|part| format!("manifold={part}"));
     pairs.extend(filter.iter().map(|filter| ("filter", filter.as_str())));
     Query::from_pairs(&pairs)
 }
 
-async fn fill(app: &App, study: &Snapshot, wish: &Wish, page: &mut Page) -> Result<(), Problem> {
-    let ids = page.models.ids.clone();
-    let here = address(wish, &ids, &[]);
-    let part = Part::of(&here)?;
+async fn results(
+    base: &str,
+    analyses: &AnalysisCache,
+    params: &ExplorerParams,
+    ids: &[String],
+) -> Result<Results, ApiError> {
+    let here = api_query(params, ids, &[]);
+    let selected = AnalysisQuery::from_query(&here)?;
     let filters: Vec<&str> = here.all("filter").collect();
-    let level = part.confidence.level();
-    match (&wish.x, &wish.y) {
-        (Some(x), Some(y)) => {
-            let found = study.surface(&part, Some(x), Some(y)).await?;
-            for view in &found.views {
-                page.surfaces
-                    .extend(in_order(view, &ids).map(|cells| surface(&app.base, view, cells, &filters)));
-                page.remarks.extend(remarks(view, wish.mode));
-            }
+    let (mut surfaces, mut notes, mut line) = (Vec::new(), Vec::new(), None);
+    if let (Some(x), Some(y)) = (&params.x, &params.y) {
+        for view in &analyses.surface(&selected, Some(x), Some(y)).await?.views {
+            surfaces.extend(in_order(view, ids).map(|cells| surface(base, view, cells, &filters)));
+            notes.extend(remarks(view, params.mode));
         }
-        _ => {
-            page.line =
-                Some(format!("{} has one parameter that varies; a surface takes two.", visible(&wish.task)));
-        }
+    } else {
+        let task = visible(&params.task);
+        line = Some(format!("{task} has one parameter that varies; a surface takes two."));
     }
-    let names: Vec<&str> = wish.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
-    let query = address(wish, &ids, &names);
-    let views = projections(study, &query).await?;
-    page.projection_findings = views.iter().filter_map(projection_finding).collect();
-    page.projection_findings.extend(views.iter().filter(|view| !view.mixed.is_empty()).map(mixed));
-    page.projection = Some(Drawn::of(
-        projected(study, &query, &views).await?,
+    let names: Vec<&str> = params.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    let query = api_query(params, ids, &names);
+    let views = projection_views(analyses, &query).await?;
+    let mut projection_findings: Vec<String> = views.iter().filter_map(projection_finding).collect();
+    projection_findings.extend(views.iter().filter(|view| !view.mixed.is_empty()).map(mixed));
+    let projection = ChartView::new(
+        projection_figure(analyses, &query, &views).await?,
         "projection",
-        format!("{}/api/v1/figures/projection{query}", app.base),
+        format!("{base}/api/v1/figures/projection{query}"),
         Some(&views_for_people(&views)),
-    ));
-    let numeric = wish.parameters.iter().filter(|parameter| parameter.is_numeric);
+    );
+    let numeric = params.parameters.iter().filter(|parameter| parameter.is_numeric);
     let numeric: Vec<&str> = numeric.map(|parameter| parameter.name.as_str()).collect();
+    let (mut frontier, mut frontier_findings) = (None, Vec::new());
     if !numeric.is_empty() {
-        let query = address(wish, &ids, &numeric);
-        let rows = fronts(study, &query).await?;
-        page.frontier_findings = rows
+        let query = api_query(params, ids, &numeric);
+        let rows = frontier_rows(analyses, &query).await?;
+        frontier_findings = rows
             .iter()
             .map(|row| {
                 visible(&format!("{} along {}: {}", row.label, row.parameter, row.finding)).into_owned()
             })
             .collect();
-        page.frontier = Some(Drawn::of(
-            frontier_figure(&rows, level),
+        frontier = Some(ChartView::new(
+            frontier_figure(&rows, selected.confidence.level()),
             "frontier",
-            format!("{}/api/v1/figures/frontier{query}", app.base),
+            format!("{base}/api/v1/figures/frontier{query}"),
             Some(&frontiers_for_people(&rows)),
         ));
     }
-    Ok(())
+    Ok(Results {
+        surfaces,
+        line,
+        remarks: notes,
+        projection: Some(projection),
+        projection_findings,
+        frontier,
+        frontier_findings,
+    })
 }
 
 /// The cells of each model, in the order in which these are chosen.
@@ -325,7 +331,7 @@ fn surface(base: &str, view: &View, cells: &[ViewCell], filters: &[&str]) -> Sur
 fn heat(base: &str, view: &View, cell: &ViewCell, filters: &[&str]) -> HeatCell {
     let estimate = &cell.estimate;
     let cut_off = cell.n_t as f64 / cell.n.max(1) as f64;
-    let is_marked = cell.truncation_known && cut_off >= WORTH_MARKING;
+    let is_marked = cell.truncation_known && cut_off >= MIN_TRUNCATION_RATE;
     HeatCell {
         step: (estimate.center * STEPS).round().clamp(0.0, STEPS) as u8,
         center: format!("{:.0}", 100.0 * estimate.center),
@@ -333,13 +339,13 @@ fn heat(base: &str, view: &View, cell: &ViewCell, filters: &[&str]) -> HeatCell 
         value: estimate.center,
         low: estimate.low,
         high: estimate.high,
-        said: visible(&format!("{}: {}", view.place(&cell.places), told(cell))).into_owned(),
+        said: visible(&format!("{}: {}", view.place(&cell.places), tooltip(cell))).into_owned(),
         href: trials_of(base, view, cell, filters),
         cut: is_marked.then(|| format!("{:.0} % truncated", 100.0 * cut_off)),
     }
 }
 
-/// What a reader of the cells has to know.
+/// Notes on the cells.
 fn remarks(view: &View, mode: Mode) -> Vec<String> {
     let mut remarks = vec![format!("Accuracy is by {mode}, with its 95 % interval.")];
     if !view.pooled.is_empty() {
@@ -370,9 +376,4 @@ fn mixed(view: &View) -> String {
         axes.join(" and ")
     );
     visible(&said).into_owned()
-}
-
-/// What tables call an evaluation.
-pub(super) fn label(db: &PointsDb, eval_id: &str) -> String {
-    visible(&super::trials::label(db, eval_id)).into_owned()
 }

@@ -1,4 +1,4 @@
-//! How models fail: how long they think, what tokens buy, and who goes round in circles.
+//! The Forensics page: tokens before an answer, what a smaller token limit would give, and repetition loops.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,56 +9,59 @@ use axum::response::Response;
 use reasonscape_stats::Mode;
 use serde::Serialize;
 
-use super::models::{Choice, Chosen};
-use super::{render, trial};
+use super::choices::Choice;
+use super::model_picker::ModelPicker;
+use super::render;
 use crate::analysis::{
     By, CompressionRow, HazardRow, TokensRow, compression_figure, hazard_figure, histogram_figure,
     tokens_figure,
 };
 use crate::cli::{compression_for_people, hazard_for_people, tokens_for_people};
 use crate::output::Table;
-use crate::web::answers::{KEEP, Part, by};
-use crate::web::chart::{Charted, Drawn};
-use crate::web::links::Query;
-use crate::web::listing::TrialName;
-use crate::web::problem::Problem;
-use crate::web::state::{App, Snapshot};
-use crate::web::visible::visible;
+use crate::web::analysis_cache::KEEP;
+use crate::web::app::{App, Snapshot};
+use crate::web::chart::{ChartView, NeedsChartCsp};
+use crate::web::error::ApiError;
+use crate::web::params::{AnalysisQuery, by};
+use crate::web::query_string::Query;
+use crate::web::sanitize::visible;
+use crate::web::trial_lookup::trial_href;
+use crate::web::trial_query::TrialName;
 
-/// What stands in an address that belongs to this page.
+/// The parameters of this page.
 const NAMES: [&str; 3] = ["task", "eval", "by"];
 /// Trials that are read unless the reader chooses models: about a second's worth.
-const MOST_TRIALS: u64 = 150_000;
+const MAX_TRIALS: u64 = 150_000;
 /// Examples of loops.
 const EXAMPLES: usize = 6;
 /// Findings beyond these are folded.
-const MOST_FINDINGS: usize = 8;
+const MAX_FINDINGS: usize = 8;
 
 #[derive(Serialize)]
 struct Page {
     tasks: Vec<Choice>,
     by: Vec<Choice>,
-    models: Chosen,
+    models: ModelPicker,
     problems: Vec<String>,
-    /// Why there is nothing to see.
+    /// Why there is nothing to show.
     nothing: Option<String>,
     sections: Vec<Section>,
     loops: Vec<Loop>,
 }
 
-/// One question, its pictures and what was found.
+/// A section: its text, its figures and its findings.
 #[derive(Serialize)]
 struct Section {
     id: &'static str,
     title: &'static str,
     text: &'static str,
-    figures: Vec<Drawn>,
+    figures: Vec<ChartView>,
     findings: Vec<String>,
     more_findings: Vec<String>,
     remarks: Vec<String>,
 }
 
-/// A trial that goes round in circles.
+/// A trial with a repetition loop.
 #[derive(Serialize)]
 struct Loop {
     href: String,
@@ -66,10 +69,10 @@ struct Loop {
     words: Option<String>,
 }
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
-    let query = Query::of(&uri).only(&NAMES);
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri).only(&NAMES);
     let study = app.study().await;
-    let all: BTreeSet<&str> = study.db.sources().iter().map(|source| source.task.as_str()).collect();
+    let all: BTreeSet<&str> = study.analyses.db.sources().iter().map(|source| source.task.as_str()).collect();
     let mut problems = Vec::new();
     let task = query.get("task").filter(|task| {
         let is_known = all.contains(task);
@@ -79,7 +82,7 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
         is_known
     });
     let by = by(&query, By::Eval)?;
-    let models = Chosen::of(&study, &query, task, Mode::C_P, MOST_TRIALS).await?;
+    let models = ModelPicker::from_query(&study.analyses, &query, task, Mode::C_P, MAX_TRIALS).await?;
     let mut tasks =
         vec![Choice { value: String::new(), shown: "all of them".to_owned(), is_chosen: task.is_none() }];
     tasks.extend(all.iter().map(|other| Choice {
@@ -107,7 +110,7 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
         fill(&app, &study, task, by, &mut page).await?;
     }
     let mut response = render(&app, "forensics.html", "Forensics", &study.remarks, &page)?;
-    response.extensions_mut().insert(Charted);
+    response.extensions_mut().insert(NeedsChartCsp);
     Ok(response)
 }
 
@@ -117,23 +120,23 @@ async fn fill(
     task: Option<&str>,
     by: By,
     page: &mut Page,
-) -> Result<(), Problem> {
+) -> Result<(), ApiError> {
     let mut pairs: Vec<(&str, &str)> = page.models.ids.iter().map(|id| ("eval", id.as_str())).collect();
     pairs.extend(task.map(|task| ("task", task)));
     pairs.push(("by", if by == By::Eval { "eval" } else { "task" }));
     let query = Query::from_pairs(&pairs);
-    let part = Part::of(&query)?;
+    let part = AnalysisQuery::from_query(&query)?;
     let picture = |figure, id: &'static str, table: Option<&Table>| {
-        Drawn::of(figure, id, format!("{}/api/v1/figures/{id}{query}", app.base), table)
+        ChartView::new(figure, id, format!("{}/api/v1/figures/{id}{query}", app.base), table)
     };
-    let hazard = study.hazard(&part, by, None).await?;
+    let hazard = study.analyses.hazard(&part, by, None).await?;
     if hazard.iter().all(|row| row.n == 0) {
         page.nothing = Some(
             "No trial has a count of tokens: nothing was answered yet, or it was imported from a log that has none."
                 .to_owned(),
         );
     } else {
-        let tokens = study.tokens(&part, by, None, &[]).await?;
+        let tokens = study.analyses.tokens(&part, by, None, &[]).await?;
         page.sections.push(thinking(
             &hazard,
             vec![
@@ -150,7 +153,7 @@ async fn fill(
             ),
         ));
     }
-    let compression = study.compression(&part, by, None, EXAMPLES).await?;
+    let compression = study.analyses.compression(&part, by, None, EXAMPLES).await?;
     if !compression.rows.is_empty() {
         let figure = compression_figure(&compression, |ended| ended.bits_per_token, "bits per token");
         page.sections.push(circles(
@@ -161,7 +164,7 @@ async fn fill(
             .examples
             .iter()
             .map(|example| Loop {
-                href: trial::address(
+                href: trial_href(
                     app,
                     &TrialName {
                         eval_id: example.eval_id.clone(),
@@ -191,7 +194,7 @@ async fn fill(
 fn findings(all: impl Iterator<Item = (String, String)>) -> (Vec<String>, Vec<String>) {
     let mut shown: Vec<String> =
         all.map(|(title, finding)| visible(&format!("{title}: {finding}")).into_owned()).collect();
-    let more = shown.split_off(shown.len().min(MOST_FINDINGS));
+    let more = shown.split_off(shown.len().min(MAX_FINDINGS));
     (shown, more)
 }
 
@@ -202,7 +205,7 @@ fn without(count: u64) -> Option<String> {
     })
 }
 
-fn thinking(rows: &[HazardRow], figures: Vec<Drawn>) -> Section {
+fn thinking(rows: &[HazardRow], figures: Vec<ChartView>) -> Section {
     let (findings, more_findings) = findings(rows.iter().map(|row| (row.title(), row.finding.clone())));
     let mut remarks = Vec::new();
     if rows.iter().any(|row| row.stops_helping.is_some()) {
@@ -224,7 +227,7 @@ fn thinking(rows: &[HazardRow], figures: Vec<Drawn>) -> Section {
     }
 }
 
-fn buying(rows: &[TokensRow], figure: Drawn) -> Section {
+fn buying(rows: &[TokensRow], figure: ChartView) -> Section {
     let (findings, more_findings) = findings(rows.iter().map(|row| (row.title(), row.finding.clone())));
     Section {
         id: "buying",
@@ -238,7 +241,7 @@ fn buying(rows: &[TokensRow], figure: Drawn) -> Section {
     }
 }
 
-fn circles(rows: &[CompressionRow], figure: Drawn) -> Section {
+fn circles(rows: &[CompressionRow], figure: ChartView) -> Section {
     let (findings, more_findings) = findings(rows.iter().map(|row| (row.title(), row.finding.clone())));
     let (known, all) =
         (rows.iter().map(|row| row.loops.of).sum::<u64>(), rows.iter().map(|row| row.n).sum::<u64>());

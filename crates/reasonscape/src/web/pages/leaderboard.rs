@@ -9,31 +9,33 @@ use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
 use reasonscape_points::EvalInfo;
-use reasonscape_stats::{Assumption, Event, Mode};
+use reasonscape_stats::Mode;
 use serde::Serialize;
 
-use super::{render, thousands};
+use super::estimator_picker::{EstimatorGroup, estimator_groups};
+use super::render;
 use crate::analysis::{Leaderboard, ScoreRow, TaskScore};
 use crate::cli::{leaderboard_for_people, leaderboard_for_programs};
-use crate::output::{Format, Render};
-use crate::web::api::mode;
-use crate::web::links::{Query, encoded};
-use crate::web::problem::Problem;
-use crate::web::reply::{self, download};
-use crate::web::state::App;
-use crate::web::visible::visible;
+use crate::output::Format;
+use crate::web::app::App;
+use crate::web::error::ApiError;
+use crate::web::labels::thousands;
+use crate::web::params::mode;
+use crate::web::query_string::{Query, encoded};
+use crate::web::response::{self, download};
+use crate::web::sanitize::visible;
 
-/// Steps of the scale of colours.
+/// Steps of the color scale.
 const STEPS: f64 = 10.0;
-/// Width of the drawing of an interval, in pixels.
+/// Width of the plot of an interval, in pixels.
 const WIDTH: f64 = 120.0;
-/// A task with a smaller share of answers that were cut off is not marked.
-const WORTH_MARKING: f64 = 0.005;
+/// A task with a smaller proportion of truncated responses is not marked.
+const MIN_TRUNCATION_RATE: f64 = 0.005;
 
 #[derive(Serialize)]
 struct Page {
-    modes: Vec<Family>,
-    /// Labels to choose by: facet and values.
+    modes: Vec<EstimatorGroup>,
+    /// Labels to filter by: facet and values.
     facets: Vec<Facet>,
     is_filtered: bool,
     clear: String,
@@ -46,21 +48,8 @@ struct Page {
     remarks: Vec<String>,
     downloads: Vec<Download>,
     summary: String,
-    /// Why there is nothing to see.
+    /// Why there is nothing to show.
     nothing: Option<String>,
-}
-
-#[derive(Serialize)]
-pub(super) struct Family {
-    name: &'static str,
-    modes: Vec<ModeChoice>,
-}
-
-#[derive(Serialize)]
-pub(super) struct ModeChoice {
-    name: &'static str,
-    meaning: &'static str,
-    is_chosen: bool,
 }
 
 #[derive(Serialize)]
@@ -85,7 +74,7 @@ struct Column {
     href: String,
     /// `ascending` or `descending`, if the rows are sorted by it.
     sorted: Option<&'static str>,
-    /// Whether a first click puts the smallest first.
+    /// Whether the first click sorts in ascending order.
     rises: bool,
 }
 
@@ -136,7 +125,7 @@ struct HeatCell {
     value: String,
     said: String,
     href: String,
-    /// How much was cut off, if worth a mark.
+    /// The proportion of truncated responses, if it is marked.
     cut: Option<String>,
 }
 
@@ -146,22 +135,22 @@ struct Download {
     href: String,
 }
 
-/// Names in the address that belong to this page.
+/// The parameters of this page.
 const NAMES: [&str; 5] = ["mode", "group", "filter", "sort", "dir"];
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
-    let query = Query::of(&uri).only(&NAMES);
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri).only(&NAMES);
     let mode = mode(&query, Mode::C_P)?;
     let study = app.study().await;
     let conditions = conditions(&query);
-    let (board, nothing) = match study.board(mode, &conditions).await {
+    let (board, nothing) = match study.analyses.leaderboard(mode, &conditions).await {
         Ok(board) => (board, None),
         // A filter that nothing passes is a page with its filter, not a failure.
         Err(problem) if !conditions.is_empty() => (Arc::new(empty(mode)), Some(problem.message)),
         Err(problem) => return Err(problem),
     };
     let view = View { app: &app, query: &query, board: &board };
-    let page = view.page(study.db.evals(), study.trials, nothing);
+    let page = view.page(study.analyses.db.evals(), study.trials, nothing);
     render(&app, "leaderboard.html", "Leaderboard", &study.remarks, &page)
 }
 
@@ -189,26 +178,28 @@ fn conditions(query: &Query) -> Vec<String> {
     conditions
 }
 
-async fn board(app: &App, uri: &Uri) -> Result<Arc<Leaderboard>, Problem> {
-    let query = Query::of(uri);
-    app.study().await.board(mode(&query, Mode::C_P)?, &conditions(&query)).await
+async fn board(app: &App, uri: &Uri) -> Result<Arc<Leaderboard>, ApiError> {
+    let query = Query::from_uri(uri);
+    app.study().await.analyses.leaderboard(mode(&query, Mode::C_P)?, &conditions(&query)).await
 }
 
-pub(in crate::web) async fn csv(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
+pub(crate) async fn csv(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let table = leaderboard_for_programs(&*board(&app, &uri).await?);
-    let text = table.render(Format::Csv).map_err(|_| Problem::wrong("the table cannot be written as CSV"))?;
+    let text =
+        table.render(Format::Csv).map_err(|_| ApiError::bad_request("the table cannot be written as CSV"))?;
     Ok(download("text/csv; charset=utf-8", "leaderboard.csv", text))
 }
 
-pub(in crate::web) async fn json(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
+pub(crate) async fn json(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let board = board(&app, &uri).await?;
-    let text = serde_json::to_string_pretty(&board.rows).map_err(Problem::wrong)?;
-    Ok(download(reply::JSON, "leaderboard.json", text + "\n"))
+    let text = serde_json::to_string_pretty(&board.rows).map_err(ApiError::bad_request)?;
+    Ok(download(response::JSON, "leaderboard.json", text + "\n"))
 }
 
-pub(in crate::web) async fn markdown(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
+pub(crate) async fn markdown(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let table = leaderboard_for_people(&*board(&app, &uri).await?);
-    let text = table.render(Format::Markdown).map_err(|_| Problem::wrong("the table cannot be written"))?;
+    let text =
+        table.render(Format::Markdown).map_err(|_| ApiError::bad_request("the table cannot be written"))?;
     Ok(download("text/markdown; charset=utf-8", "leaderboard.md", text))
 }
 
@@ -238,7 +229,7 @@ impl View<'_> {
             |key: &str, name: &str, explained: &str| self.column(key, name, explained, sort, is_rising);
         let is_filtered = self.query.get("group").or(self.query.get("filter")).is_some();
         Page {
-            modes: families(self.board.mode),
+            modes: estimator_groups(self.board.mode),
             facets: facets(evals, self.query),
             is_filtered,
             clear: format!("{}/{}", self.app.base, self.query.only(&["mode", "sort", "dir"])),
@@ -319,7 +310,7 @@ impl View<'_> {
             center: format!("{:.0}", score.center),
             margin: format!("{:.0}", score.margin),
             score: score.center,
-            interval: Drawing::of(axis, score.ci_low, score.center, score.ci_high),
+            interval: Drawing::new(axis, score.ci_low, score.center, score.ci_high),
             band: row.band,
             truncated: match row.truncation_rate {
                 _ if !row.truncation_known => "?".to_owned(),
@@ -342,7 +333,7 @@ impl View<'_> {
     }
 }
 
-/// Names and places begin with the first, numbers of which more is better with the largest.
+/// Whether a column is sorted in ascending order by default.
 fn rises(sort: &str) -> bool {
     matches!(sort, "rank" | "name" | "truncated" | "tokens")
 }
@@ -384,7 +375,7 @@ fn axis(rows: &[ScoreRow]) -> Axis {
 }
 
 impl Drawing {
-    fn of(axis: &Axis, low: f64, center: f64, high: f64) -> Self {
+    fn new(axis: &Axis, low: f64, center: f64, high: f64) -> Self {
         let at = |score: f64| (score - axis.low) / (axis.high - axis.low) * WIDTH;
         Self {
             from: format!("{:.1}", at(low)),
@@ -399,8 +390,8 @@ impl Drawing {
 fn heat(name: &str, task: &TaskScore, truncation_known: bool, trials: &str) -> HeatCell {
     let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
     let cut_off = task.n_t as f64 / task.n.max(1) as f64;
-    let cut =
-        (truncation_known && cut_off >= WORTH_MARKING).then(|| format!("{:.0} % truncated", 100.0 * cut_off));
+    let cut = (truncation_known && cut_off >= MIN_TRUNCATION_RATE)
+        .then(|| format!("{:.0} % truncated", 100.0 * cut_off));
     let mut said = format!(
         "{name}: {:.1} %, from {:.1} to {:.1}; {} of {} correct",
         100.0 * center,
@@ -423,31 +414,7 @@ fn heat(name: &str, task: &TaskScore, truncation_known: bool, trials: &str) -> H
     }
 }
 
-pub(super) fn families(chosen: Mode) -> Vec<Family> {
-    let of = |event: Event, name: &'static str| Family {
-        name,
-        modes: Mode::ALL
-            .into_iter()
-            .filter(|mode| mode.event == event)
-            .map(|mode| ModeChoice {
-                name: mode.name(),
-                meaning: match mode.assumption {
-                    Assumption::Independence => "truncated is left out",
-                    Assumption::Pessimism => "truncated has failed",
-                    Assumption::Optimism => "truncated would have been correct",
-                },
-                is_chosen: mode == chosen,
-            })
-            .collect(),
-    };
-    vec![
-        of(Event::Correctness, "Known, not guessed (C)"),
-        of(Event::Calibrated, "Known, calibrated near chance (K)"),
-        of(Event::Equality, "Equal to the target (E)"),
-    ]
-}
-
-/// The labels that some evaluation has, by facet; those that all have tell nothing.
+/// The labels of all evaluations, by facet.
 fn facets(evals: &[EvalInfo], query: &Query) -> Vec<Facet> {
     let mut labels: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for label in evals.iter().flat_map(|eval| &eval.groups) {

@@ -1,4 +1,4 @@
-//! Showing the token, once a session.
+//! The login page.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,23 +12,23 @@ use tokio::sync::Mutex;
 use url::form_urlencoded;
 
 use super::render;
-use crate::web::guard::{LONGEST_BODY, Token};
-use crate::web::links::Query;
-use crate::web::problem::Problem;
-use crate::web::state::App;
+use crate::web::app::App;
+use crate::web::auth::{MAX_BODY_LEN, Token};
+use crate::web::error::ApiError;
+use crate::web::query_string::Query;
 
-/// A wrong token costs this long, and all who guess wait in one line.
-const WRONG: Duration = Duration::from_millis(250);
-static GUESSING: Mutex<()> = Mutex::const_new(());
+/// The delay after a wrong token; requests with wrong tokens are delayed one after the other.
+const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(250);
+static LOGIN_QUEUE: Mutex<()> = Mutex::const_new(());
 
 #[derive(Serialize)]
 struct Login<'a> {
-    /// Where to go then.
+    /// Where to go after the login.
     next: &'a str,
     problem: Option<&'static str>,
 }
 
-/// A path of this server: an address of another is not gone to.
+/// The path to redirect to, if it is one of this server.
 fn own(app: &App, path: Option<&str>) -> String {
     let home = format!("{}/", app.base);
     let is_own = |path: &&str| {
@@ -37,21 +37,18 @@ fn own(app: &App, path: Option<&str>) -> String {
     path.filter(is_own).map_or(home.clone(), ToOwned::to_owned)
 }
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
-    let next = own(&app, Query::of(&uri).get("next"));
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let next = own(&app, Query::from_uri(&uri).get("next"));
     if app.access.token.is_none() {
         return Ok(Redirect::to(&next).into_response());
     }
     render(&app, "login.html", "", &[], &Login { next: &next, problem: None })
 }
 
-pub(in crate::web) async fn enter(
-    State(app): State<Arc<App>>,
-    request: Request,
-) -> Result<Response, Problem> {
+pub(crate) async fn enter(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
-    let too_long = |_| Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "a token is not as long as that");
-    let body = axum::body::to_bytes(body, LONGEST_BODY).await.map_err(too_long)?;
+    let too_long = |_| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "a token is not as long as that");
+    let body = axum::body::to_bytes(body, MAX_BODY_LEN).await.map_err(too_long)?;
     let given = |wanted: &str| {
         let mut fields = form_urlencoded::parse(&body);
         fields.find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned())
@@ -60,12 +57,12 @@ pub(in crate::web) async fn enter(
     let Some(token) = &app.access.token else { return Ok(Redirect::to(&next).into_response()) };
     if !token.is_secret(given("token").unwrap_or_default().trim()) {
         {
-            let _line = GUESSING.lock().await;
-            tokio::time::sleep(WRONG).await;
+            let _line = LOGIN_QUEUE.lock().await;
+            tokio::time::sleep(WRONG_TOKEN_DELAY).await;
         }
         let page = Login { next: &next, problem: Some("That is not the token of this server.") };
         let mut response = render(&app, "login.html", "", &[], &page)?;
-        // Not 401, which would be told as a failure instead of asking again.
+        // Not 401, which would be shown as an error page instead of the form.
         *response.status_mut() = StatusCode::OK;
         return Ok(response);
     }
@@ -73,7 +70,7 @@ pub(in crate::web) async fn enter(
     Ok(with_cookie(&next, &token.cookie(&app.base, is_https)))
 }
 
-pub(in crate::web) async fn leave(State(app): State<Arc<App>>) -> Response {
+pub(crate) async fn leave(State(app): State<Arc<App>>) -> Response {
     with_cookie(&format!("{}/login", app.base), &Token::no_cookie(&app.base))
 }
 

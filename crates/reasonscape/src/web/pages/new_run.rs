@@ -1,4 +1,4 @@
-//! A run to be made: what to ask, of whom, and how.
+//! The form that makes a run.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use serde::Serialize;
 use url::form_urlencoded;
 
 use super::render;
-use crate::web::links::encoded;
-use crate::web::problem::Problem;
-use crate::web::runs::api::{aside, body_of};
-use crate::web::runs::{Listed, Offer, Wish};
-use crate::web::state::App;
-use crate::web::visible::visible;
+use crate::web::app::App;
+use crate::web::error::ApiError;
+use crate::web::query_string::encoded;
+use crate::web::runs::api::{body_of, run_blocking};
+use crate::web::runs::{CreateRunRequest, FormOptions, StudyOptions};
+use crate::web::sanitize::visible;
 
 /// Fields of the form that are kept as they were filled in.
-const TEXTS: [&str; 12] = [
+const TEXT_FIELDS: [&str; 12] = [
     "models",
     "base_url",
     "map",
@@ -40,8 +40,8 @@ struct Page {
     problem: Option<String>,
     read_only: bool,
     asks: Vec<Choice>,
-    /// The study itself, if it can be asked.
-    study: Option<StudyOffer>,
+    /// The study itself, if it has a study.toml.
+    study: Option<StudyChoices>,
     study_problem: Option<String>,
     suites: Vec<Choice>,
     datasets: Vec<Choice>,
@@ -51,13 +51,13 @@ struct Page {
     samplers: Vec<Choice>,
     variables: Vec<Choice>,
     addresses: Vec<String>,
-    /// What was filled in.
+    /// The values of text fields.
     given: std::collections::BTreeMap<&'static str, String>,
     uploads: String,
 }
 
 #[derive(Serialize)]
-struct StudyOffer {
+struct StudyChoices {
     asks: String,
     evals: Vec<Choice>,
     tasks: Vec<Choice>,
@@ -77,7 +77,7 @@ struct File {
     size: String,
 }
 
-/// What was filled in: an address for links, a body after a mistake.
+/// A form as it was filled in: from the query of a link, or from the body of a refused request.
 struct Filled {
     pairs: Vec<(String, String)>,
 }
@@ -91,13 +91,19 @@ impl Filled {
         self.pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
     }
 
-    fn choice(&self, name: &str, usual: &str, value: &str, shown: &str, explained: &str) -> Choice {
+    /// An option of a field; `default` is chosen unless the form says otherwise.
+    fn choice(&self, name: &str, default: &str, value: &str, shown: &str) -> Choice {
         Choice {
             value: value.to_owned(),
             shown: visible(shown).into_owned(),
-            explained: explained.to_owned(),
-            is_chosen: self.first(name).unwrap_or(usual) == value,
+            explained: String::new(),
+            is_chosen: self.first(name).unwrap_or(default) == value,
         }
+    }
+
+    /// Options that are shown as they are.
+    fn choices<'v>(&self, name: &str, default: &str, values: impl Iterator<Item = &'v str>) -> Vec<Choice> {
+        values.map(|value| self.choice(name, default, value, value)).collect()
     }
 }
 
@@ -108,109 +114,120 @@ impl From<&[u8]> for Filled {
     }
 }
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
-    shown(&app, &Filled::from(uri.query().unwrap_or_default().as_bytes()), None).await
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    render_form(&app, &Filled::from(uri.query().unwrap_or_default().as_bytes()), None).await
 }
 
-/// The form, filled in as it was, with what is wrong.
-async fn shown(app: &App, filled: &Filled, problem: Option<Problem>) -> Result<Response, Problem> {
-    let offer = aside(app, |runs| Ok(runs.offer())).await?;
-    let usual = if filled.first("dataset").is_some() || offer.study.is_none() && !offer.datasets.is_empty() {
-        "dataset"
-    } else {
-        "suite"
-    };
+/// The form as it was filled in, with what is wrong.
+async fn render_form(app: &App, filled: &Filled, problem: Option<ApiError>) -> Result<Response, ApiError> {
+    let options = run_blocking(app, |runs| Ok(runs.form_options())).await?;
     let status = problem.as_ref().map(|problem| problem.status);
-    let ask =
-        |value: &str, shown: &str, explained: &str| filled.choice("ask", usual, value, shown, explained);
-    let mut asks = vec![
-        ask("suite", "A suite", "tests that are made up anew, over a space of difficulty"),
-        ask("dataset", "A dataset", "your own questions with their answers"),
-    ];
-    if offer.study.is_some() {
-        asks.push(ask("study", "This study", "its own models again: what is missing, or more tests"));
-    }
-    let built_in = |text: &str| Suite::parse(text).map(|suite| suite.description).unwrap_or_default();
-    let mut suites: Vec<Choice> = Suite::built_in_names()
-        .map(|name| {
-            let explained = Suite::built_in(name).map(built_in).unwrap_or_default();
-            filled.choice("suite", "quick", name, &format!("{name}: {explained}"), "")
-        })
-        .collect();
-    let (mut addresses, mut study, mut study_problem) = (Vec::new(), None, None);
-    match &offer.study {
-        Some(Ok(known)) => {
-            suites.push(filled.choice(
-                "suite",
-                "quick",
-                "study",
-                &format!("of this study: {}", known.asks),
-                "",
-            ));
-            addresses.clone_from(&known.addresses);
-            study = Some(study_offer(filled, known));
-        }
-        Some(Err(problem)) => study_problem = Some(problem.message.clone()),
-        None => {}
-    }
-    let template = |name: &'static str| {
-        let explained = Template::built_in(name).map(|template| template.description).unwrap_or_default();
-        filled.choice("template", "zero-shot-cot", name, &format!("{name}: {explained}"), "")
-    };
-    let sampler = |name: &'static str| {
-        let explained = Sampler::built_in(name).map(|sampler| sampler.description).unwrap_or_default();
-        filled.choice("sampler", "greedy-2k", name, &format!("{name}: {explained}"), "")
-    };
-    let variable = |(name, is_set): &(String, bool)| {
-        let shown = format!("{name}, {}", if *is_set { "which is set" } else { "which is not set" });
-        filled.choice("api_key_env", "", name, &shown, "")
-    };
-    let dataset = |listed: &Listed| filled.choice("dataset", "", &listed.name, &listed.name, "");
-    let page = Page {
-        problem: problem.map(|problem| problem.message),
-        read_only: app.access.read_only,
-        asks,
-        study,
-        study_problem,
-        suites,
-        datasets: offer.datasets.iter().map(dataset).collect(),
-        files: offer
-            .datasets
-            .iter()
-            .map(|one| File { name: one.name.clone(), size: size(one.bytes) })
-            .collect(),
-        providers: Provider::NAMES
-            .iter()
-            .map(|name| filled.choice("provider", "openai-chat", name, name, ""))
-            .collect(),
-        templates: Template::built_in_names().map(template).collect(),
-        samplers: Sampler::built_in_names().map(sampler).collect(),
-        variables: offer.variables.iter().map(variable).collect(),
-        addresses,
-        given: TEXTS.map(|name| (name, filled.first(name).unwrap_or_default().to_owned())).into(),
-        uploads: format!("{}/api/v1/datasets", app.base),
-    };
+    let page = Page::new(app, filled, &options, problem.map(|problem| problem.message));
     let mut response = render(app, "new_run.html", "Runs", &[], &page)?;
     if let Some(status) = status {
-        // Told on the page itself, where it can be mended.
-        response.extensions_mut().insert(super::Told);
+        // The page says itself what is wrong, beside the fields that can be corrected.
+        response.extensions_mut().insert(super::InlineErrorPage);
         *response.status_mut() = status;
     }
     Ok(response)
 }
 
-fn study_offer(filled: &Filled, known: &Offer) -> StudyOffer {
-    let is_new = filled.first("ask") != Some("study");
-    let choice = |name: &'static str, value: &str, shown: &str, usual: bool| Choice {
-        value: value.to_owned(),
-        shown: visible(shown).into_owned(),
-        explained: String::new(),
-        is_chosen: filled.all(name).any(|chosen| chosen == value) || is_new && usual,
+impl Page {
+    fn new(app: &App, filled: &Filled, options: &FormOptions, problem: Option<String>) -> Self {
+        let (study, study_problem) = match &options.study {
+            Some(Ok(study)) => (Some(study), None),
+            Some(Err(problem)) => (None, Some(problem.message.clone())),
+            None => (None, None),
+        };
+        let files = options.datasets.iter();
+        Self {
+            problem,
+            read_only: app.access.read_only,
+            asks: source_choices(filled, options),
+            study: study.map(|study| StudyChoices::new(filled, study)),
+            study_problem,
+            suites: suite_choices(filled, study),
+            datasets: filled.choices("dataset", "", options.datasets.iter().map(|one| one.name.as_str())),
+            files: files.map(|one| File { name: one.name.clone(), size: size(one.bytes) }).collect(),
+            providers: filled.choices("provider", "openai-chat", Provider::NAMES.iter().copied()),
+            templates: template_choices(filled),
+            samplers: sampler_choices(filled),
+            variables: variable_choices(filled, &options.variables),
+            addresses: study.map(|study| study.addresses.clone()).unwrap_or_default(),
+            given: TEXT_FIELDS.map(|name| (name, filled.first(name).unwrap_or_default().to_owned())).into(),
+            uploads: format!("{}/api/v1/datasets", app.base),
+        }
+    }
+}
+
+/// What a run can be of: a suite, a dataset, or the study.
+fn source_choices(filled: &Filled, options: &FormOptions) -> Vec<Choice> {
+    let has_only_datasets = options.study.is_none() && !options.datasets.is_empty();
+    let default = if filled.first("dataset").is_some() || has_only_datasets { "dataset" } else { "suite" };
+    let source = |value: &str, shown: &str, explained: &str| Choice {
+        explained: explained.to_owned(),
+        ..filled.choice("ask", default, value, shown)
     };
-    StudyOffer {
-        asks: visible(&known.asks).into_owned(),
-        evals: known.evals.iter().map(|(id, label)| choice("evals", id, label, true)).collect(),
-        tasks: known.tasks.iter().map(|task| choice("tasks", task, task, false)).collect(),
+    let mut choices = vec![
+        source("suite", "A suite", "tests that are made up anew, over a space of difficulty"),
+        source("dataset", "A dataset", "your own questions with their answers"),
+    ];
+    if options.study.is_some() {
+        choices.push(source("study", "This study", "its own models again: what is missing, or more tests"));
+    }
+    choices
+}
+
+fn suite_choices(filled: &Filled, study: Option<&StudyOptions>) -> Vec<Choice> {
+    let choice = |name: &str, shown: &str| filled.choice("suite", "quick", name, shown);
+    let built_in = |name: &'static str| {
+        let suite = Suite::built_in(name).and_then(|text| Suite::parse(text).ok());
+        let description = suite.map(|suite| suite.description).unwrap_or_default();
+        choice(name, &format!("{name}: {description}"))
+    };
+    let mut choices: Vec<Choice> = Suite::built_in_names().map(built_in).collect();
+    choices.extend(study.map(|study| choice("study", &format!("of this study: {}", study.asks))));
+    choices
+}
+
+fn template_choices(filled: &Filled) -> Vec<Choice> {
+    let choice = |name: &'static str| {
+        let description = Template::built_in(name).map(|template| template.description).unwrap_or_default();
+        filled.choice("template", "zero-shot-cot", name, &format!("{name}: {description}"))
+    };
+    Template::built_in_names().map(choice).collect()
+}
+
+fn sampler_choices(filled: &Filled) -> Vec<Choice> {
+    let choice = |name: &'static str| {
+        let description = Sampler::built_in(name).map(|sampler| sampler.description).unwrap_or_default();
+        filled.choice("sampler", "greedy-2k", name, &format!("{name}: {description}"))
+    };
+    Sampler::built_in_names().map(choice).collect()
+}
+
+fn variable_choices(filled: &Filled, variables: &[(String, bool)]) -> Vec<Choice> {
+    let choice = |(name, is_set): &(String, bool)| {
+        let shown = format!("{name}, {}", if *is_set { "which is set" } else { "which is not set" });
+        filled.choice("api_key_env", "", name, &shown)
+    };
+    variables.iter().map(choice).collect()
+}
+
+impl StudyChoices {
+    fn new(filled: &Filled, study: &StudyOptions) -> Self {
+        let is_new = filled.first("ask") != Some("study");
+        let choice = |name: &'static str, value: &str, shown: &str, default: bool| Choice {
+            value: value.to_owned(),
+            shown: visible(shown).into_owned(),
+            explained: String::new(),
+            is_chosen: filled.all(name).any(|chosen| chosen == value) || is_new && default,
+        };
+        Self {
+            asks: visible(&study.asks).into_owned(),
+            evals: study.evals.iter().map(|(id, label)| choice("evals", id, label, true)).collect(),
+            tasks: study.tasks.iter().map(|task| choice("tasks", task, task, false)).collect(),
+        }
     }
 }
 
@@ -223,43 +240,37 @@ fn size(bytes: u64) -> String {
     }
 }
 
-pub(in crate::web) async fn create(
-    State(app): State<Arc<App>>,
-    request: Request,
-) -> Result<Response, Problem> {
+pub(crate) async fn create(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
     let body = body_of(request.into_body()).await?;
-    let created = match Wish::from_form(&body) {
-        Ok(wish) => aside(&app, move |runs| runs.create(&wish)).await,
+    let created = match CreateRunRequest::from_form(&body) {
+        Ok(request) => run_blocking(&app, move |runs| runs.create(&request)).await,
         Err(problem) => Err(problem),
     };
     match created {
         Ok(record) => Ok(Redirect::to(&format!("{}/runs/{}", app.base, record.name)).into_response()),
-        Err(problem) => shown(&app, &Filled::from(&*body), Some(problem)).await,
+        Err(problem) => render_form(&app, &Filled::from(&*body), Some(problem)).await,
     }
 }
 
 /// A dataset that was pasted into a field.
-pub(in crate::web) async fn paste(
-    State(app): State<Arc<App>>,
-    request: Request,
-) -> Result<Response, Problem> {
+pub(crate) async fn paste(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
     let body = body_of(request.into_body()).await?;
     let filled = Filled::from(&*body);
     let text = filled.first("text").unwrap_or_default().to_owned();
     let name = filled.first("name").map(str::trim).filter(|name| !name.is_empty()).unwrap_or("pasted.jsonl");
-    match app.runs()?.take_dataset(name, Body::from(text)).await {
+    match app.runs()?.store_dataset(name, Body::from(text)).await {
         Ok(taken) => {
             let address = format!("{}/runs/new?ask=dataset&dataset={}", app.base, encoded(&taken.name));
             Ok(Redirect::to(&address).into_response())
         }
-        Err(problem) => shown(&app, &filled, Some(problem)).await,
+        Err(problem) => render_form(&app, &filled, Some(problem)).await,
     }
 }
 
-pub(in crate::web) async fn forget(
+pub(crate) async fn delete_dataset(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-) -> Result<Response, Problem> {
-    app.runs()?.forget_dataset(&name)?;
+) -> Result<Response, ApiError> {
+    app.runs()?.delete_dataset(&name)?;
     Ok(Redirect::to(&format!("{}/runs/new?ask=dataset", app.base)).into_response())
 }

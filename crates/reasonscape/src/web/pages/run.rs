@@ -1,4 +1,4 @@
-//! One run: what it would ask, how far it is, and what came of it.
+//! The page of one run: its plan, its progress and its results.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,19 +9,22 @@ use axum::response::{IntoResponse, Redirect, Response};
 use serde::Serialize;
 use url::form_urlencoded;
 
-use super::runs::{Moment, Totals, moment, money, seconds, totals};
-use super::{render, thousands};
+use super::render;
+use super::run_fields::{Moment, Totals, moment, money, seconds, totals};
 use crate::tally::Trouble;
-use crate::web::problem::Problem;
-use crate::web::runs::api::{aside, body_of};
-use crate::web::runs::{KeyNeed, Plan, Progress, Record, Said, Sample, State as RunState, view_address};
-use crate::web::state::App;
-use crate::web::visible::visible;
+use crate::web::app::App;
+use crate::web::error::ApiError;
+use crate::web::labels::thousands;
+use crate::web::runs::api::{body_of, run_blocking};
+use crate::web::runs::{
+    EvalProgress, Plan, PromptMessage, RequiredKey, RunRecord, RunState, Sample, view_address,
+};
+use crate::web::sanitize::visible;
 
-/// How long a page waits for the plan before it says that it is being reckoned.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// What stands before the name of a key in a form.
-const KEY: &str = "key:";
+/// How long a page waits for the plan before it says that it is being computed.
+const PLAN_TIMEOUT: Duration = Duration::from_secs(5);
+/// The prefix of form fields that hold keys.
+const KEY_PREFIX: &str = "key:";
 
 #[expect(clippy::struct_excessive_bools, reason = "what a template decides by")]
 #[derive(Serialize)]
@@ -71,7 +74,7 @@ struct Row {
     troubles: Vec<Trouble>,
 }
 
-/// What a start would ask.
+/// What starting the run would send.
 #[derive(Serialize)]
 struct Planned {
     rows: Vec<PlannedRow>,
@@ -80,7 +83,7 @@ struct Planned {
     cost: Option<String>,
     is_again: bool,
     warnings: Vec<String>,
-    keys: Vec<KeyNeed>,
+    keys: Vec<RequiredKey>,
     samples: Vec<Sample>,
 }
 
@@ -98,16 +101,16 @@ struct PlannedRow {
     cost: Option<String>,
 }
 
-pub(in crate::web) async fn page(
+pub(crate) async fn page(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-) -> Result<Response, Problem> {
-    shown(&app, &name, None).await
+) -> Result<Response, ApiError> {
+    render_run(&app, &name, None).await
 }
 
-/// The page, with what went wrong with what was asked of it.
-async fn shown(app: &App, name: &str, problem: Option<Problem>) -> Result<Response, Problem> {
-    let (of, has_results) = aside(app, {
+/// The page of a run, with the error of an action on it.
+async fn render_run(app: &App, name: &str, problem: Option<ApiError>) -> Result<Response, ApiError> {
+    let (of, has_results) = run_blocking(app, {
         let name = name.to_owned();
         move |runs| runs.get(&name).map(|run| (Arc::clone(&run), runs.has_results(&run)))
     })
@@ -117,10 +120,10 @@ async fn shown(app: &App, name: &str, problem: Option<Problem>) -> Result<Respon
     let (plan, plan_problem) = if is_going || of.state == RunState::Complete || app.access.read_only {
         (None, None)
     } else {
-        match app.runs()?.planned(&of, PATIENCE).await {
+        match app.runs()?.planned(&of, PLAN_TIMEOUT).await {
             Ok(plan) => {
                 is_reckoning = plan.is_none();
-                (plan.map(|plan| plan_shown(&of, &plan)), None)
+                (plan.map(|plan| plan_view(&of, &plan)), None)
             }
             Err(problem) => (None, Some(problem.message)),
         }
@@ -156,14 +159,14 @@ async fn shown(app: &App, name: &str, problem: Option<Problem>) -> Result<Respon
     };
     let mut response = render(app, "run.html", "Runs", &[], &page)?;
     if let Some(status) = status {
-        // Told on the page itself, where it can be mended.
-        response.extensions_mut().insert(super::Told);
+        // The page says itself what is wrong.
+        response.extensions_mut().insert(super::InlineErrorPage);
         *response.status_mut() = status;
     }
     Ok(response)
 }
 
-fn row(progress: &Progress) -> Row {
+fn row(progress: &EvalProgress) -> Row {
     Row {
         id: progress.eval_id.clone(),
         name: visible(&progress.name).into_owned(),
@@ -187,10 +190,10 @@ fn row(progress: &Progress) -> Row {
     }
 }
 
-fn plan_shown(of: &Record, plan: &Plan) -> Planned {
-    let sum = |of: fn(&reasonscape_runner::Forecast) -> u64| plan.forecasts.iter().map(of).sum::<u64>();
+fn plan_view(of: &RunRecord, plan: &Plan) -> Planned {
+    let sum = |of: fn(&reasonscape_pipeline::Forecast) -> u64| plan.forecasts.iter().map(of).sum::<u64>();
     let costs: Option<Vec<f64>> = plan.forecasts.iter().map(|one| one.cost).collect();
-    let to_send = sum(reasonscape_runner::Forecast::to_send);
+    let to_send = sum(reasonscape_pipeline::Forecast::to_send);
     Planned {
         rows: plan
             .forecasts
@@ -215,14 +218,14 @@ fn plan_shown(of: &Record, plan: &Plan) -> Planned {
         is_again: of.state != RunState::Planned,
         warnings: plan.warnings.clone(),
         keys: plan.keys.clone(),
-        samples: plan.samples.iter().map(sample_shown).collect(),
+        samples: plan.samples.iter().map(sample_view).collect(),
     }
 }
 
-/// A question so that all of it is seen: a dataset may be anybody's.
-fn sample_shown(sample: &Sample) -> Sample {
+/// A sample with control characters made visible: a dataset may come from anybody.
+fn sample_view(sample: &Sample) -> Sample {
     let seen = |text: &str| visible(text).into_owned();
-    let messages = sample.messages.iter().map(|said| Said { text: seen(&said.text), ..*said });
+    let messages = sample.messages.iter().map(|said| PromptMessage { text: seen(&said.text), ..*said });
     Sample { task: seen(&sample.task), target: seen(&sample.target), messages: messages.collect() }
 }
 
@@ -230,36 +233,36 @@ fn back(app: &App, name: &str) -> Response {
     Redirect::to(&format!("{}/runs/{name}", app.base)).into_response()
 }
 
-pub(in crate::web) async fn start(
+pub(crate) async fn start(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
     request: Request,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiError> {
     let body = body_of(request.into_body()).await?;
     let keys: BTreeMap<String, String> = form_urlencoded::parse(&body)
-        .filter_map(|(field, key)| Some((field.strip_prefix(KEY)?.to_owned(), key.into_owned())))
+        .filter_map(|(field, key)| Some((field.strip_prefix(KEY_PREFIX)?.to_owned(), key.into_owned())))
         .collect();
-    let started = aside(&app, {
+    let started = run_blocking(&app, {
         let name = name.clone();
         move |runs| runs.start(&name, &keys)
     });
     match started.await {
         Ok(_) => Ok(back(&app, &name)),
-        Err(problem) => shown(&app, &name, Some(problem)).await,
+        Err(problem) => render_run(&app, &name, Some(problem)).await,
     }
 }
 
-pub(in crate::web) async fn cancel(
+pub(crate) async fn cancel(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-) -> Result<Response, Problem> {
-    let cancelled = aside(&app, {
+) -> Result<Response, ApiError> {
+    let cancelled = run_blocking(&app, {
         let name = name.clone();
         move |runs| runs.cancel(&name)
     });
     match cancelled.await {
         Ok(_) => Ok(back(&app, &name)),
-        Err(problem) => shown(&app, &name, Some(problem)).await,
+        Err(problem) => render_run(&app, &name, Some(problem)).await,
     }
 }
 
@@ -270,26 +273,26 @@ struct Confirm {
     answers: String,
 }
 
-pub(in crate::web) async fn confirm(
+pub(crate) async fn confirm(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-) -> Result<Response, Problem> {
-    let run = aside(&app, move |runs| runs.get(&name)).await?;
+) -> Result<Response, ApiError> {
+    let run = run_blocking(&app, move |runs| runs.get(&name)).await?;
     let answers: u64 = run.progress.iter().map(|one| one.cached + one.answered).sum();
     let page = Confirm { name: run.name.clone(), of_study: run.of_study, answers: thousands(answers) };
     render(&app, "delete_run.html", "Runs", &[], &page)
 }
 
-pub(in crate::web) async fn delete(
+pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-) -> Result<Response, Problem> {
-    let deleted = aside(&app, {
+) -> Result<Response, ApiError> {
+    let deleted = run_blocking(&app, {
         let name = name.clone();
         move |runs| runs.delete(&name)
     });
     match deleted.await {
         Ok(()) => Ok(Redirect::to(&format!("{}/runs", app.base)).into_response()),
-        Err(problem) => shown(&app, &name, Some(problem)).await,
+        Err(problem) => render_run(&app, &name, Some(problem)).await,
     }
 }

@@ -1,4 +1,4 @@
-//! One test, and what two evaluations made of it, side by side.
+//! One test, with the trials of two evaluations side by side.
 
 use std::sync::Arc;
 
@@ -8,38 +8,29 @@ use axum::response::Response;
 use reasonscape_points::{StoredTrial, TestName, TrialNumber};
 use serde::{Deserialize, Serialize};
 
-use super::differing::NAMES;
-use super::trial::{Fact, Spoke, Spoken, facts, path, said_in};
-use super::trials::{coordinates, label, status_name};
-use super::{render, thousands};
+use super::render;
+use super::transcript::{Field, MessageView, TranscriptView, fields};
 use crate::analysis::surprise;
-use crate::web::api::number;
-use crate::web::differing::Right;
-use crate::web::links::{Query, encoded};
-use crate::web::listing::{TrialName, params_named};
-use crate::web::names::point_name;
-use crate::web::problem::Problem;
-use crate::web::state::{App, Snapshot};
-use crate::web::versus::Pair;
-use crate::web::visible::visible;
+use crate::web::analysis_cache::Pair;
+use crate::web::app::{App, Snapshot};
+use crate::web::comparison::disagreements;
+use crate::web::disagreements::{Disagreement, NAMES, test_href};
+use crate::web::error::ApiError;
+use crate::web::labels::{coordinates, eval_label, status_name, thousands};
+use crate::web::params::number;
+use crate::web::query_string::Query;
+use crate::web::sanitize::visible;
+use crate::web::trial_lookup::{read_transcript, trial_path};
+use crate::web::trial_query::{TrialName, params_of_point};
 
-/// The place of a test, as its address has it.
+/// The path parameters of a test's URL.
 #[derive(Debug, Deserialize)]
-pub(in crate::web) struct Place {
+pub(crate) struct TestPath {
     a: String,
     b: String,
     task: String,
     point: String,
     index: u64,
-}
-
-/// The address of a test as one of those that a list has; the list says whose answers are shown.
-pub(super) fn address(app: &App, test: TestName<'_>, list: &Query) -> String {
-    let TrialNumber { index, repeat } = test.number;
-    let [a, b] = ["a", "b"].map(|name| encoded(list.get(name).unwrap_or_default()));
-    let (task, point, repeat) = (encoded(test.base_task), point_name(test.params), repeat.to_string());
-    let keep = list.with("a", None).with("b", None).with("repeat", (repeat != "0").then_some(&repeat));
-    format!("{}/compare/tests/{a}/{b}/{task}/{point}/{index}{keep}", app.base)
 }
 
 #[derive(Serialize)]
@@ -49,8 +40,8 @@ struct Page {
     index: u64,
     repeat: u32,
     target: String,
-    /// What both were asked; none if they were asked differently, or the cache does not have it.
-    messages: Option<Vec<Spoke>>,
+    /// The prompt of both; none if the prompts differ or the cache does not have them.
+    messages: Option<Vec<MessageView>>,
     /// Whether their prompts are known and not the same.
     asked_differently: bool,
     sides: Vec<Side>,
@@ -70,44 +61,44 @@ struct Side {
     status: &'static str,
     answer: Option<String>,
     method: String,
-    said: Option<Spoken>,
-    facts: Vec<Fact>,
+    said: Option<TranscriptView>,
+    fields: Vec<Field>,
     href: String,
 }
 
-pub(in crate::web) async fn page(
+pub(crate) async fn page(
     State(app): State<Arc<App>>,
-    Path(place): Path<Place>,
+    Path(path): Path<TestPath>,
     uri: Uri,
-) -> Result<Response, Problem> {
-    let asked = Query::of(&uri);
+) -> Result<Response, ApiError> {
+    let asked = Query::from_uri(&uri);
     let study = app.study().await;
     let repeat = number::<u32>(&asked, "repeat")?.unwrap_or(0);
-    let right = Right::of(&asked)?;
-    let pair = Pair { a: place.a.clone(), b: place.b.clone() };
-    let trials = find(&study, &place, repeat).await?;
+    let which = Disagreement::from_query(&asked)?;
+    let pair = Pair { a: path.a.clone(), b: path.b.clone() };
+    let trials = find(&study, &path, repeat).await?;
     let list =
         asked.only(&NAMES).with("page", asked.get("page")).with("a", Some(&pair.a)).with("b", Some(&pair.b));
-    let differing = study.differing(&pair, &list).await?;
+    let list_of_tests = disagreements(&study.analyses, &pair, &list).await?;
     let [one, _] = &trials;
     let name = TestName {
         base_task: &one.base_task,
         params: &one.params,
         number: TrialNumber { index: one.index, repeat },
     };
-    let around = differing.around(right, name);
-    let link = |test: Option<TestName<'_>>| test.map(|test| address(&app, test, &list));
+    let neighbors = list_of_tests.neighbors(which, name);
+    let link = |test: Option<TestName<'_>>| test.map(|test| test_href(&app.base, test, &list));
     let mut sides = Vec::new();
     for (letter, trial) in ["A", "B"].into_iter().zip(&trials) {
         sides.push(side(&app, &study, letter, trial).await);
     }
-    let prompts: Vec<&Vec<Spoke>> =
+    let prompts: Vec<&Vec<MessageView>> =
         sides.iter().filter_map(|side| side.said.as_ref().map(|said| &said.messages)).collect();
     let asked_differently = matches!(prompts[..], [a, b] if a != b);
     let messages = if asked_differently {
         None
     } else {
-        // What both were asked is shown once.
+        // A common prompt is shown once.
         let mut messages = None;
         for said in sides.iter_mut().filter_map(|side| side.said.as_mut()) {
             messages = Some(std::mem::take(&mut said.messages));
@@ -115,11 +106,11 @@ pub(in crate::web) async fn page(
         messages
     };
     let other = list.with("a", Some(&pair.b)).with("b", Some(&pair.a));
-    let swapped_right = match right {
-        Right::A => Some("b"),
-        Right::B => Some("a"),
-        Right::Any => Some("any"),
-        Right::One => None,
+    let swapped_right = match which {
+        Disagreement::OnlyA => Some("b"),
+        Disagreement::OnlyB => Some("a"),
+        Disagreement::Any => Some("any"),
+        Disagreement::OnlyOne => None,
     };
     let page = Page {
         task: visible(&one.base_task).into_owned(),
@@ -130,39 +121,40 @@ pub(in crate::web) async fn page(
         messages,
         asked_differently,
         sides,
-        previous: link(around.before),
-        next: link(around.behind),
+        previous: link(neighbors.before),
+        next: link(neighbors.behind),
         back: format!("{}/compare/tests{list}", app.base),
-        swapped: address(&app, name, &other.with("right", swapped_right)),
-        place: around
+        swapped: test_href(&app.base, name, &other.with("right", swapped_right)),
+        place: neighbors
             .place
-            .map(|place| format!("{} of {}", thousands(place), thousands(differing.count(right)))),
+            .map(|place| format!("{} of {}", thousands(place), thousands(list_of_tests.count(which)))),
     };
     render(&app, "test.html", "Compare", &study.remarks, &page)
 }
 
-/// What both made of a test.
-async fn find(study: &Snapshot, place: &Place, repeat: u32) -> Result<[StoredTrial; 2], Problem> {
-    let absent = || Problem::absent("there is no such test that both were asked");
-    let params = params_named(&study.db, &place.a, &place.task, &place.point).await?.ok_or_else(absent)?;
-    let of = async |eval: &str| -> Result<StoredTrial, Problem> {
-        study.db.trial(eval, &place.task, &params, place.index, repeat).await?.ok_or_else(absent)
+/// The trials of both on a test.
+async fn find(study: &Snapshot, path: &TestPath, repeat: u32) -> Result<[StoredTrial; 2], ApiError> {
+    let absent = || ApiError::not_found("there is no such test that both were asked");
+    let params =
+        params_of_point(&study.analyses.db, &path.a, &path.task, &path.point).await?.ok_or_else(absent)?;
+    let of = async |eval: &str| -> Result<StoredTrial, ApiError> {
+        study.analyses.db.trial(eval, &path.task, &params, path.index, repeat).await?.ok_or_else(absent)
     };
-    Ok([of(&place.a).await?, of(&place.b).await?])
+    Ok([of(&path.a).await?, of(&path.b).await?])
 }
 
 async fn side(app: &App, study: &Snapshot, letter: &'static str, trial: &StoredTrial) -> Side {
-    let said = said_in(app, trial).await;
+    let said = read_transcript(app, trial).await;
     let surprise = said.as_ref().and_then(|said| surprise(said, trial.answer.as_deref()));
     Side {
         letter,
-        label: visible(&label(&study.db, &trial.eval_id)).into_owned(),
+        label: visible(&eval_label(&study.analyses.db, &trial.eval_id)).into_owned(),
         how: visible(&format!("{} · {}", trial.template, trial.sampler)).into_owned(),
         status: status_name(trial.status),
         answer: trial.answer.as_ref().map(|answer| visible(answer).into_owned()),
         method: visible(&trial.method).into_owned(),
-        said: said.as_ref().map(Spoken::from),
-        facts: facts(trial, surprise),
-        href: format!("{}{}", app.base, path(&TrialName::from(trial))),
+        said: said.as_ref().map(TranscriptView::from),
+        fields: fields(trial, surprise),
+        href: format!("{}{}", app.base, trial_path(&TrialName::from(trial))),
     }
 }

@@ -1,26 +1,25 @@
 //! Trials, a page at a time.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
-use reasonscape_core::Outcome;
+use reasonscape_core::Status;
 use reasonscape_points::{PointsDb, StoredTrial};
 use serde::Serialize;
-use serde_json::Value;
 
-use super::{render, thousands, trial};
-use crate::web::api::number;
-use crate::web::links::Query;
-use crate::web::listing::{NAMES, PAGE, TrialName, Wanted};
-use crate::web::problem::Problem;
-use crate::web::state::App;
-use crate::web::visible::{excerpt, visible};
-
-/// Characters of an answer that a row shows.
-pub(super) const SHOWN: usize = 60;
+use super::MAX_ANSWER_LEN;
+use super::choices::{Choice, Links, choice, evals, tasks};
+use super::render;
+use crate::web::app::App;
+use crate::web::error::ApiError;
+use crate::web::labels::{coordinates, eval_label, status_name, thousands};
+use crate::web::params::number;
+use crate::web::query_string::Query;
+use crate::web::sanitize::{excerpt, visible};
+use crate::web::trial_lookup::trial_href;
+use crate::web::trial_query::{NAMES, PAGE_SIZE, TrialName, TrialQuery};
 
 #[derive(Serialize)]
 struct Page {
@@ -37,36 +36,8 @@ struct Page {
     first: String,
     last: String,
     links: Links,
-    /// What is wrong with the filter.
+    /// The error in the filter.
     problem: Option<String>,
-}
-
-#[derive(Serialize)]
-pub(super) struct Choice {
-    pub(super) value: String,
-    pub(super) shown: String,
-    pub(super) is_chosen: bool,
-}
-
-/// To other pages of a list.
-#[derive(Serialize)]
-pub(super) struct Links {
-    first: Option<String>,
-    previous: Option<String>,
-    next: Option<String>,
-    last: Option<String>,
-}
-
-impl Links {
-    /// From a page, of so many.
-    pub(super) fn of(number: u64, pages: u64, at: impl Fn(u64) -> String) -> Self {
-        Self {
-            first: (number > 1).then(|| at(1)),
-            previous: (number > 1).then(|| at(number - 1)),
-            next: (number < pages).then(|| at(number + 1)),
-            last: (number < pages).then(|| at(pages)),
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -84,8 +55,8 @@ struct Row {
     href: String,
 }
 
-pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
-    let asked = Query::of(&uri);
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let asked = Query::from_uri(&uri);
     let query = asked.only(&NAMES);
     let study = app.study().await;
     let at = |page: u64| {
@@ -93,25 +64,26 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
         format!("{}/trials{}", app.base, query.with("page", (page != "1").then_some(&page)))
     };
     let number = number::<u64>(&asked, "page")?.unwrap_or(1).max(1);
-    // What is wrong with a filter is said above the form that has it.
-    let found = match Wanted::of(&query) {
-        Ok(wanted) => study.listing(&wanted).await.map(|listing| (wanted, listing.total)),
+    // An error in a filter is shown above its form.
+    let found = match TrialQuery::from_query(&query) {
+        Ok(selected) => study.analyses.trial_index(&selected).await.map(|index| (selected, index.total)),
         Err(problem) => Err(problem),
     };
-    let (wanted, total, problem) = match found {
-        Ok((wanted, total)) => (wanted, total, None),
-        Err(problem) if problem.status.is_client_error() => (Wanted::default(), 0, Some(problem.message)),
+    let (selected, total, problem) = match found {
+        Ok((selected, total)) => (selected, total, None),
+        Err(problem) if problem.status.is_client_error() => (TrialQuery::default(), 0, Some(problem.message)),
         Err(problem) => return Err(problem),
     };
-    let pages = total.div_ceil(PAGE as u64).max(1);
+    let pages = total.div_ceil(PAGE_SIZE as u64).max(1);
     let number = number.min(pages);
-    let first = (number - 1) * PAGE as u64;
-    let rows = if total == 0 { Arc::default() } else { study.rows(&wanted, first, PAGE).await? };
+    let first = (number - 1) * PAGE_SIZE as u64;
+    let rows =
+        if total == 0 { Arc::default() } else { study.analyses.trials(&selected, first, PAGE_SIZE).await? };
     let keep = query.with("page", (number > 1).then_some(&number.to_string()));
     let page = Page {
-        evals: evals(&study.db, &query),
-        tasks: tasks(&study.db, &query),
-        statuses: [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated]
+        evals: evals(&study.analyses.db, &query),
+        tasks: tasks(&study.analyses.db, &query),
+        statuses: [Status::Correct, Status::Incorrect, Status::Truncated]
             .map(|status| choice(&query, "status", status.name(), status.name()))
             .into(),
         text: query.get("text").unwrap_or_default().to_owned(),
@@ -122,68 +94,25 @@ pub(in crate::web) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Resul
         total: thousands(total),
         first: thousands(if rows.is_empty() { 0 } else { first + 1 }),
         last: thousands(first + rows.len() as u64),
-        rows: rows.iter().map(|row| shown(&app, &study.db, row, &keep)).collect(),
-        links: Links::of(number, pages, at),
+        rows: rows.iter().map(|row| trial_row(&app, &study.analyses.db, row, &keep)).collect(),
+        links: Links::new(number, pages, at),
         problem,
     };
     render(&app, "trials.html", "Trials", &study.remarks, &page)
 }
 
-pub(super) fn choice(query: &Query, name: &str, value: &str, shown: &str) -> Choice {
-    Choice {
-        value: value.to_owned(),
-        shown: visible(shown).into_owned(),
-        is_chosen: query.all(name).any(|chosen| chosen == value),
-    }
-}
-
-pub(super) fn evals(db: &PointsDb, query: &Query) -> Vec<Choice> {
-    db.evals().iter().map(|eval| choice(query, "eval", &eval.eval_id, &label(db, &eval.eval_id))).collect()
-}
-
-pub(super) fn tasks(db: &PointsDb, query: &Query) -> Vec<Choice> {
-    let tasks: BTreeSet<&str> = db.sources().iter().map(|source| source.task.as_str()).collect();
-    tasks.into_iter().map(|task| choice(query, "task", task, task)).collect()
-}
-
-/// What an evaluation is called.
-pub(super) fn label(db: &PointsDb, eval_id: &str) -> String {
-    let eval = db.evals().iter().find(|eval| eval.eval_id == eval_id);
-    eval.map_or_else(|| eval_id.to_owned(), |eval| crate::analysis::label(db.evals(), eval))
-}
-
-/// The status in a word.
-pub(in crate::web) fn status_name(code: u8) -> &'static str {
-    Outcome::from_code(i64::from(code)).map_or("unknown", Outcome::name)
-}
-
-/// Coordinates as a person reads them: `depth=1 length=16`.
-pub(super) fn coordinates(params: &str) -> String {
-    let plain = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    match serde_json::from_str::<Value>(params) {
-        Ok(Value::Object(members)) => {
-            let shown = members.iter().map(|(name, value)| format!("{name}={}", plain(value)));
-            visible(&shown.collect::<Vec<_>>().join(" ")).into_owned()
-        }
-        _ => visible(params).into_owned(),
-    }
-}
-
-fn shown(app: &App, db: &PointsDb, row: &StoredTrial, keep: &Query) -> Row {
+fn trial_row(app: &App, db: &PointsDb, row: &StoredTrial, keep: &Query) -> Row {
     Row {
         status: status_name(row.status),
-        eval: visible(&label(db, &row.eval_id)).into_owned(),
+        eval: visible(&eval_label(db, &row.eval_id)).into_owned(),
         task: visible(&row.base_task).into_owned(),
         params: coordinates(&row.params),
         index: row.index,
         repeat: row.repeat,
-        answer: row.answer.as_ref().map(|answer| excerpt(answer, SHOWN)),
-        target: excerpt(&row.target, SHOWN),
+        answer: row.answer.as_ref().map(|answer| excerpt(answer, MAX_ANSWER_LEN)),
+        target: excerpt(&row.target, MAX_ANSWER_LEN),
         tokens: row.completion_tokens.map_or_else(|| "–".to_owned(), thousands),
         seconds: format!("{:.1}", row.latency_ms as f64 / 1000.0),
-        href: trial::address(app, &TrialName::from(row), keep),
+        href: trial_href(app, &TrialName::from(row), keep),
     }
 }

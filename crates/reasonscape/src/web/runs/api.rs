@@ -1,4 +1,4 @@
-//! Runs for programs.
+//! The API of runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,56 +12,53 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Record, Runs, Wish};
-use crate::web::guard::LONGEST_BODY;
-use crate::web::links::Query;
-use crate::web::problem::Problem;
-use crate::web::reply;
-use crate::web::state::App;
+use super::{CreateRunRequest, RunRecord, Runs};
+use crate::web::app::App;
+use crate::web::auth::MAX_BODY_LEN;
+use crate::web::error::ApiError;
+use crate::web::query_string::Query;
+use crate::web::response;
 
-/// How long a program waits for a plan.
-const PATIENCE: Duration = Duration::from_secs(25);
+/// How long a request of the API waits for a plan.
+const PLAN_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// All of a body that is not an upload.
-pub(in crate::web) async fn body_of(body: Body) -> Result<axum::body::Bytes, Problem> {
+pub(crate) async fn body_of(body: Body) -> Result<axum::body::Bytes, ApiError> {
     let too_long = |_| {
-        Problem::new(
+        ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
-            format!("a request has at most {LONGEST_BODY} bytes here"),
+            format!("a request has at most {MAX_BODY_LEN} bytes here"),
         )
     };
-    axum::body::to_bytes(body, LONGEST_BODY).await.map_err(too_long)
+    axum::body::to_bytes(body, MAX_BODY_LEN).await.map_err(too_long)
 }
 
-/// Work that reads files, beside the threads that answer.
-pub(in crate::web) async fn aside<T: Send + 'static>(
+/// Runs work that reads files on a thread for blocking work.
+pub(crate) async fn run_blocking<T: Send + 'static>(
     app: &App,
-    work: impl FnOnce(&Arc<Runs>) -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
+    work: impl FnOnce(&Arc<Runs>) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
     let runs = Arc::clone(app.runs()?);
     let done = tokio::task::spawn_blocking(move || work(&runs)).await;
-    done.unwrap_or_else(|_| Err(Problem::of(StatusCode::INTERNAL_SERVER_ERROR)))
+    done.unwrap_or_else(|_| Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)))
 }
 
-fn shown(app: &App, status: StatusCode, record: &Record) -> Result<Response, Problem> {
-    let mut response = reply::json(&app.runs()?.for_programs(record))?;
+fn shown(app: &App, status: StatusCode, record: &RunRecord) -> Result<Response, ApiError> {
+    let mut response = response::json(&app.runs()?.run_json(record))?;
     *response.status_mut() = status;
     Ok(response)
 }
 
-pub(in crate::web) async fn list(State(app): State<Arc<App>>) -> Result<Response, Problem> {
-    let runs = aside(&app, |runs| {
-        Ok(runs.list().iter().map(|record| runs.for_programs(record)).collect::<Vec<_>>())
+pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+    let runs = run_blocking(&app, |runs| {
+        Ok(runs.list().iter().map(|record| runs.run_json(record)).collect::<Vec<_>>())
     });
-    reply::json(&json!({ "runs": runs.await?, "read_only": app.access.read_only }))
+    response::json(&json!({ "runs": runs.await?, "read_only": app.access.read_only }))
 }
 
-pub(in crate::web) async fn create(
-    State(app): State<Arc<App>>,
-    request: Request,
-) -> Result<Response, Problem> {
-    let wish = Wish::from_json(&body_of(request.into_body()).await?)?;
-    let record = aside(&app, move |runs| runs.create(&wish)).await?;
+pub(crate) async fn create(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
+    let request = CreateRunRequest::from_json(&body_of(request.into_body()).await?)?;
+    let record = run_blocking(&app, move |runs| runs.create(&request)).await?;
     let mut response = shown(&app, StatusCode::CREATED, &record)?;
     let place = format!("{}/api/v1/runs/{}", app.base, record.name);
     let place = HeaderValue::try_from(place).expect("names are plain");
@@ -69,97 +66,94 @@ pub(in crate::web) async fn create(
     Ok(response)
 }
 
-pub(in crate::web) async fn get(
-    State(app): State<Arc<App>>,
-    Path(name): Path<String>,
-) -> Result<Response, Problem> {
-    let record = aside(&app, move |runs| runs.get(&name)).await?;
+pub(crate) async fn get(State(app): State<Arc<App>>, Path(name): Path<String>) -> Result<Response, ApiError> {
+    let record = run_blocking(&app, move |runs| runs.get(&name)).await?;
     shown(&app, StatusCode::OK, &record)
 }
 
-pub(in crate::web) async fn delete(
+pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-) -> Result<Response, Problem> {
-    aside(&app, move |runs| runs.delete(&name)).await?;
+) -> Result<Response, ApiError> {
+    run_blocking(&app, move |runs| runs.delete(&name)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-pub(in crate::web) async fn plan(
+pub(crate) async fn plan(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-) -> Result<Response, Problem> {
-    let record = aside(&app, move |runs| runs.get(&name)).await?;
-    match app.runs()?.planned(&record, PATIENCE).await? {
-        Some(plan) => reply::json(&*plan),
-        None => Err(Problem::new(
+) -> Result<Response, ApiError> {
+    let record = run_blocking(&app, move |runs| runs.get(&name)).await?;
+    match app.runs()?.planned(&record, PLAN_TIMEOUT).await? {
+        Some(plan) => response::json(&*plan),
+        None => Err(ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "the plan is being reckoned, which takes longer than usual; ask again in a moment",
         )),
     }
 }
 
-/// What a start may be given.
+/// The body of a request that starts a run.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Start {
-    /// Keys by what they are for; they are kept in memory until the run ends.
+    /// Keys by the id of what needs them; held in memory until the run ends.
     #[serde(default)]
     keys: BTreeMap<String, String>,
 }
 
-pub(in crate::web) async fn start(
+pub(crate) async fn start(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
     request: Request,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiError> {
     let body = body_of(request.into_body()).await?;
     // What is wrong is not shown: it may be a key.
-    let wrong = |_| Problem::wrong("a start is given nothing, or `{\"keys\": {\"NAME\": \"…\"}}`");
+    let wrong = |_| ApiError::bad_request("a start is given nothing, or `{\"keys\": {\"NAME\": \"…\"}}`");
     let Start { keys } =
         if body.is_empty() { Start::default() } else { serde_json::from_slice(&body).map_err(wrong)? };
-    let record = aside(&app, move |runs| runs.start(&name, &keys)).await?;
+    let record = run_blocking(&app, move |runs| runs.start(&name, &keys)).await?;
     shown(&app, StatusCode::ACCEPTED, &record)
 }
 
-pub(in crate::web) async fn cancel(
+pub(crate) async fn cancel(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-) -> Result<Response, Problem> {
-    let record = aside(&app, move |runs| runs.cancel(&name)).await?;
+) -> Result<Response, ApiError> {
+    let record = run_blocking(&app, move |runs| runs.cancel(&name)).await?;
     shown(&app, StatusCode::ACCEPTED, &record)
 }
 
-pub(in crate::web) async fn events(
+pub(crate) async fn events(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiError> {
     app.runs()?.events(&name)
 }
 
-pub(in crate::web) async fn datasets(State(app): State<Arc<App>>) -> Result<Response, Problem> {
-    reply::json(&json!({ "datasets": app.runs()?.list_datasets() }))
+pub(crate) async fn datasets(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+    response::json(&json!({ "datasets": app.runs()?.list_datasets() }))
 }
 
-pub(in crate::web) async fn upload(
+pub(crate) async fn upload(
     State(app): State<Arc<App>>,
     uri: Uri,
     request: Request,
-) -> Result<Response, Problem> {
-    let query = Query::of(&uri);
+) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri);
     let Some(name) = query.get("name") else {
-        return Err(Problem::wrong("say what the file is called, as in `?name=questions.jsonl`"));
+        return Err(ApiError::bad_request("say what the file is called, as in `?name=questions.jsonl`"));
     };
-    let uploaded = app.runs()?.take_dataset(name, request.into_body()).await?;
-    let mut response = reply::json(&uploaded)?;
+    let uploaded = app.runs()?.store_dataset(name, request.into_body()).await?;
+    let mut response = response::json(&uploaded)?;
     *response.status_mut() = StatusCode::CREATED;
     Ok(response)
 }
 
-pub(in crate::web) async fn forget_dataset(
+pub(crate) async fn delete_dataset(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-) -> Result<Response, Problem> {
-    app.runs()?.forget_dataset(&name)?;
+) -> Result<Response, ApiError> {
+    app.runs()?.delete_dataset(&name)?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

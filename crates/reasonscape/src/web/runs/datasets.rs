@@ -1,4 +1,4 @@
-//! Datasets that were uploaded: kept beside the study, each as the file that it was.
+//! Uploaded datasets, stored beside the study as the files that they were.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -7,35 +7,36 @@ use std::pin::Pin;
 
 use axum::body::{Body, HttpBody};
 use axum::http::StatusCode;
-use reasonscape_ingest::{ROW_EXTENSIONS, read_rows};
+use reasonscape_points::{ROW_EXTENSIONS, read_rows};
 use serde::Serialize;
 
-use super::names::slug;
-use crate::questions::{Reading, Unread, how_many, told};
-use crate::web::problem::Problem;
+use super::errors::{invalid_lines_error, io_error};
+use super::run_name::slug;
+use crate::questions::{Reading, Unread, told};
+use crate::web::error::ApiError;
 
-/// A file that is longer is refused.
-pub(in crate::web) const LONGEST_UPLOAD: u64 = 64 * 1024 * 1024;
-/// Names of columns that are told.
-const COLUMNS: usize = 40;
+/// Length of an uploaded dataset at most.
+pub(crate) const MAX_UPLOAD_LEN: u64 = 64 * 1024 * 1024;
+/// Column names that are reported.
+const MAX_COLUMNS: usize = 40;
 
 /// A dataset in the list.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct Listed {
-    pub(in crate::web) name: String,
-    pub(in crate::web) bytes: u64,
+pub(crate) struct DatasetInfo {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
 }
 
 /// A dataset that has just come.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct Uploaded {
-    pub(in crate::web) name: String,
-    pub(in crate::web) bytes: u64,
-    pub(in crate::web) rows: u64,
-    /// What the first row calls its fields.
-    pub(in crate::web) columns: Vec<String>,
-    /// What is wrong with its rows, unless its columns are called by other names.
-    pub(in crate::web) problems: Vec<String>,
+pub(crate) struct Uploaded {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) rows: u64,
+    /// The column names of the first row.
+    pub(crate) columns: Vec<String>,
+    /// What is wrong with its rows if its columns are not mapped.
+    pub(crate) problems: Vec<String>,
 }
 
 /// The folder of datasets.
@@ -45,13 +46,13 @@ pub(super) struct Datasets {
 
 impl Datasets {
     /// All of them, by name.
-    pub(super) fn list(&self) -> Vec<Listed> {
+    pub(super) fn list(&self) -> Vec<DatasetInfo> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let mut listed: Vec<Listed> = entries
+        let mut listed: Vec<DatasetInfo> = entries
             .filter_map(|entry| {
                 let name = entry.file_name().into_string().ok()?;
                 let found = entry.metadata().ok()?;
-                (found.is_file() && is_dataset(&name)).then_some(Listed { name, bytes: found.len() })
+                (found.is_file() && is_dataset(&name)).then_some(DatasetInfo { name, bytes: found.len() })
             })
             .collect();
         listed.sort_by(|a, b| a.name.cmp(&b.name));
@@ -59,33 +60,33 @@ impl Datasets {
     }
 
     /// The file of a dataset.
-    pub(super) fn file(&self, name: &str) -> Result<PathBuf, Problem> {
+    pub(super) fn file(&self, name: &str) -> Result<PathBuf, ApiError> {
         let file = self.folder.join(name);
         if !is_dataset(name) || !fs::symlink_metadata(&file).is_ok_and(|found| found.is_file()) {
-            return Err(Problem::absent("there is no such dataset"));
+            return Err(ApiError::not_found("there is no such dataset"));
         }
         Ok(file)
     }
 
-    pub(super) fn delete(&self, name: &str) -> Result<(), Problem> {
-        fs::remove_file(self.file(name)?).map_err(|error| not_kept(&error))
+    pub(super) fn delete(&self, name: &str) -> Result<(), ApiError> {
+        fs::remove_file(self.file(name)?).map_err(|error| io_error(&error))
     }
 
-    /// Keeps what comes, piece by piece, and makes sure that it has rows.
-    pub(super) async fn take(&self, called: &str, body: Body) -> Result<Uploaded, Problem> {
-        let (stem, extension) = parts(called)?;
-        fs::create_dir_all(&self.folder).map_err(|error| not_kept(&error))?;
+    /// Stores an upload as it comes, and checks that it has rows.
+    pub(super) async fn store(&self, called: &str, body: Body) -> Result<Uploaded, ApiError> {
+        let (stem, extension) = split_name(called)?;
+        fs::create_dir_all(&self.folder).map_err(|error| io_error(&error))?;
         let suffix = format!(".{extension}");
         let mut builder = tempfile::Builder::new();
         builder.prefix(".upload-").suffix(&suffix);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(&self.folder).map_err(|error| not_kept(&error))?;
-        let bytes = pour(body, file.as_file_mut()).await?;
+        let mut file = builder.tempfile_in(&self.folder).map_err(|error| io_error(&error))?;
+        let bytes = write_body(body, file.as_file_mut()).await?;
         let path = file.path().to_owned();
         let checked = tokio::task::spawn_blocking(move || check(&path)).await;
         let (rows, columns, problems) = checked.map_err(|_| {
-            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the dataset could not be checked")
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "the dataset could not be checked")
         })??;
         let mut file = file;
         for number in 1.. {
@@ -99,20 +100,20 @@ impl Datasets {
                 Err(error) if error.error.kind() == ErrorKind::AlreadyExists && number < 10_000 => {
                     file = error.file;
                 }
-                Err(error) => return Err(not_kept(&error.error)),
+                Err(error) => return Err(io_error(&error.error)),
             }
         }
         unreachable!("numbers do not end")
     }
 }
 
-/// A plain name of a file and the kind of file that it is, of what a client calls it.
-fn parts(called: &str) -> Result<(String, &'static str), Problem> {
+/// A plain file stem and a known extension, from the name that a client gave.
+fn split_name(called: &str) -> Result<(String, &'static str), ApiError> {
     let path = Path::new(called);
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let known = ROW_EXTENSIONS.into_iter().find(|known| known.eq_ignore_ascii_case(extension));
     let known = known.ok_or_else(|| {
-        Problem::wrong(format_args!(
+        ApiError::bad_request(format_args!(
             "a dataset is a file of one of these kinds: {}",
             ROW_EXTENSIONS.join(", ")
         ))
@@ -124,79 +125,55 @@ fn parts(called: &str) -> Result<(String, &'static str), Problem> {
 
 fn is_dataset(name: &str) -> bool {
     let Some((stem, extension)) = name.split_once('.') else { return false };
-    super::names::is_name(stem) && ROW_EXTENSIONS.contains(&extension)
+    super::run_name::is_name(stem) && ROW_EXTENSIONS.contains(&extension)
 }
 
 /// Writes a body to a file as it comes.
-async fn pour(mut body: Body, file: &mut File) -> Result<u64, Problem> {
+async fn write_body(mut body: Body, file: &mut File) -> Result<u64, ApiError> {
     let mut bytes = 0;
     loop {
         let next = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
         let Some(frame) = next else { break };
-        let frame = frame.map_err(|_| Problem::wrong("the upload broke off; try again"))?;
+        let frame = frame.map_err(|_| ApiError::bad_request("the upload broke off; try again"))?;
         let Ok(data) = frame.into_data() else { continue };
         bytes += data.len() as u64;
-        if bytes > LONGEST_UPLOAD {
-            return Err(too_long());
+        if bytes > MAX_UPLOAD_LEN {
+            return Err(upload_too_long());
         }
-        file.write_all(&data).map_err(|error| not_kept(&error))?;
+        file.write_all(&data).map_err(|error| io_error(&error))?;
     }
-    file.sync_all().map_err(|error| not_kept(&error))?;
+    file.sync_all().map_err(|error| io_error(&error))?;
     Ok(bytes)
 }
 
-pub(in crate::web) fn too_long() -> Problem {
-    let most = LONGEST_UPLOAD / 1024 / 1024;
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format_args!("a dataset has at most {most} MiB here"))
+pub(crate) fn upload_too_long() -> ApiError {
+    let most = MAX_UPLOAD_LEN / 1024 / 1024;
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, format_args!("a dataset has at most {most} MiB here"))
 }
 
 /// How many rows a file has, what the first calls its fields, and what is wrong with them as items. Rows that cannot be
 /// read at all are refused.
-fn check(path: &Path) -> Result<(u64, Vec<String>, Vec<String>), Problem> {
+fn check(path: &Path) -> Result<(u64, Vec<String>, Vec<String>), ApiError> {
     let (mut rows, mut columns, mut unreadable) = (0, Vec::new(), Vec::new());
     let read = read_rows(path, &mut |line, row| {
         rows += 1;
         match row {
-            Ok(row) if columns.is_empty() => columns = row.keys().take(COLUMNS).cloned().collect(),
+            Ok(row) if columns.is_empty() => columns = row.keys().take(MAX_COLUMNS).cloned().collect(),
             Ok(_) => {}
-            Err(problem) => unreadable.push(reasonscape_core::LineError { line, problem }),
+            Err(problem) => unreadable.push(reasonscape_core::LineProblem { line, problem }),
         }
     });
-    read.map_err(|_| Problem::wrong("this file cannot be read as what its name says that it is"))?;
+    read.map_err(|_| ApiError::bad_request("this file cannot be read as what its name says that it is"))?;
     if !unreadable.is_empty() {
-        return Err(wrong_lines(&unreadable));
+        return Err(invalid_lines_error(&unreadable));
     }
     let problems = match Reading::default().items(path) {
         Ok(_) => Vec::new(),
-        Err(Unread::Lines(problems)) if rows == 0 => return Err(wrong_lines(&problems)),
+        Err(Unread::Lines(problems)) if rows == 0 => return Err(invalid_lines_error(&problems)),
         Err(Unread::Lines(problems)) => told(&problems),
         Err(Unread::File(_)) => vec!["it cannot be read".to_owned()],
     };
     Ok((rows, columns, problems))
-}
-
-/// Every line that is wrong, for a person.
-pub(super) fn wrong_lines(problems: &[reasonscape_core::LineError]) -> Problem {
-    Problem::wrong(format_args!("{} wrong:\n{}", how_many(problems), told(problems).join("\n")))
-}
-
-/// What could not be written, without the path.
-pub(super) fn not_kept(error: &std::io::Error) -> Problem {
-    tracing::error!(%error, "a file of a run could not be written");
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => Problem::new(
-            StatusCode::INSUFFICIENT_STORAGE,
-            "the disk of the server is full; make room and try again",
-        ),
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Problem::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "the server may not write into the folder of the study; whoever started it can change that",
-        ),
-        _ => Problem::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "this could not be kept; `reasonscape serve --log warn` says why",
-        ),
-    }
 }
 
 #[cfg(test)]
@@ -204,19 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_told_as_one_and_no_path_is() {
-        let error = std::io::Error::new(ErrorKind::StorageFull, "/home/me/study: no space left");
-        let problem = not_kept(&error);
-        assert_eq!(problem.status, StatusCode::INSUFFICIENT_STORAGE);
-        assert!(
-            problem.message.contains("full") && !problem.message.contains("/home"),
-            "{}",
-            problem.message
-        );
-    }
-
-    #[test]
-    fn what_a_client_calls_a_file_is_no_path_here() {
+    fn a_client_file_name_never_becomes_a_path() {
         for (called, name) in [
             ("gsm8k.jsonl", "gsm8k.jsonl"),
             ("../../etc/My File.CSV", "my-file.csv"),
@@ -224,12 +189,13 @@ mod tests {
             ("a\0b.json", "a-b.json"),
             ("\u{202e}.parquet", "dataset.parquet"),
         ] {
-            let (stem, extension) = parts(called).unwrap();
+            let (stem, extension) = split_name(called).unwrap();
             assert_eq!(format!("{stem}.{extension}"), name);
             assert!(is_dataset(name), "{name}");
         }
         for wrong in ["", "x", ".jsonl", "study.toml", "cache.sqlite", "../x", "x.jsonl/"] {
-            let is_kept = parts(wrong).is_ok_and(|(stem, extension)| stem != "x" || extension != "jsonl");
+            let is_kept =
+                split_name(wrong).is_ok_and(|(stem, extension)| stem != "x" || extension != "jsonl");
             assert!(!is_kept, "{wrong}");
         }
         for wrong in ["../x.jsonl", "x", ".upload-1.jsonl", "a/b.jsonl", "a.b.jsonl", "X.jsonl"] {

@@ -1,97 +1,98 @@
-//! What a start would ask and cost, and which keys it needs.
+//! What starting a run would send and cost, and which keys it needs.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use reasonscape_core::TestStream;
-use reasonscape_runner::{
-    ApiKey, Eval, Examples, Forecast, Question, Selection, Study, forecast, selected_points,
-};
+use reasonscape_core::Tests;
+use reasonscape_pipeline::{Forecast, cache_path, existing_cache, forecast, forecast_json};
+use reasonscape_runner::{ApiKey, Eval, Examples, Question, Selection, Study, selected_points};
 use serde::Serialize;
 
-use super::{Record, Runs, Signs, refused, run_refused, selected, selection, signs, study_wrong};
-use crate::cli::{cache_path, existing_cache};
-use crate::web::problem::Problem;
+use super::errors::{cache_error, run_error, study_error};
+use super::store::{FileStamp, stamp};
+use super::{RunRecord, Runs, selected, selection};
+use crate::web::error::ApiError;
 
-/// Questions that are shown, each of another task.
-const SAMPLES: usize = 3;
+/// Prompts that are shown, each of another task.
+const MAX_SAMPLES: usize = 3;
 
-/// What a start would ask, and what it needs.
+/// What starting a run would send, and what it needs.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct Plan {
+pub(crate) struct Plan {
     /// Each evaluation, as `reasonscape plan` prints it.
-    pub(in crate::web) evals: Vec<serde_json::Value>,
-    pub(in crate::web) keys: Vec<KeyNeed>,
-    pub(in crate::web) samples: Vec<Sample>,
-    /// What to mind.
-    pub(in crate::web) warnings: Vec<String>,
+    pub(crate) evals: Vec<serde_json::Value>,
+    pub(crate) keys: Vec<RequiredKey>,
+    pub(crate) samples: Vec<Sample>,
+    /// Warnings.
+    pub(crate) warnings: Vec<String>,
     #[serde(skip)]
-    pub(in crate::web) forecasts: Vec<Forecast>,
+    pub(crate) forecasts: Vec<Forecast>,
 }
 
-/// A key that evaluations ask with: of an environment variable, or of an address that may want one.
+/// A key that evaluations need: from an environment variable, or for an endpoint that may require one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(in crate::web) struct KeyNeed {
+pub(crate) struct RequiredKey {
     /// The variable, or else the address.
-    pub(in crate::web) id: String,
-    pub(in crate::web) variable: Option<String>,
+    pub(crate) id: String,
+    pub(crate) variable: Option<String>,
     /// Whether the environment of the server has it.
-    pub(in crate::web) is_set: bool,
-    pub(in crate::web) evals: Vec<String>,
+    pub(crate) is_set: bool,
+    pub(crate) evals: Vec<String>,
 }
 
 /// A question as it would be put.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct Sample {
-    pub(in crate::web) task: String,
-    pub(in crate::web) messages: Vec<Said>,
-    pub(in crate::web) target: String,
+pub(crate) struct Sample {
+    pub(crate) task: String,
+    pub(crate) messages: Vec<PromptMessage>,
+    pub(crate) target: String,
 }
 
-/// A message of it.
+/// A message of a prompt.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct Said {
-    pub(in crate::web) role: &'static str,
-    pub(in crate::web) text: String,
+pub(crate) struct PromptMessage {
+    pub(crate) role: &'static str,
+    pub(crate) text: String,
 }
 
 /// What a plan depends on: the run, when it was started, its study.toml, and what the cache holds.
-pub(super) type PlanOf = (String, Option<u64>, [Option<Signs>; 3]);
+pub(super) type PlanKey = (String, Option<u64>, [Option<FileStamp>; 3]);
 
 impl Runs {
-    /// What a start would ask, or nothing yet if that takes long to reckon; the next who asks finds it.
-    pub(in crate::web) async fn planned(
+    /// What a start would send; nothing yet if computing it takes longer than `timeout`: the next request finds it.
+    pub(crate) async fn planned(
         self: &Arc<Self>,
-        record: &Arc<Record>,
-        patience: Duration,
-    ) -> Result<Option<Arc<Plan>>, Problem> {
-        let folder = self.study_folder(record);
+        record: &Arc<RunRecord>,
+        timeout: Duration,
+    ) -> Result<Option<Arc<Plan>>, ApiError> {
+        let folder = self.store.study_folder(record);
         let files = [folder.join(Study::FILE), cache_path(&folder), folder.join("cache.sqlite-wal")];
-        let of = (record.name.clone(), record.started_ms, files.map(|file| signs(&file).ok()));
+        let key = (record.name.clone(), record.started_ms, files.map(|file| stamp(&file).ok()));
         let (runs, record) = (Arc::clone(self), Arc::clone(record));
-        // A task of its own: whoever gives up waiting does not undo what was reckoned.
-        let reckoning = tokio::spawn(async move {
-            let reckon = async || {
+        // A task of its own: a request that stops waiting does not cancel the computation.
+        let computing = tokio::spawn(async move {
+            let compute = async || {
                 let (runs, record) = (Arc::clone(&runs), Arc::clone(&record));
-                let reckoned = tokio::task::spawn_blocking(move || runs.plan(&record)).await;
-                reckoned.unwrap_or_else(|_| Err(Problem::of(StatusCode::INTERNAL_SERVER_ERROR)))
+                let computed = tokio::task::spawn_blocking(move || runs.compute_plan(&record)).await;
+                let failed = |_| Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR));
+                computed.unwrap_or_else(failed).map(Arc::new)
             };
-            runs.plans.get(of, reckon).await
+            runs.plans.get(key, compute).await
         });
-        match tokio::time::timeout(patience, reckoning).await {
+        match tokio::time::timeout(timeout, computing).await {
             Ok(Ok(plan)) => plan.map(Some),
-            Ok(Err(_)) => Err(Problem::of(StatusCode::INTERNAL_SERVER_ERROR)),
+            Ok(Err(_)) => Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)),
             Err(_) => Ok(None),
         }
     }
 
-    /// What a start would ask.
-    fn plan(&self, record: &Record) -> Result<Plan, Problem> {
-        let study = self.study(&self.study_folder(record))?;
+    /// Computes what starting a run would send.
+    fn compute_plan(&self, record: &RunRecord) -> Result<Plan, ApiError> {
+        let study = self.store.study(&self.store.study_folder(record))?;
         let selection = selection(record);
-        let cache = existing_cache(&study).map_err(|failure| refused(&failure))?;
-        let forecasts = forecast(&study, &selection, cache.as_ref()).map_err(|error| run_refused(&error))?;
+        let cache = existing_cache(&study).map_err(|error| cache_error(&error))?;
+        let forecasts = forecast(&study, &selection, cache.as_ref()).map_err(|error| run_error(&error))?;
         let keys = keys(&study, &selection);
         let mut warnings = Vec::new();
         if study.precision.is_some() && selection.count.is_none() {
@@ -105,7 +106,7 @@ impl Runs {
                 .push(format!("The environment of the server has no {}; type the key for this run.", key.id));
         }
         let for_programs = |one: &Forecast| {
-            let mut value = crate::cli::forecast_for_programs(one);
+            let mut value = forecast_json(one);
             value["how"] = how(&study, one).into();
             value
         };
@@ -114,14 +115,14 @@ impl Runs {
     }
 }
 
-/// What a key of an evaluation is called.
+/// The id of the key that an evaluation needs.
 pub(super) fn key_id(eval: &Eval) -> String {
     eval.api_key_env.clone().unwrap_or_else(|| eval.base_urls.join(" "))
 }
 
-/// The keys that evaluations ask with, each once.
-pub(super) fn keys(study: &Study, selection: &Selection) -> Vec<KeyNeed> {
-    let mut keys: Vec<KeyNeed> = Vec::new();
+/// The keys that evaluations need, each once.
+pub(super) fn keys(study: &Study, selection: &Selection) -> Vec<RequiredKey> {
+    let mut keys: Vec<RequiredKey> = Vec::new();
     for eval in selected(study, selection) {
         let id = key_id(eval);
         if let Some(known) = keys.iter_mut().find(|known| known.id == id) {
@@ -130,28 +131,30 @@ pub(super) fn keys(study: &Study, selection: &Selection) -> Vec<KeyNeed> {
         }
         let variable = eval.api_key_env.clone();
         let is_set = variable.as_deref().is_some_and(|name| ApiKey::from_env(name).is_ok());
-        keys.push(KeyNeed { id, variable, is_set, evals: vec![eval.name.clone()] });
+        keys.push(RequiredKey { id, variable, is_set, evals: vec![eval.name.clone()] });
     }
     keys
 }
 
-/// The first question of some tasks, as the first evaluation asks it.
-fn samples(study: &Study, selection: &Selection) -> Result<Vec<Sample>, Problem> {
+/// The first prompt of some tasks, as the first evaluation sends it.
+fn samples(study: &Study, selection: &Selection) -> Result<Vec<Sample>, ApiError> {
     let Some(eval) = selected(study, selection).next() else { return Ok(Vec::new()) };
     let mut samples: Vec<Sample> = Vec::new();
     for point in selected_points(study, selection) {
-        if samples.len() == SAMPLES {
+        if samples.len() == MAX_SAMPLES {
             break;
         }
         if samples.iter().any(|sample| sample.task == point.task.name()) {
             continue;
         }
-        let Some(test) = TestStream::new(point.task, point.params, study.seed).next() else { continue };
+        let Some(test) = Tests::new(point.task, point.params, study.seed).next() else { continue };
         let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
         let question = Question { task: point.task, test: &test, examples: &examples };
-        let messages = eval.template.render(&question).map_err(|error| study_wrong(&error))?;
-        let said =
-            |message: reasonscape_runner::Message| Said { role: message.role.name(), text: message.content };
+        let messages = eval.template.render(&question).map_err(|error| study_error(&error))?;
+        let said = |message: reasonscape_runner::Message| PromptMessage {
+            role: message.role.name(),
+            text: message.content,
+        };
         samples.push(Sample {
             task: point.task.name().to_owned(),
             messages: messages.into_iter().map(said).collect(),
@@ -161,7 +164,7 @@ fn samples(study: &Study, selection: &Selection) -> Result<Vec<Sample>, Problem>
     Ok(samples)
 }
 
-/// How an evaluation asks, and where.
+/// The template, the sampler and the endpoints of an evaluation.
 fn how(study: &Study, forecast: &Forecast) -> String {
     let Some(eval) = study.evals.iter().find(|eval| eval.id == forecast.id) else { return String::new() };
     format!("{}, {}, at {}", eval.template.name, eval.sampler.name, eval.base_urls.join(" and "))

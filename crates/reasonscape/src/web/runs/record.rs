@@ -1,48 +1,47 @@
-//! What is kept of a run in its folder, so that it is known after the server's end: `run.json`.
+//! The record of a run, `run.json` in its folder.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use reasonscape_runner::{Eval, EvalSummary};
+use reasonscape_pipeline::{EvalSummary, write_file};
+use reasonscape_runner::Eval;
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Failure;
-use crate::output::write_file;
 use crate::tally::{Tally, Trouble, troubles};
 
 /// The file, which is also the mark of a folder that may be deleted.
 pub(super) const FILE: &str = "run.json";
-/// What it says of itself.
+/// The value of its `format` field.
 const FORMAT: &str = "reasonscape-run-1";
-/// Problems of an evaluation that are kept.
-const TROUBLES: usize = 20;
+/// Groups of failures of an evaluation that are recorded.
+const MAX_FAILURE_GROUPS: usize = 20;
 
-/// How far a run is.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::web) enum State {
-    /// Nobody has started it.
+pub(crate) enum RunState {
+    /// Not started yet.
     Planned,
     Running,
-    /// Everything is asked, and the answers are judged.
+    /// Everything was sent, and the responses are being scored.
     Judging,
-    /// Every trial has an answer.
+    /// Every trial has a response.
     Complete,
-    /// It ended by itself, and trials are missing.
+    /// It ended by itself, and some trials have no response.
     Incomplete,
     Cancelled,
     Failed,
-    /// The server ended first.
+    /// The server ended before the run did.
     Interrupted,
 }
 
-impl State {
-    /// Whether nothing happens any more.
-    pub(in crate::web) fn is_over(self) -> bool {
+impl RunState {
+    /// Whether the run is not active.
+    pub(crate) fn is_over(self) -> bool {
         !matches!(self, Self::Running | Self::Judging)
     }
 
-    pub(in crate::web) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Planned => "planned",
             Self::Running => "running",
@@ -58,83 +57,83 @@ impl State {
 
 /// A run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in crate::web) struct Record {
+pub(crate) struct RunRecord {
     format: String,
-    pub(in crate::web) name: String,
-    /// What is asked, in words.
-    pub(in crate::web) asks: String,
+    pub(crate) name: String,
+    /// What the run is of, in words.
+    pub(crate) asks: String,
     /// The form that it was made with, to make another like it.
     #[serde(default)]
-    pub(in crate::web) form: String,
+    pub(crate) form: String,
     /// Whether it is of the study that the server shows, and not one of its own.
-    pub(in crate::web) of_study: bool,
-    pub(in crate::web) models: Vec<String>,
+    pub(crate) of_study: bool,
+    pub(crate) models: Vec<String>,
     /// Evaluations by id; all when empty.
-    pub(in crate::web) evals: Vec<String>,
+    pub(crate) evals: Vec<String>,
     /// Tasks by name; all when empty.
-    pub(in crate::web) tasks: Vec<String>,
+    pub(crate) tasks: Vec<String>,
     /// Tests at each point, instead of what the study says.
-    pub(in crate::web) count: Option<u32>,
-    pub(in crate::web) state: State,
-    /// Why it ended, where that needs saying.
-    pub(in crate::web) reason: Option<String>,
-    pub(in crate::web) created_ms: u64,
-    pub(in crate::web) started_ms: Option<u64>,
-    pub(in crate::web) ended_ms: Option<u64>,
-    /// Answers judged, and to be judged, while it does that.
-    pub(in crate::web) judged: Option<[u64; 2]>,
-    pub(in crate::web) progress: Vec<Progress>,
+    pub(crate) count: Option<u32>,
+    pub(crate) state: RunState,
+    /// Why it ended, unless it is complete.
+    pub(crate) reason: Option<String>,
+    pub(crate) created_ms: u64,
+    pub(crate) started_ms: Option<u64>,
+    pub(crate) ended_ms: Option<u64>,
+    /// Responses scored, and to be scored, while it does that.
+    pub(crate) judged: Option<[u64; 2]>,
+    pub(crate) progress: Vec<EvalProgress>,
 }
 
-/// What one evaluation of a run has come to. Tokens and cost are of all its starts.
+/// The progress of one evaluation. Tokens and cost are summed over all starts of the run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(in crate::web) struct Progress {
-    pub(in crate::web) eval_id: String,
-    pub(in crate::web) name: String,
-    pub(in crate::web) planned: u64,
-    pub(in crate::web) cached: u64,
-    pub(in crate::web) answered: u64,
-    pub(in crate::web) truncated: u64,
-    pub(in crate::web) missing: u64,
-    pub(in crate::web) retried: u64,
-    pub(in crate::web) done: u64,
-    pub(in crate::web) prompt_tokens: u64,
-    pub(in crate::web) completion_tokens: u64,
-    pub(in crate::web) cost: Option<f64>,
-    pub(in crate::web) per_second: Option<f64>,
-    pub(in crate::web) seconds_left: Option<f64>,
+pub(crate) struct EvalProgress {
+    pub(crate) eval_id: String,
+    pub(crate) name: String,
+    pub(crate) planned: u64,
+    pub(crate) cached: u64,
+    pub(crate) answered: u64,
+    pub(crate) truncated: u64,
+    pub(crate) missing: u64,
+    pub(crate) retried: u64,
+    pub(crate) done: u64,
+    pub(crate) prompt_tokens: u64,
+    pub(crate) completion_tokens: u64,
+    pub(crate) cost: Option<f64>,
+    pub(crate) per_second: Option<f64>,
+    pub(crate) seconds_left: Option<f64>,
     /// What it waits for, or why it ended early.
-    pub(in crate::web) note: Option<String>,
-    /// What went wrong last.
-    pub(in crate::web) problem: Option<String>,
-    /// What left trials without an answer.
-    pub(in crate::web) troubles: Vec<Trouble>,
+    pub(crate) note: Option<String>,
+    /// The latest failure.
+    pub(crate) problem: Option<String>,
+    /// The failures that left trials without a response.
+    pub(crate) troubles: Vec<Trouble>,
 }
 
-/// What was used up before a start.
+/// The tokens used before a start.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Spent {
+pub(super) struct TokensUsed {
     prompt_tokens: u64,
     completion_tokens: u64,
 }
 
-impl Progress {
+impl EvalProgress {
     pub(super) fn new(eval: &Eval) -> Self {
         Self { eval_id: eval.id.to_string(), name: eval.name.clone(), ..Self::default() }
     }
 
-    pub(super) fn spent(&self) -> Spent {
-        Spent { prompt_tokens: self.prompt_tokens, completion_tokens: self.completion_tokens }
+    pub(super) fn spent(&self) -> TokensUsed {
+        TokensUsed { prompt_tokens: self.prompt_tokens, completion_tokens: self.completion_tokens }
     }
 
-    fn spend(&mut self, eval: &Eval, before: Spent, prompt_tokens: u64, completion_tokens: u64) {
+    fn spend(&mut self, eval: &Eval, before: TokensUsed, prompt_tokens: u64, completion_tokens: u64) {
         self.prompt_tokens = before.prompt_tokens + prompt_tokens;
         self.completion_tokens = before.completion_tokens + completion_tokens;
-        self.cost = eval.prices.map(|prices| prices.cost(self.prompt_tokens, self.completion_tokens));
+        self.cost = eval.prices.map(|prices| prices.of(self.prompt_tokens, self.completion_tokens));
     }
 
-    /// What is known while it runs.
-    pub(super) fn follow(&mut self, eval: &Eval, before: Spent, tally: &Tally, elapsed: Duration) {
+    /// Takes over the counts so far.
+    pub(super) fn follow(&mut self, eval: &Eval, before: TokensUsed, tally: &Tally, elapsed: Duration) {
         self.planned = tally.planned;
         self.cached = tally.cached;
         self.answered = tally.answered;
@@ -149,8 +148,8 @@ impl Progress {
         self.spend(eval, before, tally.prompt_tokens, tally.completion_tokens);
     }
 
-    /// What is known at the end.
-    pub(super) fn end(&mut self, eval: &Eval, before: Spent, summary: &EvalSummary) {
+    /// Takes over the summary of the run.
+    pub(super) fn end(&mut self, eval: &Eval, before: TokensUsed, summary: &EvalSummary) {
         self.planned = summary.planned;
         self.cached = summary.cached;
         self.answered = summary.answered;
@@ -161,14 +160,14 @@ impl Progress {
         self.note.clone_from(&summary.stopped);
         self.problem = None;
         self.troubles = troubles(&summary.missing_trials);
-        // Why it ended is said once.
+        // The reason of the end is reported only once.
         self.troubles.retain(|trouble| summary.stopped.as_ref() != Some(&trouble.problem));
-        self.troubles.truncate(TROUBLES);
+        self.troubles.truncate(MAX_FAILURE_GROUPS);
         self.spend(eval, before, summary.prompt_tokens, summary.completion_tokens);
     }
 }
 
-impl Record {
+impl RunRecord {
     pub(super) fn new(name: &str, asks: String) -> Self {
         Self {
             format: FORMAT.to_owned(),
@@ -180,7 +179,7 @@ impl Record {
             evals: Vec::new(),
             tasks: Vec::new(),
             count: None,
-            state: State::Planned,
+            state: RunState::Planned,
             reason: None,
             created_ms: now_ms(),
             started_ms: None,
@@ -190,7 +189,7 @@ impl Record {
         }
     }
 
-    /// The run in a folder. A folder that has none, or the file of something else, is nobody's run.
+    /// The run in a folder; none if the folder has no valid record of this name.
     pub(super) fn load(folder: &Path) -> Option<Self> {
         let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
         let text = std::fs::read(folder.join(FILE)).ok().filter(|_| is_folder)?;
@@ -199,13 +198,13 @@ impl Record {
         (record.format == FORMAT && is_called).then_some(record)
     }
 
-    pub(super) fn save(&self, folder: &Path) -> Result<(), Failure> {
-        let text = serde_json::to_string_pretty(self).map_err(|error| Failure::Broken(error.into()))? + "\n";
-        write_file(&folder.join(FILE), |out| Ok(out.write_all(text.as_bytes())?))
+    pub(super) fn save(&self, folder: &Path) -> std::io::Result<()> {
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        write_file(&folder.join(FILE), |out| out.write_all(text.as_bytes()))
     }
 
-    /// Ends it, as far as the record goes.
-    pub(super) fn end(&mut self, state: State, reason: Option<String>) {
+    /// Marks the run as ended.
+    pub(super) fn end(&mut self, state: RunState, reason: Option<String>) {
         self.state = state;
         self.reason = reason;
         self.ended_ms = Some(now_ms());
@@ -226,22 +225,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_folder_with_our_mark_is_a_run() {
+    fn loads_only_folders_with_a_record_of_their_name() {
         let parent = tempfile::TempDir::new().unwrap();
         let folder = parent.path().join("quick-1");
         std::fs::create_dir(&folder).unwrap();
-        assert!(Record::load(&folder).is_none());
+        assert!(RunRecord::load(&folder).is_none());
         std::fs::write(folder.join(FILE), "{\"name\": \"quick-1\"}").unwrap();
-        assert!(Record::load(&folder).is_none());
-        Record::new("other", String::new()).save(&folder).unwrap();
-        assert!(Record::load(&folder).is_none());
-        Record::new("quick-1", String::new()).save(&folder).unwrap();
-        assert_eq!(Record::load(&folder).unwrap().state, State::Planned);
+        assert!(RunRecord::load(&folder).is_none());
+        RunRecord::new("other", String::new()).save(&folder).unwrap();
+        assert!(RunRecord::load(&folder).is_none());
+        RunRecord::new("quick-1", String::new()).save(&folder).unwrap();
+        assert_eq!(RunRecord::load(&folder).unwrap().state, RunState::Planned);
         #[cfg(unix)]
         {
             let link = parent.path().join("link");
             std::os::unix::fs::symlink(&folder, &link).unwrap();
-            assert!(Record::load(&link).is_none());
+            assert!(RunRecord::load(&link).is_none());
         }
     }
 }

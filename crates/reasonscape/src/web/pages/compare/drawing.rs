@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-/// What is drawn of an interval.
+/// An interval on an axis, in percent.
 #[derive(Debug, Serialize)]
 pub(super) struct Drawing {
     from: String,
     length: String,
     at: String,
-    /// The same in words.
+    /// The text for screen readers.
     said: String,
 }
 
-/// From the least to the greatest number that is drawn.
+/// The range of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) struct Axis {
     pub(super) low: f64,
@@ -21,12 +21,12 @@ pub(super) struct Axis {
 
 impl Axis {
     /// As far on both sides of zero as the furthest of these, to a round number.
-    pub(super) fn around_zero(ends: impl IntoIterator<Item = f64>, least: f64, most: f64) -> Self {
-        let furthest = ends.into_iter().map(f64::abs).fold(least, f64::max);
+    pub(super) fn around_zero(ends: impl IntoIterator<Item = f64>, min: f64, max: f64) -> Self {
+        let furthest = ends.into_iter().map(f64::abs).fold(min, f64::max);
         let unit = 10_f64.powf(furthest.log10().floor());
         let steps = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
         let round = steps.into_iter().map(|step| step * unit).find(|end| furthest <= *end * (1.0 + 1e-9));
-        let end = round.unwrap_or(furthest).min(most);
+        let end = round.unwrap_or(furthest).min(max);
         Self { low: -end, high: end }
     }
 
@@ -43,7 +43,7 @@ impl Axis {
         Self { low, high: ((high / 100.0).ceil() * 100.0).max(low + 100.0) }
     }
 
-    /// Where a number is, in percent from the left; what lies beyond is at the end.
+    /// The position of a number in percent from the left, clamped to the axis.
     fn place(self, number: f64) -> f64 {
         (100.0 * (number - self.low) / (self.high - self.low)).clamp(0.0, 100.0)
     }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_axis_ends_at_round_numbers() {
+    fn axis_ends_at_round_numbers() {
         let end = |ends: &[f64]| Axis::around_zero(ends.iter().copied(), 0.01, 1.0).high;
         assert!((end(&[-0.131, 0.2]) - 0.2).abs() < 1e-12);
         assert!((end(&[-0.21, 0.2]) - 0.3).abs() < 1e-12);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beyond_the_axis_is_drawn_to_its_end() {
+    fn clamps_intervals_to_the_axis() {
         let axis = Axis { low: -10.0, high: 10.0 };
         let drawn = axis.draw(-20.0, 0.0, 5.0, String::new());
         assert_eq!(

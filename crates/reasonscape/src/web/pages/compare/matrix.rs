@@ -1,15 +1,15 @@
-//! Everybody against everybody, from the highest rating to the lowest.
+//! The matrix of win rates, from the highest rating to the lowest.
 
 use serde::Serialize;
 
 use super::drawing::{Axis, Drawing};
 use crate::analysis::{Contestant, Pairwise};
-use crate::web::links::{Query, encoded};
-use crate::web::state::App;
-use crate::web::versus::Pair;
-use crate::web::visible::visible;
+use crate::web::analysis_cache::Pair;
+use crate::web::app::App;
+use crate::web::query_string::{Query, encoded};
+use crate::web::sanitize::visible;
 
-/// Steps of the scale of colours.
+/// Steps of the color scale.
 const STEPS: f64 = 10.0;
 /// Elo points beyond the ratings that are drawn of an interval: one that has no end would leave nothing of the others.
 const BEYOND: f64 = 400.0;
@@ -52,10 +52,10 @@ struct Cell {
 }
 
 impl Matrix {
-    pub(super) fn of(found: &Pairwise, chosen: Option<&Pair>, app: &App, query: &Query) -> Self {
+    pub(super) fn new(found: &Pairwise, chosen: Option<&Pair>, app: &App, query: &Query) -> Self {
         let axis = axis(&found.evals);
         let how = |eval: &Contestant| format!("{} · {}", eval.eval.template, eval.eval.sampler);
-        // What is the same of all tells nothing.
+        // A column that is the same for all is hidden.
         let is_told = found.evals.iter().any(|eval| how(eval) != how(&found.evals[0]));
         let is_of = |eval: &Contestant, id: fn(&Pair) -> &String| {
             chosen.is_some_and(|pair| *id(pair) == eval.eval.eval_id)
@@ -108,7 +108,7 @@ impl Matrix {
     }
 }
 
-/// A share as a whole percentage; what is not certain is not shown as if it were.
+/// A rate as an integer percentage; 0 and 100 only if exact.
 fn percent(rate: f64) -> String {
     match 100.0 * rate {
         certain if certain <= 0.0 || certain >= 100.0 => format!("{certain:.0}"),
@@ -132,7 +132,7 @@ mod tests {
     use super::percent;
 
     #[test]
-    fn only_what_is_certain_is_shown_so() {
+    fn shows_only_certain_rates_as_0_or_100() {
         assert_eq!(
             [0.0, 0.003, 0.005, 0.5, 0.994, 0.996, 1.0].map(percent),
             ["0", "<1", "1", "50", "99", ">99", "100"]

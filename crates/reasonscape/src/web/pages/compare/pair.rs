@@ -2,20 +2,21 @@
 
 use serde::Serialize;
 
-use super::super::differing::{self, Row};
-use super::super::thousands;
-use super::super::trials::{Choice, evals};
+use super::super::choices::{Choice, evals};
+use super::super::disagreement_rows::{self, Row};
 use super::drawing::{Axis, Drawing};
 use crate::analysis::{Comparison, TaskComparison, p_value, word};
-use crate::web::differing::Right;
-use crate::web::links::Query;
-use crate::web::problem::Problem;
-use crate::web::state::{App, Snapshot};
-use crate::web::versus::{Pair, TESTS};
-use crate::web::visible::visible;
+use crate::web::analysis_cache::Pair;
+use crate::web::app::{App, Snapshot};
+use crate::web::comparison::{self, TESTS};
+use crate::web::disagreements::Disagreement;
+use crate::web::error::ApiError;
+use crate::web::labels::thousands;
+use crate::web::query_string::Query;
+use crate::web::sanitize::visible;
 
 /// Tests that are shown as a beginning.
-const SHOWN: usize = 8;
+const MAX_SHOWN: usize = 8;
 
 #[derive(Serialize)]
 pub(super) struct PairView {
@@ -69,15 +70,17 @@ struct Counted {
     href: Option<String>,
 }
 
-pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<PairView, Problem> {
-    let pair = study.pair(query).await?;
-    let found = study.comparison(&pair, query).await?;
-    let differing = study.differing(&pair, query).await?;
-    let rows = study.differing_rows(&pair, query, Right::One, 0, SHOWN).await?;
+pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<PairView, ApiError> {
+    let pair = comparison::pair(&study.analyses, query).await?;
+    let found = comparison::comparison(&study.analyses, &pair, query).await?;
+    let list_of_tests = comparison::disagreements(&study.analyses, &pair, query).await?;
+    let rows =
+        comparison::disagreement_rows(&study.analyses, &pair, query, Disagreement::OnlyOne, 0, MAX_SHOWN)
+            .await?;
     let list = query.only(&TESTS).with("a", Some(&pair.a)).with("b", Some(&pair.b));
-    let listed = |name: &str, task: Option<&str>, right: Right, n: u64| {
+    let listed = |name: &str, task: Option<&str>, which: Disagreement, n: u64| {
         let list = task.map_or_else(|| list.clone(), |task| list.with("task", Some(task)));
-        let list = list.with("right", (right != Right::One).then(|| right.name()));
+        let list = list.with("right", (which != Disagreement::OnlyOne).then(|| which.name()));
         Counted {
             name: name.to_owned(),
             n: thousands(n),
@@ -87,14 +90,14 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
     let bound = found.tasks.iter().flat_map(|task| [task.low, task.high]);
     let axis = Axis::around_zero(bound, 0.01, 1.0);
     let row = |task: &TaskComparison| TaskRow {
-        only_a: listed("", Some(&task.task), Right::A, task.b),
-        only_b: listed("", Some(&task.task), Right::B, task.c),
+        only_a: listed("", Some(&task.task), Disagreement::OnlyA, task.b),
+        only_b: listed("", Some(&task.task), Disagreement::OnlyB, task.c),
         ..task_row(task, axis)
     };
     let score = found.score;
     let gap_axis = Axis::around_zero([score.ci_low, score.ci_high], 10.0, 1000.0);
     let said = format!("{:+.0}, from {:+.0} to {:+.0}", score.difference, score.ci_low, score.ci_high);
-    let choices = |id: &str| evals(&study.db, &Query::default().with("eval", Some(id)));
+    let choices = |id: &str| evals(&study.analyses.db, &Query::default().with("eval", Some(id)));
     let [a, b] = found.labels.each_ref().map(|label| visible(label).into_owned());
     Ok(PairView {
         remarks: found.remarks(),
@@ -118,12 +121,32 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
         axis: format!("{:.0}", 100.0 * axis.high),
         tasks: found.tasks.iter().map(row).collect(),
         counts: vec![
-            listed("exactly one is right", None, Right::One, differing.count(Right::One)),
-            listed(&format!("only {a} is right"), None, Right::A, differing.count(Right::A)),
-            listed(&format!("only {b} is right"), None, Right::B, differing.count(Right::B)),
-            listed("they end differently in any way", None, Right::Any, differing.count(Right::Any)),
+            listed(
+                "exactly one is right",
+                None,
+                Disagreement::OnlyOne,
+                list_of_tests.count(Disagreement::OnlyOne),
+            ),
+            listed(
+                &format!("only {a} is right"),
+                None,
+                Disagreement::OnlyA,
+                list_of_tests.count(Disagreement::OnlyA),
+            ),
+            listed(
+                &format!("only {b} is right"),
+                None,
+                Disagreement::OnlyB,
+                list_of_tests.count(Disagreement::OnlyB),
+            ),
+            listed(
+                "they end differently in any way",
+                None,
+                Disagreement::Any,
+                list_of_tests.count(Disagreement::Any),
+            ),
         ],
-        rows: rows.iter().map(|row| differing::row(app, row, &list)).collect(),
+        rows: rows.iter().map(|row| disagreement_rows::row(app, row, &list)).collect(),
         all: format!("{}/compare/tests{list}", app.base),
         a,
         b,

@@ -1,0 +1,118 @@
+//! Plans, runs and scores a study as one operation, for every front end alike.
+//!
+//! [`check`] says whether a run can begin and [`forecast`] what it would send. [`run`] sends what the cache does not
+//! hold and hands over events as they come; [`score`] turns the responses into trials and points.
+//!
+//! # Promises
+//! The only caller of `runner::run`. It prints nothing, listens to no signal and reads no argument: whoever calls it
+//! passes a shutdown receiver and consumes the events.
+
+mod dataset_results;
+mod study_files;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use reasonscape_points::{Evaluated, Options, PointsError, evaluate};
+use reasonscape_runner::cache::{Cache, CacheError};
+use reasonscape_runner::{Selection, Study};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+
+pub use self::dataset_results::{ANSWERS, RESULTS, write_dataset_results};
+pub use self::study_files::{write_file, write_study};
+pub use reasonscape_points::Progress as ScoreProgress;
+pub use reasonscape_runner::{
+    EvalSummary, EventKind, Forecast, MissingTrial, RunError, RunEvent, RunSummary, Stop, check, forecast,
+};
+
+/// Events that may wait for their consumer; a full buffer slows the run down.
+const EVENT_BUFFER: usize = 4_096;
+
+/// The file in which a study keeps its responses.
+#[must_use]
+pub fn cache_path(folder: &Path) -> PathBuf {
+    folder.join("cache.sqlite")
+}
+
+/// The cache of a study for reading, if it has one yet.
+///
+/// # Errors
+/// A [`CacheError`] when the file cannot be read.
+pub fn existing_cache(study: &Study) -> Result<Option<Cache>, CacheError> {
+    let path = cache_path(&study.folder);
+    Ok(if path.exists() { Some(Cache::open_read_only(path)?) } else { None })
+}
+
+/// The cache of a study for a run; it is made if there is none.
+///
+/// # Errors
+/// A [`CacheError`] when the file cannot be opened or made.
+pub fn open_cache(study: &Study) -> Result<Cache, CacheError> {
+    Cache::open(cache_path(&study.folder))
+}
+
+/// Sends every request of the selected part of a study that the cache does not hold, and stores the responses.
+///
+/// The run has threads of its own; this one calls `on_events` with the events that came since the last call, and then
+/// waits for `interval` so that a batch of them is counted at once.
+///
+/// # Errors
+/// A [`RunError`] when the study, a key or the cache does not allow a run.
+pub fn run(
+    study: &Study,
+    selection: &Selection,
+    cache: &Cache,
+    stop: watch::Receiver<Stop>,
+    interval: Duration,
+    mut on_events: impl FnMut(std::vec::Drain<'_, RunEvent>),
+) -> Result<RunSummary, RunError> {
+    let (sender, mut receiver) = mpsc::channel(EVENT_BUFFER);
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| reasonscape_runner::run(study, selection, cache, sender, stop));
+        let mut batch = Vec::new();
+        while receiver.blocking_recv_many(&mut batch, EVENT_BUFFER) > 0 {
+            on_events(batch.drain(..));
+            std::thread::sleep(interval);
+        }
+        running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// How many responses there are to score after a run: those that were cached and those that came.
+#[must_use]
+pub fn response_count(summary: &RunSummary) -> u64 {
+    summary.evals.iter().map(|eval| eval.cached + eval.answered).sum()
+}
+
+/// Scores the responses of the selected part of a study and writes its trials and points.
+///
+/// `progress` says how far it is, and stops it.
+///
+/// # Errors
+/// A [`PointsError`] when the cache cannot be read or a file not be written.
+pub fn score(
+    study: &Study,
+    selection: &Selection,
+    cache: &Cache,
+    progress: &ScoreProgress,
+) -> Result<Evaluated, PointsError> {
+    evaluate(study, cache, &Options { selection: selection.clone(), force: false }, progress)
+}
+
+/// What a run of one evaluation would send, as JSON.
+#[must_use]
+pub fn forecast_json(forecast: &Forecast) -> Value {
+    json!({
+        "eval_id": forecast.id,
+        "name": forecast.name,
+        "points": forecast.points,
+        "trials": forecast.trials,
+        "cached": forecast.cached,
+        "to_send": forecast.to_send(),
+        "prompt_tokens": forecast.prompt_tokens,
+        "completion_tokens": forecast.completion_tokens,
+        "most_completion_tokens": forecast.most_completion_tokens,
+        "cost": forecast.cost,
+    })
+}
