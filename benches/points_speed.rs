@@ -9,11 +9,11 @@
 use std::path::Path;
 use std::time::Instant;
 
+use reasonscape_core::CacheKey;
 use reasonscape_core::Outcome;
 use reasonscape_points::{Column, EvalInfo, Filter, PointTrials, PointsDb, Provenance, Trial, UnitWriter};
-use reasonscape_runner::EvalId;
-use reasonscape_runner::cache::CacheKey;
 use reasonscape_stats::Mode;
+use reasonscape_study::EvalId;
 
 // As the program has it.
 #[global_allocator]

@@ -133,7 +133,7 @@ pub async fn accuracy_grids(
     }
     if along.is_surface && along.x.is_some() && along.x == along.y {
         let name = along.x.unwrap_or_default();
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "both parameters are `{name}`; a surface takes two, and `reasonscape analyze projection --x {name}` shows one"
         )));
     }
@@ -146,7 +146,7 @@ pub async fn accuracy_grids(
     }
     if found.views.is_empty() {
         let reasons = found.without.iter().map(|(task, reason)| format!("{task} {reason}"));
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "there is nothing to look along: {}; name others or widen the filter",
             reasons.collect::<Vec<_>>().join(", ")
         )));

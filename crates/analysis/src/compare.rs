@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reasonscape_points::{Column, EvalInfo, PairedTask, PointsDb, PointsError};
-use reasonscape_stats::multiple::holm;
+use reasonscape_stats::multiple_testing::holm;
 use reasonscape_stats::paired::{Verdict, mcnemar, paired_difference};
 use reasonscape_stats::paired_bootstrap::{PairedBootstrap, ScoreDifference, paired_score_difference};
 use reasonscape_stats::power::{
@@ -160,7 +160,7 @@ pub async fn compare(
         .collect();
     let (a, b) = (find_eval(&meant, a)?, find_eval(&meant, b)?);
     if a.eval_id == b.eval_id {
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "both are {} ({}); a comparison takes two evaluations",
             a.eval_id, a.name
         )));
@@ -178,7 +178,7 @@ pub async fn compare(
         .filter(|task| task.pairs() > 0)
         .collect();
     if paired.is_empty() {
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "{} and {} have answered no test in common, so they cannot be compared; `reasonscape run` asks both the \
              same tests",
             labels[0], labels[1]

@@ -5,9 +5,9 @@ mod loops;
 mod quartiles;
 
 use rayon::prelude::*;
-use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError, StoredTrial};
-use reasonscape_stats::effect::{Effect, Sample, Size};
-use reasonscape_stats::paired_bootstrap::Outcome;
+use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError, StoredTrial, TrialColumns};
+use reasonscape_stats::Outcome;
+use reasonscape_stats::effect_size::{Effect, Sample, Size};
 use reasonscape_stats::{Confidence, wilson};
 use serde::Serialize;
 
@@ -220,7 +220,7 @@ fn eval_rows(
     Ok((rows.collect::<Result<_, _>>()?, suspects))
 }
 
-fn measure_compression(unit: &Outcomes) -> Vec<CompressedTrial> {
+fn measure_compression(unit: &TrialColumns) -> Vec<CompressedTrial> {
     let tokens = unit.measure(Measure::CompletionTokens).zip(unit.measure(Measure::ReasoningTokens));
     let letters = unit.measure(Measure::ReasoningChars).zip(unit.measure(Measure::AnswerChars));
     let sizes = unit.status.iter().zip(unit.measure(Measure::CompressedSize));

@@ -5,8 +5,8 @@ mod figure;
 
 use rayon::prelude::*;
 use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError};
-use reasonscape_stats::paired_bootstrap::Outcome;
-use reasonscape_stats::survival::{Cause, Ending, Exposure, HazardBin, Lifetimes, SurvivalCurve};
+use reasonscape_stats::Outcome;
+use reasonscape_stats::survival::{Cause, HazardBin, RiskSet, SurvivalCurve, SurvivalData};
 use reasonscape_stats::{Confidence, Interval};
 use serde::Serialize;
 
@@ -135,7 +135,7 @@ pub async fn hazard(
 }
 
 fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsError> {
-    let trials: Vec<(u64, Ending)> =
+    let trials: Vec<(u64, Outcome)> =
         group.with_tokens().map(|(tokens, status, _)| (tokens, to_ending(status))).collect();
     let n = trials.len() as u64;
     let mut row = HazardRow {
@@ -155,14 +155,15 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
         curve: Vec::new(),
     };
     if n > 0 {
-        let lifetimes = Lifetimes::new(trials)?;
+        let survival_data = SurvivalData::new(trials)?;
         [row.correct, row.incorrect, row.censored] =
-            [Ending::Correct, Ending::Incorrect, Ending::Censored].map(|ending| lifetimes.count(ending));
-        let ends = ends(lifetimes.longest(), options.width)?;
-        let bins = lifetimes.hazards(&ends, Exposure::Everybody, options.confidence)?;
-        let curve = lifetimes.survival(options.confidence);
+            [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated]
+                .map(|ending| survival_data.count(ending));
+        let ends = ends(survival_data.longest(), options.width)?;
+        let bins = survival_data.hazards(&ends, RiskSet::Full, options.confidence)?;
+        let curve = survival_data.survival(options.confidence);
         let [right, wrong] = [Cause::Correct, Cause::Incorrect].map(|cause| {
-            let curve = lifetimes.incidence(cause, options.confidence);
+            let curve = survival_data.incidence(cause, options.confidence);
             move |tokens| {
                 let step = curve.at(tokens);
                 Interval { low: step.low, high: step.high, point: Some(step.share) }
@@ -186,17 +187,17 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
             .skip_while(|bin| bin.correct + bin.incorrect + bin.censored == 0)
             .map(|bin| bin_with_curves(bin, &moment(bin.up_to)))
             .collect();
-        row.curve = moments(&curve, lifetimes.longest()).into_iter().map(moment).collect();
+        row.curve = moments(&curve, survival_data.longest()).into_iter().map(moment).collect();
     }
     row.finding = row.summary();
     Ok(row)
 }
 
-fn to_ending(status: Outcome) -> Ending {
+fn to_ending(status: Outcome) -> Outcome {
     match status {
-        Outcome::Correct => Ending::Correct,
-        Outcome::Incorrect => Ending::Incorrect,
-        Outcome::Truncated => Ending::Censored,
+        Outcome::Correct => Outcome::Correct,
+        Outcome::Incorrect => Outcome::Incorrect,
+        Outcome::Truncated => Outcome::Truncated,
     }
 }
 
@@ -205,7 +206,7 @@ fn ends(longest: u64, width: Option<u64>) -> Result<Vec<u64>, PointsError> {
     let Some(width) = width else { return Ok(powers_of_two(longest)) };
     let longest = longest.max(1);
     if longest / width > MAX_BINS {
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "`--width {width}` makes more than {MAX_BINS} bins of up to {longest} tokens; give {} or more",
             longest.div_ceil(MAX_BINS)
         )));

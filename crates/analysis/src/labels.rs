@@ -66,10 +66,10 @@ pub fn find_eval<'a>(evals: &[&'a EvalInfo], name: &str) -> Result<&'a EvalInfo,
     };
     match called.as_slice() {
         [eval] => Ok(eval),
-        [] => Err(PointsError::Question(format!(
+        [] => Err(PointsError::InvalidQuery(format!(
             "no evaluation is called `{name}`; give an id, a name or a model: {}",
             list(evals)
         ))),
-        several => Err(PointsError::Question(format!("`{name}` may be {}; give the id", list(several)))),
+        several => Err(PointsError::InvalidQuery(format!("`{name}` may be {}; give the id", list(several)))),
     }
 }

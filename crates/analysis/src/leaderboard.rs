@@ -189,7 +189,7 @@ pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Resul
                 label: eval.label.clone(),
                 complete: missing == 0 && missing_points == 0 && missing_tasks.is_empty(),
                 score: Score::from(*score),
-                band: Band::of(score.center()).name(),
+                band: Band::from_score(score.center()).name(),
                 tasks,
                 tokens_mean,
                 truncation_rate: truncation_rate(&total).filter(|_| truncation_known),

@@ -1,7 +1,7 @@
 //! Head to head: win rates, expected wins and ratings.
 
 use reasonscape_points::{EvalInfo, PointsDb, PointsError};
-use reasonscape_stats::bradley_terry::{Outcome, TaskBootstrap, fit_win_rates, rating_intervals};
+use reasonscape_stats::bradley_terry::{Convergence, TaskBootstrap, fit_win_rates, rating_intervals};
 use reasonscape_stats::pairwise::{Method, expected_wins, task_win_rates};
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
@@ -125,7 +125,7 @@ pub async fn pairwise(
     let (rated, unrated): (Vec<&EvalTotals>, Vec<&EvalTotals>) =
         counted.evals.iter().partition(|eval| eval.with_trials().next().is_some());
     let [_, _, ..] = rated.as_slice() else {
-        return Err(PointsError::Question(
+        return Err(PointsError::InvalidQuery(
             "fewer than two evaluations have trials, and a comparison takes two; ask for more of them, or `run` more"
                 .to_owned(),
         ));
@@ -164,9 +164,9 @@ pub async fn pairwise(
             elo_high: elo.map(|[_, high]| high),
         }
     };
-    let unbeaten = match &fitted.outcome {
-        Outcome::Unbounded { unbeaten } => unbeaten.as_slice(),
-        Outcome::Converged | Outcome::IterationLimit => &[],
+    let unbeaten = match &fitted.convergence {
+        Convergence::Unbounded { unbeaten } => unbeaten.as_slice(),
+        Convergence::Converged | Convergence::IterationLimit => &[],
     };
     Ok(Pairwise {
         mode: mode.name(),

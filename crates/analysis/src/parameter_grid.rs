@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use reasonscape_core::{Range, tasks};
-use reasonscape_points::{Column, Counts, EvalInfo, PointsDb, PointsError, Value};
+use reasonscape_points::{Column, EvalInfo, PointsDb, PointsError, TrialCounts, Value};
 use reasonscape_stats::Mode;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -40,7 +40,7 @@ pub(super) struct TaskGrid {
     /// For each point its place on each of the parameters, where it has the parameter.
     points: Vec<Vec<Option<usize>>>,
     /// The evaluation, the point, and what was counted there.
-    counted: Vec<(usize, usize, Counts)>,
+    counted: Vec<(usize, usize, TrialCounts)>,
 }
 
 /// A parameter and the values that it takes.
@@ -68,7 +68,7 @@ impl ParamValues {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct GridCell {
     pub(super) points: u64,
-    pub(super) counts: Counts,
+    pub(super) counts: TrialCounts,
 }
 
 /// The parameters of a task that vary, those with the most values first.
@@ -137,7 +137,7 @@ impl ParameterGrid {
         if groups.is_empty() {
             return Err(query.no_match_error(db).await);
         }
-        let mut by_task: BTreeMap<String, Vec<(String, String, Counts)>> = BTreeMap::new();
+        let mut by_task: BTreeMap<String, Vec<(String, String, TrialCounts)>> = BTreeMap::new();
         for group in groups {
             let [eval_id, task, params] = &group.key[..] else { unreachable!("grouped by three columns") };
             let counted = (eval_id.to_string(), params.to_string(), group.counts);
@@ -177,12 +177,12 @@ impl ParameterGrid {
             [] => "they have none".to_owned(),
             known => format!("there are {}", known.join(", ")),
         };
-        Err(PointsError::Question(format!("no point has the parameter `{name}`; {listed}")))
+        Err(PointsError::InvalidQuery(format!("no point has the parameter `{name}`; {listed}")))
     }
 }
 
 impl TaskGrid {
-    fn new(task: String, counted: Vec<(String, String, Counts)>, evals: &HashMap<&str, usize>) -> Self {
+    fn new(task: String, counted: Vec<(String, String, TrialCounts)>, evals: &HashMap<&str, usize>) -> Self {
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut coordinates: Vec<BTreeMap<String, Value>> = Vec::new();
         let mut rows = Vec::with_capacity(counted.len());
@@ -313,7 +313,7 @@ mod tests {
 
     fn task(points: &[&str]) -> TaskGrid {
         let evals = HashMap::from([("a", 0)]);
-        let one = Counts { n: 10, n_e: 5, ..Counts::default() };
+        let one = TrialCounts { n: 10, n_e: 5, ..TrialCounts::default() };
         let counted = points.iter().map(|params| ("a".to_owned(), (*params).to_owned(), one)).collect();
         TaskGrid::new("tables".to_owned(), counted, &evals)
     }

@@ -18,7 +18,7 @@ impl PointQuery {
     /// Reads conditions of the form `COLUMN=VALUE`.
     ///
     /// # Errors
-    /// [`PointsError::Question`] when a condition is malformed.
+    /// [`PointsError::InvalidQuery`] when a condition is malformed.
     pub fn parse(items: &[String]) -> Result<Self, PointsError> {
         Ok(Self { filter: Filter::parse(items)?, items: items.to_vec() })
     }
@@ -41,7 +41,7 @@ impl PointQuery {
             }
         }
         let asked = self.items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(" and ");
-        PointsError::Question(match there.as_slice() {
+        PointsError::InvalidQuery(match there.as_slice() {
             [] => format!("`{}` has no points; `reasonscape evaluate` counts them", db.study().display()),
             there => format!("nothing in the study matches {asked}; {}", there.join("; ")),
         })

@@ -16,7 +16,7 @@ mod selection;
 
 use std::thread::ScopedJoinHandle;
 
-use reasonscape_figures::Figure;
+use reasonscape_charts::Figure;
 use reasonscape_points::{PointsDb, PointsError};
 use reasonscape_stats::Mode;
 use reasonscape_stats::pairwise::Method;
@@ -181,7 +181,7 @@ fn task_by_task(board: &Leaderboard) -> Vec<Block> {
 fn if_any<T>(found: Result<T, PointsError>) -> Result<Option<T>, AnalysisError> {
     match found {
         Ok(found) => Ok(Some(found)),
-        Err(PointsError::Question(_)) => Ok(None),
+        Err(PointsError::InvalidQuery(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

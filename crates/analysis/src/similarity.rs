@@ -125,7 +125,7 @@ pub async fn cluster_models(
     let has_trials = |task: &&String| counted.evals.iter().any(|eval| trials(eval, task) > 0);
     let tasks: Vec<String> = counted.suite.keys().filter(has_trials).cloned().collect();
     if shape && tasks.len() < 2 {
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "a profile of {} task has no shape; leave `--shape` away or widen the filter",
             tasks.len()
         )));
@@ -143,7 +143,7 @@ pub async fn cluster_models(
     }
     if profiles.len() < 2 {
         let lacks = left_out.iter().map(|out| format!("; {} lacks {}", out.label, out.lacks.join(", ")));
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "kin are looked for among two evaluations or more, and {} of them {} every task{}; \
              `--filter base_task=…` chooses tasks that they share",
             profiles.len(),

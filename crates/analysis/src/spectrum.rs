@@ -7,10 +7,10 @@ mod figure;
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use reasonscape_core::{Json, Params, Tests, tasks};
+use reasonscape_core::{Json, Params, TestStream, tasks};
 use reasonscape_points::{Column, Filter, PointsDb, PointsError};
 use reasonscape_stats::Mode;
-use reasonscape_stats::spectrum::{PermutationTest, Population, SHORTEST};
+use reasonscape_stats::spectrum::{MIN_SERIES_LEN, PermutationTest, Population};
 use serde::Serialize;
 
 use super::query::PointQuery;
@@ -182,19 +182,21 @@ async fn population(
     let (mut series, mut too_short, mut names) = (Vec::new(), 0, BTreeSet::new());
     for (name, params) in &points {
         let task = tasks::by_name(name).ok_or_else(|| {
-            PointsError::Question(format!(
+            PointsError::InvalidQuery(format!(
                 "`{name}` is not a task of this program, so its prompts cannot be made again; \
                  `--filter base_task=…` chooses others"
             ))
         })?;
         let refused = |problem: String| {
-            PointsError::Question(format!("the point `{params}` of `{name}` cannot be made again: {problem}"))
+            PointsError::InvalidQuery(format!(
+                "the point `{params}` of `{name}` cannot be made again: {problem}"
+            ))
         };
         let given = Json::parse(params).map_err(|error| refused(error.to_string()))?;
         let params = Params::new(task, &given).map_err(|error| refused(error.to_string()))?;
-        for test in Tests::new(task, &params, source.seed).take(sampling.count) {
+        for test in TestStream::new(task, &params, source.seed).take(sampling.count) {
             let one = sampling.series.values(&test.prompt);
-            if one.len() < SHORTEST {
+            if one.len() < MIN_SERIES_LEN {
                 too_short += 1;
             } else {
                 series.push(one);
@@ -203,8 +205,8 @@ async fn population(
         names.insert(name.clone());
     }
     if series.is_empty() {
-        return Err(PointsError::Question(format!(
-            "every prompt is shorter than {SHORTEST} steps and has no rhythm; `--series classes` takes shorter ones"
+        return Err(PointsError::InvalidQuery(format!(
+            "every prompt is shorter than {MIN_SERIES_LEN} steps and has no rhythm; `--series classes` takes shorter ones"
         )));
     }
     let population = Population::new(&series, sampling.bins)?;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reasonscape_points::{Column, Counts, Estimator, EvalInfo, PointsDb, PointsError};
+use reasonscape_points::{Column, Estimator, EvalInfo, PointsDb, PointsError, TrialCounts};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -131,7 +131,7 @@ pub async fn tasks(
     names
         .into_iter()
         .map(|task| {
-            let mut total = Counts::default();
+            let mut total = TrialCounts::default();
             let mut missing_evals = Vec::new();
             for eval in &counted.evals {
                 let counts = eval.tasks.get(task).map(|task| task.counts).unwrap_or_default();
@@ -280,6 +280,6 @@ pub async fn points(
 }
 
 /// The share of trials that were cut off.
-pub(super) fn truncation_rate(counts: &Counts) -> Option<f64> {
+pub(super) fn truncation_rate(counts: &TrialCounts) -> Option<f64> {
     (counts.n > 0).then(|| counts.n_t as f64 / counts.n as f64)
 }

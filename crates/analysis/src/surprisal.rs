@@ -1,7 +1,7 @@
 //! Surprisal of a reply, by the probabilities of its tokens.
 
-use reasonscape_core::zeta::answer_probability;
-use reasonscape_points::Said;
+use reasonscape_metrics::answer_probability;
+use reasonscape_providers::Transcript;
 use serde::Serialize;
 
 /// What the log-probabilities of a reply say.
@@ -16,7 +16,7 @@ pub struct LogprobStats {
 }
 
 /// What the log-probabilities of a reply say; `None` if there are none, or one that is none.
-pub fn logprob_stats(said: &Said, answer: Option<&str>) -> Option<LogprobStats> {
+pub fn logprob_stats(said: &Transcript, answer: Option<&str>) -> Option<LogprobStats> {
     let tokens = said.logprobs.as_deref().filter(|tokens| !tokens.is_empty())?;
     let mut nats = 0.0;
     for token in tokens {
@@ -37,13 +37,13 @@ pub fn logprob_stats(said: &Said, answer: Option<&str>) -> Option<LogprobStats> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reasonscape_runner::TokenLogprob;
+    use reasonscape_providers::TokenLogprob;
 
-    fn said(logprobs: &[(&str, f64)]) -> Said {
+    fn said(logprobs: &[(&str, f64)]) -> Transcript {
         let token =
             |(text, logprob): &(&str, f64)| TokenLogprob { token: (*text).to_owned(), logprob: *logprob };
         let logprobs = Some(logprobs.iter().map(token).collect());
-        Said { messages: Vec::new(), reasoning: None, reply: String::new(), logprobs }
+        Transcript { messages: Vec::new(), reasoning: None, reply: String::new(), logprobs }
     }
 
     #[test]

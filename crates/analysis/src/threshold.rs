@@ -5,7 +5,7 @@ mod figure;
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use reasonscape_points::{Counts, Estimator, EvalInfo, PointsDb, PointsError, Value};
+use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError, TrialCounts, Value};
 use reasonscape_stats::logistic::{Crossing, LackOfFit, LogisticFit, Row, Trend, fit};
 use reasonscape_stats::{Assumption, Event, Mode};
 use serde::Serialize;
@@ -163,7 +163,7 @@ pub async fn thresholds(
     }
     if found.rows.is_empty() {
         let reasons = found.without.iter().map(|(task, reason)| format!("{task} {reason}"));
-        return Err(PointsError::Question(format!(
+        return Err(PointsError::InvalidQuery(format!(
             "there is no frontier to look for: {}; name another parameter or widen the filter",
             reasons.collect::<Vec<_>>().join(", ")
         )));
@@ -235,7 +235,7 @@ fn of_task(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Estima
 
 /// Trials and successes as a mode counts them. What blind guesses give is a share of all trials that are counted, and
 /// nothing where every right answer counts.
-fn outcomes(x: f64, counts: &Counts, mode: Mode) -> Row {
+fn outcomes(x: f64, counts: &TrialCounts, mode: Mode) -> Row {
     let (n, successes) = match mode.assumption {
         Assumption::Independence => (counts.n_u(), counts.n_e),
         Assumption::Pessimism => (counts.n, counts.n_e),

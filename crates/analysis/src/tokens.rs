@@ -6,9 +6,9 @@ mod token_cost;
 use rayon::prelude::*;
 use reasonscape_points::{Estimator, EvalInfo, Measure, PointsDb, PointsError};
 use reasonscape_stats::Confidence;
-use reasonscape_stats::budget::{Budget, BudgetTrial};
-use reasonscape_stats::paired_bootstrap::Outcome;
-use reasonscape_stats::survival::{Ending, Lifetimes};
+use reasonscape_stats::Outcome;
+use reasonscape_stats::survival::SurvivalData;
+use reasonscape_stats::token_budget::{Budget, BudgetTrial};
 use serde::Serialize;
 
 pub use self::figure::tokens_figure;
@@ -188,11 +188,11 @@ fn sufficient_budget(
     confidence: Confidence,
 ) -> Result<Option<TokenQuantile>, PointsError> {
     let right = trials.iter().filter(|trial| trial.outcome == Outcome::Correct);
-    let right: Vec<(u64, Ending)> = right.map(|trial| (trial.tokens, Ending::Correct)).collect();
+    let right: Vec<(u64, Outcome)> = right.map(|trial| (trial.tokens, Outcome::Correct)).collect();
     if right.is_empty() {
         return Ok(None);
     }
-    let found = Lifetimes::new(right)?.survival(confidence).quantile(keep)?;
+    let found = SurvivalData::new(right)?.survival(confidence).quantile(keep)?;
     Ok(Some(TokenQuantile { tokens: found.tokens, low: found.low, high: found.high }))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reasonscape_points::{Column, Counts, EvalInfo, PointsDb, PointsError};
+use reasonscape_points::{Column, EvalInfo, PointsDb, PointsError, TrialCounts};
 use reasonscape_stats::Mode;
 
 use crate::labels::eval_label;
@@ -31,7 +31,7 @@ pub(super) struct EvalTotals {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TaskTotals {
     pub(super) points: u64,
-    pub(super) counts: Counts,
+    pub(super) counts: TrialCounts,
 }
 
 impl SuiteTotals {
@@ -67,8 +67,8 @@ impl SuiteTotals {
 
 impl EvalTotals {
     /// Everything together.
-    pub(super) fn total(&self) -> Counts {
-        let mut total = Counts::default();
+    pub(super) fn total(&self) -> TrialCounts {
+        let mut total = TrialCounts::default();
         for task in self.tasks.values() {
             total += task.counts;
         }

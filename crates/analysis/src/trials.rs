@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use reasonscape_points::{EvalInfo, Measure, Outcomes, PointsDb, PointsError};
-use reasonscape_stats::paired_bootstrap::Outcome;
+use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError, TrialColumns};
+use reasonscape_stats::Outcome;
 
 use super::query::PointQuery;
 use super::totals::{SuiteTotals, truncation_is_known};
@@ -40,7 +40,7 @@ pub(super) struct TrialGroup {
     pub(super) task: Option<String>,
     /// Whether the log says which answers were truncated.
     pub(super) truncation_known: bool,
-    pub(super) units: Vec<Outcomes>,
+    pub(super) units: Vec<TrialColumns>,
 }
 
 impl TrialGroup {
@@ -67,11 +67,12 @@ pub(super) async fn load_trial_groups(
     by: GroupBy,
 ) -> Result<Vec<TrialGroup>, PointsError> {
     let counted = SuiteTotals::load(db, query).await?;
-    let mut units = db.outcomes(&query.filter, measures).await?;
+    let mut units = db.trial_columns(&query.filter, measures).await?;
     let mut rows = Vec::new();
     for eval in counted.evals {
-        let of_eval: Vec<Outcomes> = units.extract_if(.., |unit| unit.eval_id == eval.info.eval_id).collect();
-        let row = |task: Option<String>, units: Vec<Outcomes>| TrialGroup {
+        let of_eval: Vec<TrialColumns> =
+            units.extract_if(.., |unit| unit.eval_id == eval.info.eval_id).collect();
+        let row = |task: Option<String>, units: Vec<TrialColumns>| TrialGroup {
             eval: eval.info.clone(),
             label: eval.label.clone(),
             task,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use reasonscape_core::{Columns, Item, LineProblem, PyRandom, check_items};
+use reasonscape_core::{ColumnMap, Item, LineError, PyRandom, check_items};
 use regex::Regex;
 
 use crate::{IngestError, read_rows};
@@ -14,7 +14,7 @@ const MAX_SHOWN: usize = 20;
 #[derive(Debug, Clone, Default)]
 pub struct DatasetFormat {
     /// What its fields are called.
-    pub columns: Columns,
+    pub columns: ColumnMap,
     /// Finds the answer in the target: its first group if it has one, otherwise the whole match.
     pub target: Option<Regex>,
 }
@@ -27,7 +27,7 @@ pub enum DatasetError {
     File(#[from] IngestError),
     /// Some of its lines.
     #[error("{}", describe_problems(.0).join("\n"))]
-    Lines(Vec<LineProblem>),
+    Lines(Vec<LineError>),
 }
 
 impl DatasetFormat {
@@ -79,7 +79,7 @@ fn find_target(pattern: &Regex, text: &str) -> Result<String, String> {
 }
 
 /// Subject and verb for a number of lines: `a line is`, `3 lines are`.
-pub fn lines_are(problems: &[LineProblem]) -> String {
+pub fn lines_are(problems: &[LineError]) -> String {
     match problems.len() {
         1 => "a line is".to_owned(),
         count => format!("{count} lines are"),
@@ -87,9 +87,9 @@ pub fn lines_are(problems: &[LineProblem]) -> String {
 }
 
 /// The first problems in the order of their lines; neighboring lines with the same problem are one entry.
-pub fn describe_problems(problems: &[LineProblem]) -> Vec<String> {
-    let same = |a: &LineProblem, b: &LineProblem| a.problem == b.problem;
-    let lines = |group: &[LineProblem]| match group {
+pub fn describe_problems(problems: &[LineError]) -> Vec<String> {
+    let same = |a: &LineError, b: &LineError| a.problem == b.problem;
+    let lines = |group: &[LineError]| match group {
         [only] => format!("line {}", only.line),
         [first, .., last] => format!("lines {} to {}, {} of them", first.line, last.line, group.len()),
         [] => unreachable!("a group has a line"),

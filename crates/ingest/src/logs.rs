@@ -6,7 +6,6 @@
 mod batches;
 mod choose;
 mod inspect;
-mod lenient;
 mod lm_eval;
 mod renames;
 mod sample;

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use reasonscape_core::json_problem;
+use reasonscape_core::describe_json_error;
 use serde_json::{Map, Value};
 
 use crate::IngestError;
@@ -126,7 +126,7 @@ fn to_object(parsed: serde_json::Result<Value>) -> Result<Map<String, Value>, St
     match parsed {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err("expected an object, `{…}`".to_owned()),
-        Err(error) => Err(json_problem(&error)),
+        Err(error) => Err(describe_json_error(&error)),
     }
 }
 

@@ -8,39 +8,32 @@
 //! passes a shutdown receiver and consumes the events.
 
 mod dataset_results;
-mod study_files;
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reasonscape_points::{Evaluated, Options, PointsError, evaluate};
-use reasonscape_runner::cache::{Cache, CacheError};
-use reasonscape_runner::{Selection, Study};
+use reasonscape_cache::{Cache, CacheError};
+use reasonscape_points::{EvaluateOptions, Evaluated, PointsError, evaluate};
+use reasonscape_study::{Selection, Study};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
-pub use self::dataset_results::{ANSWERS, RESULTS, write_dataset_results};
-pub use self::study_files::{write_file, write_study};
-pub use reasonscape_points::Progress as ScoreProgress;
+pub use self::dataset_results::{ANSWERS, RESULTS, ResultsError, summarize_answers, write_dataset_results};
+pub use reasonscape_ingest::Progress as ScoreProgress;
+pub use reasonscape_runner::progress::{FailureGroup, ProgressCounts, group_failures};
 pub use reasonscape_runner::{
-    EvalSummary, EventKind, Forecast, MissingTrial, RunError, RunEvent, RunSummary, Stop, check, forecast,
+    EvalRunSummary, EventKind, Forecast, MissingTrial, RunError, RunEvent, RunSummary, Shutdown, check,
+    forecast,
 };
 
 /// Events that may wait for their consumer; a full buffer slows the run down.
 const EVENT_BUFFER: usize = 4_096;
-
-/// The file in which a study keeps its responses.
-#[must_use]
-pub fn cache_path(folder: &Path) -> PathBuf {
-    folder.join("cache.sqlite")
-}
 
 /// The cache of a study for reading, if it has one yet.
 ///
 /// # Errors
 /// A [`CacheError`] when the file cannot be read.
 pub fn existing_cache(study: &Study) -> Result<Option<Cache>, CacheError> {
-    let path = cache_path(&study.folder);
+    let path = study.cache_path();
     Ok(if path.exists() { Some(Cache::open_read_only(path)?) } else { None })
 }
 
@@ -49,7 +42,7 @@ pub fn existing_cache(study: &Study) -> Result<Option<Cache>, CacheError> {
 /// # Errors
 /// A [`CacheError`] when the file cannot be opened or made.
 pub fn open_cache(study: &Study) -> Result<Cache, CacheError> {
-    Cache::open(cache_path(&study.folder))
+    Cache::open(study.cache_path())
 }
 
 /// Sends every request of the selected part of a study that the cache does not hold, and stores the responses.
@@ -63,7 +56,7 @@ pub fn run(
     study: &Study,
     selection: &Selection,
     cache: &Cache,
-    stop: watch::Receiver<Stop>,
+    stop: watch::Receiver<Shutdown>,
     interval: Duration,
     mut on_events: impl FnMut(std::vec::Drain<'_, RunEvent>),
 ) -> Result<RunSummary, RunError> {
@@ -97,7 +90,7 @@ pub fn score(
     cache: &Cache,
     progress: &ScoreProgress,
 ) -> Result<Evaluated, PointsError> {
-    evaluate(study, cache, &Options { selection: selection.clone(), force: false }, progress)
+    evaluate(study, cache, &EvaluateOptions { selection: selection.clone(), force: false }, progress)
 }
 
 /// What a run of one evaluation would send, as JSON.

@@ -1,6 +1,6 @@
 //! Counting trials.
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_stats::{Counters, StatsError};
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::Trial;
 /// What a group of trials adds up to. Adding two groups is adding their numbers.
 ///
 /// ```
-/// use reasonscape_points::Counts;
+/// use reasonscape_points::TrialCounts;
 ///
 /// let counts = Counts { n: 10, n_e: 6, n_t: 2, g: 1.5, ..Counts::default() };
 /// assert_eq!(counts.n_u(), 8);
@@ -94,11 +94,11 @@ impl TrialCounts {
     pub(crate) fn add(&mut self, trial: &Trial) {
         self.n += 1;
         match trial.status {
-            Status::Truncated => self.n_t += 1,
-            Status::Correct => self.n_e += 1,
-            Status::Incorrect => {}
+            Outcome::Truncated => self.n_t += 1,
+            Outcome::Correct => self.n_e += 1,
+            Outcome::Incorrect => {}
         }
-        if trial.status != Status::Truncated {
+        if trial.status != Outcome::Truncated {
             self.g += trial.guess;
         }
         self.prompt_tokens.add(trial.prompt_tokens);

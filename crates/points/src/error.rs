@@ -101,10 +101,10 @@ pub enum PointsError {
     Ingest(#[from] reasonscape_ingest::IngestError),
     /// The response cache.
     #[error(transparent)]
-    Cache(#[from] reasonscape_runner::cache::CacheError),
+    Cache(#[from] reasonscape_cache::CacheError),
     /// The study.
     #[error(transparent)]
-    Study(#[from] reasonscape_runner::StudyError),
+    Study(#[from] reasonscape_study::StudyError),
     /// The counters make no sense together.
     #[error(transparent)]
     Stats(#[from] reasonscape_stats::StatsError),

@@ -12,16 +12,17 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use reasonscape_cache::{Cache, Watermark};
 use reasonscape_core::{Json, Point, cache_key};
-use reasonscape_runner::cache::{Cache, Mark};
-use reasonscape_runner::{Eval, Selection, Study, asked, is_selected, selected_points};
+use reasonscape_study::{Eval, Selection, Study, is_selected, planned_requests, selected_points};
 use serde::Serialize;
 
 pub use self::answers::{ScoredResponse, read_answers};
 pub(crate) use self::scoring::characters;
 use self::scoring::{PointScorer, ScoredPoint};
 use self::up_to_date::UpToDate;
-use crate::{EvalInfo, PointTrials, PointsError, Progress, Provenance, TrialCounts, Truncation, UnitWriter};
+use crate::{EvalInfo, PointTrials, PointsError, Provenance, TrialCounts, Truncation, UnitWriter};
+use reasonscape_ingest::Progress;
 
 /// Changes when what is written for a trial changes for another reason than its judgement.
 const VERSION: u32 = 1;
@@ -78,7 +79,7 @@ pub fn evaluate(
     progress: &Progress,
 ) -> Result<Evaluated, PointsError> {
     let reader = cache.reader()?;
-    let mark = reader.mark()?;
+    let mark = reader.watermark()?;
     let up_to_date = UpToDate::new(&study.folder, &reader);
     let jobs = jobs(study, options)?;
     let (sender, receiver) = sync_channel(4);
@@ -138,7 +139,7 @@ fn inputs(
     points: &[Point<'_>],
     options: &EvaluateOptions,
 ) -> Result<String, PointsError> {
-    let first = points.first().and_then(|point| asked(study, eval, point).next()).transpose()?;
+    let first = points.first().and_then(|point| planned_requests(study, eval, point).next()).transpose()?;
     let request = first.map(|first| first.key.to_string()).unwrap_or_default();
     let text = |text: &str| Json::String(text.to_owned());
     let list = |items: Vec<Json>| Json::Array(items);
@@ -155,9 +156,9 @@ fn inputs(
     Ok(cache_key(&list(vec![
         Json::Int(i64::from(VERSION)),
         Json::Int(i64::from(crate::FORMAT)),
-        text(reasonscape_core::SOURCES),
+        text(reasonscape_core::SCORING_REVISION),
         text(env!("CARGO_PKG_VERSION")),
-        text(&eval.known_as()),
+        text(&eval.display_model()),
         text(&eval.name),
         text(&eval.model),
         text(eval.provider.name()),
@@ -220,7 +221,7 @@ struct Evaluation<'s> {
     progress: &'s Progress,
     options: &'s EvaluateOptions,
     sender: SyncSender<WriterMessage>,
-    mark: Mark,
+    mark: Watermark,
 }
 
 /// Units that are up to date, whether it was stopped, and the first damaged entry.
@@ -259,7 +260,7 @@ impl Evaluation<'_> {
     fn unit(&self, job: &Job<'_>, damage: &mut Option<String>) -> Result<bool, PointsError> {
         let eval = EvalInfo {
             eval_id: job.eval.id.to_string(),
-            model: job.eval.known_as(),
+            model: job.eval.display_model(),
             template: job.eval.template.name.clone(),
             sampler: job.eval.sampler.name.clone(),
             name: job.eval.name.clone(),

@@ -8,17 +8,16 @@ mod dataset;
 use std::io::Write;
 use std::sync::atomic::Ordering;
 
-use reasonscape_runner::cache::Cache;
-use reasonscape_stats::Mode;
+use reasonscape_cache::Cache;
+use reasonscape_stats::{Mode, Outcome};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 pub use self::dataset::export_dataset;
 
-use crate::{
-    Column, EvalInfo, Filter, PointsDb, PointsError, Progress, TRIAL_COLUMNS, Transcript, TranscriptReader,
-    TrialCounts,
-};
+use crate::{Column, EvalInfo, Filter, PointsDb, PointsError, TRIAL_COLUMNS, TranscriptReader, TrialCounts};
+use reasonscape_ingest::Progress;
+use reasonscape_providers::Transcript;
 
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -115,11 +114,7 @@ impl Record {
 
     /// The status in a word.
     fn status(&self) -> &'static str {
-        match self.integer("status") {
-            0 => "incorrect",
-            1 => "correct",
-            _ => "truncated",
-        }
+        Outcome::from_code(i64::from(self.integer("status"))).unwrap_or(Outcome::Truncated).name()
     }
 
     fn to_json(&self) -> Value {

@@ -127,7 +127,7 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
         }),
         function("score_band", exact(vec![Float64]), Utf8, |_, columns| {
             let scores = columns[0].as_primitive::<Float64Type>();
-            let names = scores.iter().map(|score| score.map(|score| Band::of(score).name()));
+            let names = scores.iter().map(|score| score.map(|score| Band::from_score(score).name()));
             Ok(Arc::new(names.collect::<StringArray>()))
         }),
         function("status_name", exact(vec![Int64]), Utf8, status_names),
@@ -255,16 +255,13 @@ fn estimate_column(name: &str, columns: &[ArrayRef], part: fn(&Interval) -> f64)
 }
 
 fn status_names(name: &str, columns: &[ArrayRef]) -> Result<ArrayRef> {
-    use reasonscape_core::Status::{Correct, Incorrect, Truncated};
     let codes = columns[0].as_primitive::<datafusion::arrow::datatypes::Int64Type>();
     let names: Result<StringArray> = codes
         .iter()
         .map(|code| match code {
             None => Ok(None),
-            Some(code) => [Incorrect, Correct, Truncated]
-                .into_iter()
-                .find(|status| i64::from(status.code()) == code)
-                .map(|status| Some(status.name()))
+            Some(code) => reasonscape_core::Outcome::from_code(code)
+                .map(|outcome| Some(outcome.name()))
                 .ok_or_else(|| exec_datafusion_err!("{name}: {code} is no status; there are 0, 1 and 2")),
         })
         .collect();

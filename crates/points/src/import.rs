@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use reasonscape_cache::Cache;
 use reasonscape_ingest::logs::Logs;
-use reasonscape_runner::cache::Cache;
 use serde::Serialize;
 
-use crate::{EvalInfo, PointsError, Progress, TrialCounts};
+use crate::{EvalInfo, PointsError, TrialCounts};
+use reasonscape_ingest::Progress;
 
 /// One evaluation on one task, after it was imported.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -20,7 +20,6 @@ mod gzip_size;
 mod import;
 mod sample_log;
 mod schema;
-mod transcript;
 mod transcripts;
 mod trial;
 mod write;
@@ -45,19 +44,6 @@ pub use gzip_size::GzipSizer;
 pub use import::{Imported, ImportedUnit, import_logs};
 pub use sample_log::{SAMPLE_LOG_COLUMNS, SampleLog, SampleLogRows, query_parquet_file};
 pub use schema::{FORMAT, POINT_COLUMNS, TRIAL_COLUMNS};
-pub use transcript::{Transcript, TranscriptMessage};
 pub use transcripts::TranscriptReader;
 pub use trial::{EvalInfo, PointTrials, Provenance, Trial, Truncation};
 pub use write::UnitWriter;
-// removed when all users have the new names
-pub use self::{
-    BoxFuture as Work, EvaluateOptions as Options, PointDisagreements as DifferingPoint,
-    PointSet as PointsOf, PointTrialCount as TrialsAt, QueryResult as Answer,
-    SAMPLE_LOG_COLUMNS as TASK_LOG_COLUMNS, SampleLog as TaskLog, SampleLogRows as TaskLogRows,
-    ScoredResponse as Answered, TestDisagreement as DifferingTest, TrialColumns as Outcomes,
-    TrialCounts as Counts, TrialLocation as TrialPlace, TrialMatch as Lookalike, UnitProvenance as Source,
-    query_parquet_file as sql_of_file,
-};
-
-// removed when all users name the new crate
-pub use reasonscape_ingest::{Progress, ROW_EXTENSIONS, RowCallback as OnRow, holds_rows, read_rows};

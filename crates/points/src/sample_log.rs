@@ -13,7 +13,7 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
-use reasonscape_core::zeta::{Answered, PerTask};
+use reasonscape_metrics::{PerTaskResult, SampleRecord};
 
 use crate::BoxFuture;
 use crate::db::QueryResult;
@@ -98,7 +98,7 @@ impl Default for SampleLogRows {
 
 impl SampleLogRows {
     /// Adds an answered question.
-    pub fn push(&mut self, model: Option<&str>, row: &Answered<'_>, task: &PerTask<'_>) {
+    pub fn push(&mut self, model: Option<&str>, row: &SampleRecord<'_>, task: &PerTaskResult<'_>) {
         let answer = task.answer.as_deref();
         let texts = [Some(row.id), model, row.category, row.input, row.answer, answer, task.cot];
         for (column, value) in self.texts.iter_mut().zip(texts) {

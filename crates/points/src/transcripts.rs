@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use reasonscape_runner::cache::{Cache, CacheError, EntryId, Reader};
+use reasonscape_cache::{Cache, CacheError, Reader};
+use reasonscape_core::EntryId;
 
-use crate::{PointsError, Transcript};
+use crate::PointsError;
+use reasonscape_providers::Transcript;
 
 /// Reads prompts and replies from the response cache.
 #[derive(Debug)]

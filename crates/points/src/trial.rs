@@ -1,7 +1,8 @@
 //! What a pair of files holds, before it is written.
 
-use reasonscape_core::Status;
-use reasonscape_runner::cache::{CacheKey, Mark};
+use reasonscape_cache::Watermark;
+use reasonscape_core::CacheKey;
+use reasonscape_core::Outcome;
 use serde::{Deserialize, Serialize};
 
 /// An evaluation, as the files name it.
@@ -39,7 +40,7 @@ pub struct Provenance {
     /// A hash of what the file was made from, the responses aside.
     pub inputs: String,
     /// How far the cache had come.
-    pub mark: Mark,
+    pub mark: Watermark,
     /// The log that the trials were imported from; empty if they were evaluated here.
     #[serde(default)]
     pub source: String,
@@ -80,7 +81,7 @@ pub struct Trial {
     /// Which repeat of the same request.
     pub repeat: u32,
     /// How it ended.
-    pub status: Status,
+    pub status: Outcome,
     /// Chance that a blind guess is right.
     pub guess: f64,
     /// Tokens of the prompt, where the provider counted them.

@@ -14,9 +14,11 @@ mod openai;
 mod provider;
 mod reply_error;
 mod secret;
+mod transcript;
 
 pub use completion::{Completion, Finish, TokenLogprob, Usage};
 pub use message::{Message, Role};
 pub use provider::{Provider, UnknownProvider};
 pub use reply_error::ReplyError;
 pub use secret::{ApiKey, Header, Secret, SecretError};
+pub use transcript::{Transcript, TranscriptMessage};

@@ -16,17 +16,11 @@ mod endpoint_limiter;
 mod event;
 mod failure_streak;
 mod forecast;
-// removed when all users name the new crate
-mod former_names;
-mod interrupt;
 mod probe;
 pub mod progress;
 mod run;
 
 pub use event::{EventKind, RunEvent};
 pub use forecast::{Forecast, forecast};
-// removed when all users name the new crate
-pub use former_names::*;
-pub use interrupt::Interrupts;
 pub use probe::{ProbeError, ask_once, listed_models};
 pub use run::{EvalRunSummary, MissingTrial, RunError, RunSummary, Shutdown, check, run};

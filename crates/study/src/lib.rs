@@ -10,6 +10,7 @@
 mod builtins;
 mod error;
 mod eval;
+mod from_dataset;
 mod fs;
 mod plan;
 mod raw;
@@ -23,6 +24,7 @@ mod validate;
 
 pub use error::StudyError;
 pub use eval::{Eval, EvalId, HeaderSource, Limits, Prices};
+pub use from_dataset::{DatasetStudy, FromDatasetError};
 pub use fs::write_file;
 pub use plan::{PlannedRequest, PlannedTrial, TestRanges, planned_requests, walk_trials};
 pub use sampler::Sampler;

@@ -1,6 +1,6 @@
 //! Projections as lines with bands, surfaces as heat maps.
 
-use reasonscape_figures::{Axis, Bounds as Ends, Cell, Figure, Heat, Layer, Panel, Point};
+use reasonscape_charts::{Axis, Bounds as Ends, Cell, Figure, Heatmap, Layer, Panel, Point};
 use reasonscape_points::Value;
 
 use super::{AccuracyGrid, AccuracyGridAxis, AccuracyGridCell};
@@ -42,7 +42,7 @@ pub fn surface_figure(views: &[AccuracyGrid], confidence: f64) -> Figure {
             let [x, y] = [&view.axes[0], &view.axes[1]];
             Some(
                 Panel::new(title, Axis::linear(&x.parameter), Axis::linear(&y.parameter))
-                    .layer(Layer::Heat(heat(x, y, cells))),
+                    .layer(Layer::Heatmap(heat(x, y, cells))),
             )
         })
         .collect();
@@ -52,7 +52,7 @@ pub fn surface_figure(views: &[AccuracyGrid], confidence: f64) -> Figure {
 }
 
 /// The largest value of the vertical parameter is at the top, as on an axis.
-fn heat(x: &AccuracyGridAxis, y: &AccuracyGridAxis, cells: &[AccuracyGridCell]) -> Heat {
+fn heat(x: &AccuracyGridAxis, y: &AccuracyGridAxis, cells: &[AccuracyGridCell]) -> Heatmap {
     let mut table = vec![Cell::default(); x.values.len() * y.values.len()];
     for cell in cells.iter().filter(|cell| cell.estimate.point.is_some()) {
         let row = y.values.len() - 1 - cell.places[1];
@@ -62,14 +62,14 @@ fn heat(x: &AccuracyGridAxis, y: &AccuracyGridAxis, cells: &[AccuracyGridCell]) 
             text: String::new(),
         };
     }
-    Heat {
+    Heatmap {
         rows: y.values.iter().rev().map(ToString::to_string).collect(),
         columns: x.values.iter().map(ToString::to_string).collect(),
         cells: table,
         range: Some(Ends::new(0.0, 1.0)),
         label: "accuracy".to_owned(),
         percent: true,
-        ..Heat::default()
+        ..Heatmap::default()
     }
 }
 

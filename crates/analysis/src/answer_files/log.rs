@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
-use reasonscape_core::zeta::{Answered, PerTask};
-use reasonscape_points::{TaskLog, TaskLogRows};
+use reasonscape_metrics::{PerTaskResult, SampleRecord};
+use reasonscape_points::{SampleLog, SampleLogRows};
 use serde::{Serialize, Serializer};
 
 use crate::error::AnalysisError;
@@ -41,7 +41,7 @@ pub enum Log<'w> {
     /// Lines of JSON.
     Jsonl(&'w mut (dyn Write + Send)),
     /// One Parquet file.
-    Parquet(Box<TaskLog<&'w mut (dyn Write + Send)>>),
+    Parquet(Box<SampleLog<&'w mut (dyn Write + Send)>>),
 }
 
 impl<'w> Log<'w> {
@@ -52,7 +52,7 @@ impl<'w> Log<'w> {
     pub fn new(out: &'w mut (dyn Write + Send), path: &Path) -> Result<Self, AnalysisError> {
         match LogKind::from_path(path)? {
             LogKind::Jsonl => Ok(Self::Jsonl(out)),
-            LogKind::Parquet => Ok(Self::Parquet(Box::new(TaskLog::create(out, path)?))),
+            LogKind::Parquet => Ok(Self::Parquet(Box::new(SampleLog::create(out, path)?))),
         }
     }
 
@@ -86,7 +86,7 @@ impl<'w> Log<'w> {
 /// A part of the log, filled by one thread.
 pub(super) enum LogPart {
     Jsonl(Vec<u8>),
-    Parquet(Box<TaskLogRows>),
+    Parquet(Box<SampleLogRows>),
 }
 
 impl LogPart {
@@ -97,7 +97,7 @@ impl LogPart {
         }
     }
 
-    pub(super) fn push(&mut self, model: Option<&str>, row: &Answered<'_>, task: &PerTask<'_>) {
+    pub(super) fn push(&mut self, model: Option<&str>, row: &SampleRecord<'_>, task: &PerTaskResult<'_>) {
         match self {
             Self::Jsonl(lines) => {
                 serde_json::to_writer(&mut *lines, &Line::new(model, row, task))
@@ -161,7 +161,7 @@ struct Unsupported<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn new(model: Option<&'a str>, row: &Answered<'a>, task: &'a PerTask<'a>) -> Self {
+    fn new(model: Option<&'a str>, row: &SampleRecord<'a>, task: &'a PerTaskResult<'a>) -> Self {
         let steps = task.false_steps.iter().map(|step| FalseStep { line: step.line, text: step.text });
         let grounding = task.grounding.as_ref();
         let unsupported = grounding

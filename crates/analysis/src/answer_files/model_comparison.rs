@@ -1,8 +1,8 @@
 //! Paired comparisons of the models in answer files.
 
-use reasonscape_core::zeta::{Paired, compare};
+use reasonscape_metrics::{PairedComparison, compare};
 use reasonscape_stats::StatsError;
-use reasonscape_stats::multiple::holm;
+use reasonscape_stats::multiple_testing::holm;
 use reasonscape_stats::paired::Verdict;
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub struct Difference {
     pub verdict: &'static str,
     /// The test and the interval.
     #[serde(flatten)]
-    pub paired: Paired,
+    pub paired: PairedComparison,
     /// The p-value, corrected for the number of pairs (Holm).
     pub p_adjusted: Option<f64>,
 }
@@ -61,7 +61,7 @@ pub(super) fn differences(models: &[Model]) -> Result<Vec<Difference>, StatsErro
         .collect())
 }
 
-fn verdict(paired: &Paired, p_adjusted: Option<f64>) -> Verdict {
+fn verdict(paired: &PairedComparison, p_adjusted: Option<f64>) -> Verdict {
     match (paired.difference, p_adjusted) {
         (Some(difference), Some(p)) if p <= LEVEL && difference > 0.0 => Verdict::Better,
         (Some(difference), Some(p)) if p <= LEVEL && difference < 0.0 => Verdict::Worse,
@@ -69,7 +69,7 @@ fn verdict(paired: &Paired, p_adjusted: Option<f64>) -> Verdict {
     }
 }
 
-fn sentence([a, b]: [&str; 2], paired: &Paired, verdict: Verdict) -> String {
+fn sentence([a, b]: [&str; 2], paired: &PairedComparison, verdict: Verdict) -> String {
     let Some(difference) = paired.difference else {
         return format!("cannot compare {a} and {b}: they have no task in common");
     };
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn sentence_names_the_better_or_a_tie() {
-        let paired = Paired {
+        let paired = PairedComparison {
             tasks: 200,
             only_a: 0,
             only_b: 0,
@@ -112,7 +112,7 @@ mod tests {
             p: Some(0.002),
             method: "mcnemar mid-p, tango",
         };
-        let say = |paired: &Paired, p| sentence(["A", "B"], paired, verdict(paired, Some(p)));
+        let say = |paired: &PairedComparison, p| sentence(["A", "B"], paired, verdict(paired, Some(p)));
         assert_eq!(
             say(&paired, 0.004),
             "A is better than B by 10.0 percentage points (95 % interval +4.1 to +16.2) on the 200 tasks that both \
@@ -121,12 +121,12 @@ mod tests {
         let unsure = say(&paired, 0.06);
         assert!(unsure.starts_with("cannot tell A and B apart: +10.0 percentage points"), "{unsure}");
         assert!(unsure.ends_with("; as one of several pairs that is not enough"), "{unsure}");
-        let worse = Paired { difference: Some(-0.1), low: None, high: None, tasks: 1, ..paired };
+        let worse = PairedComparison { difference: Some(-0.1), low: None, high: None, tasks: 1, ..paired };
         assert_eq!(
             say(&worse, 0.01),
             "A is worse than B by 10.0 percentage points on the 1 task that both answered"
         );
-        let none = Paired { difference: None, ..paired };
+        let none = PairedComparison { difference: None, ..paired };
         assert_eq!(
             sentence(["A", "B"], &none, verdict(&none, None)),
             "cannot compare A and B: they have no task in common"

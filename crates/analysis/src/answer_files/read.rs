@@ -7,27 +7,39 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
-use reasonscape_core::zeta::{Rules, Summary, measure};
-use reasonscape_points::Progress;
+use reasonscape_ingest::Progress;
+use reasonscape_metrics::{MetricOptions, Summary, measure};
 use serde::Serialize;
 
-use super::blocks::Blocks;
 use super::log::{Log, LogPart};
-use super::names::Names;
-use super::row::Row;
+use super::summarize::DEFAULT_EXAMPLES;
 use crate::error::AnalysisError;
+use reasonscape_ingest::answers::AnswerRow;
+use reasonscape_ingest::answers::FieldMap;
+use reasonscape_ingest::answers::LineChunks;
 
 /// How results are read.
 #[derive(Debug)]
-pub struct Options {
+pub struct AnswerOptions {
     /// What the fields are called.
-    pub names: Names,
+    pub names: FieldMap,
     /// What is measured.
-    pub rules: Rules,
+    pub rules: MetricOptions,
     /// Whether bad lines are left out instead of refused.
     pub skip_bad: bool,
     /// How many false steps are kept as examples.
     pub examples: usize,
+}
+
+impl Default for AnswerOptions {
+    fn default() -> Self {
+        Self {
+            names: FieldMap::default(),
+            rules: MetricOptions::default(),
+            skip_bad: false,
+            examples: DEFAULT_EXAMPLES,
+        }
+    }
 }
 
 /// What the files hold.
@@ -102,7 +114,7 @@ struct Bad {
 /// Reads all files; `-` is standard input. Nothing comes of files with bad lines, unless these are to be skipped.
 pub(super) fn read(
     paths: &[PathBuf],
-    options: &Options,
+    options: &AnswerOptions,
     progress: &Progress,
     log: &mut Option<Log<'_>>,
 ) -> Result<Results, AnalysisError> {
@@ -150,7 +162,7 @@ fn file_names(paths: &[PathBuf]) -> Vec<String> {
 }
 
 struct Reading<'a> {
-    options: &'a Options,
+    options: &'a AnswerOptions,
     progress: &'a Progress,
     results: Results,
     bad: Bad,
@@ -181,7 +193,7 @@ impl Reading<'_> {
         let at_once = (4 * rayon::current_num_threads()).min(64);
         let names = self.names;
         let failed = |source| AnalysisError::Read { name: names[file].clone(), source };
-        let mut blocks = Blocks::new(reader);
+        let mut blocks = LineChunks::new(reader);
         let mut batch = blocks.several(at_once).map_err(failed)?;
         let mut line = 0;
         while !batch.is_empty() {
@@ -236,7 +248,7 @@ impl Reading<'_> {
         }
         let text = std::str::from_utf8(line)
             .map_err(|error| format!("is not UTF-8 text from byte {} on", error.valid_up_to() + 1))?;
-        let row = Row::read(text, &self.options.names)?;
+        let row = AnswerRow::read(text, &self.options.names)?;
         let answered = row.answered();
         let name = row.model().or(self.default_model.as_deref());
         let task = measure(&answered, &self.options.rules);

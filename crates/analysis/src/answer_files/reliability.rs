@@ -1,6 +1,6 @@
 //! Reliability diagram: stated probabilities against accuracy.
 
-use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
+use reasonscape_charts::{Axis, Figure, Layer, Panel, Point};
 use reasonscape_stats::calibration::Bin;
 
 /// Panels that fit on a page.

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use reasonscape_core::zeta::MetricsSummary;
-use reasonscape_points::Progress;
+use reasonscape_ingest::Progress;
+use reasonscape_metrics::MetricsSummary;
 use serde::Serialize;
 
 use super::Log;
 use super::model_comparison::{Difference, differences};
-use super::read::{Model, Options, Results, read};
+use super::read::{AnswerOptions, Model, Results, read};
 use crate::error::AnalysisError;
 
 /// Bins of the calibration errors, unless others are asked for.
@@ -53,7 +53,7 @@ struct ModelsJson<'a> {
 /// [`AnalysisError::Stopped`] when `progress` says so, and [`AnalysisError::Stats`] when a metric cannot be computed.
 pub fn summarize(
     paths: &[PathBuf],
-    options: &Options,
+    options: &AnswerOptions,
     bins: u32,
     progress: &Progress,
     log: &mut Option<Log<'_>>,

@@ -1,6 +1,6 @@
 //! Metrics as tables: one that a person reads from top to bottom, and one with a row a model.
 
-use reasonscape_core::zeta::MetricsSummary;
+use reasonscape_metrics::MetricsSummary;
 
 use crate::tables::{Cell, Table};
 

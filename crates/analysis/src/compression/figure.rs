@@ -1,6 +1,6 @@
 //! Bits per token as a picture.
 
-use reasonscape_figures::{Axis, Figure, Layer, Panel, Summary};
+use reasonscape_charts::{Axis, Figure, Layer, Panel, Summary};
 
 use super::{Compression, CompressionRow, OutcomeStats, QuartileSummary};
 

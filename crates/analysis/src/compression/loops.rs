@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use reasonscape_points::{Lookalike, PointsDb, PointsError};
-use reasonscape_runner::Study;
-use reasonscape_runner::cache::{Cache, CacheKey, EntryId};
-use reasonscape_stats::paired_bootstrap::Outcome;
+use reasonscape_cache::Cache;
+use reasonscape_core::{CacheKey, EntryId};
+use reasonscape_points::{PointsDb, PointsError, TrialMatch};
+use reasonscape_stats::Outcome;
+use reasonscape_study::Study;
 use serde::Serialize;
 
 use super::{CompressedTrial, PointQuery, TrialGroup};
@@ -112,11 +113,7 @@ pub(super) fn lowest_entropy_loop(
                 eval_id: row.eval.eval_id.clone(),
                 label: row.label.clone(),
                 task: task.clone(),
-                status: match trial.outcome {
-                    Outcome::Correct => "correct",
-                    Outcome::Incorrect => "incorrect",
-                    Outcome::Truncated => "truncated",
-                },
+                status: trial.outcome.name(),
                 completion_tokens: trial.completion_tokens?,
                 size: trial.size,
                 bits: trial.bits()?,
@@ -141,16 +138,16 @@ pub(super) async fn examples(
         a.bits.total_cmp(&b.bits).then_with(|| (&a.eval_id, &a.task).cmp(&(&b.eval_id, &b.task)))
     });
     candidates.truncate(max);
-    let wanted: Vec<Lookalike<'_>> = candidates
+    let wanted: Vec<TrialMatch<'_>> = candidates
         .iter()
-        .map(|candidate| Lookalike {
+        .map(|candidate| TrialMatch {
             eval_id: &candidate.eval_id,
             base_task: &candidate.task,
             completion_tokens: candidate.completion_tokens,
             compressed_size: candidate.size,
         })
         .collect();
-    let places = db.places(&query.filter, &wanted).await?;
+    let places = db.locate_trials(&query.filter, &wanted).await?;
     let replies = if candidates.is_empty() { None } else { Replies::open(db) };
     let found = candidates.into_iter().zip(places).filter_map(|(candidate, place)| {
         let place = place?;

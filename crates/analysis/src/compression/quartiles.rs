@@ -1,7 +1,7 @@
 //! A sample in seven numbers.
 
 use reasonscape_stats::Confidence;
-use reasonscape_stats::effect::Sample;
+use reasonscape_stats::effect_size::Sample;
 use serde::Serialize;
 
 /// Ends, quartiles, and the bounds of the median; these are missing where the sample is too small to have any.

@@ -113,7 +113,7 @@ fn difference(a: Interval, b: Interval) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reasonscape_stats::survival::{Ending, Exposure, Lifetimes};
+    use reasonscape_stats::survival::{RiskSet, SurvivalData};
 
     #[test]
     fn difference_matches_statsmodels() {
@@ -132,10 +132,10 @@ mod tests {
     fn bins(answers: &[(u64, u64)]) -> Vec<HazardBin> {
         let trials = answers.iter().zip(1_u64..).flat_map(|(&(right, wrong), bin)| {
             let many = |ending, count| std::iter::repeat_n((100 * bin, ending), count as usize);
-            many(Ending::Correct, right).chain(many(Ending::Incorrect, wrong))
+            many(Outcome::Correct, right).chain(many(Outcome::Incorrect, wrong))
         });
         let ends: Vec<u64> = (1..=answers.len() as u64).map(|bin| 100 * bin).collect();
-        Lifetimes::new(trials).unwrap().hazards(&ends, Exposure::Everybody, Confidence::P95).unwrap()
+        SurvivalData::new(trials).unwrap().hazards(&ends, RiskSet::Full, Confidence::P95).unwrap()
     }
 
     fn beyond(answers: &[(u64, u64)]) -> Option<u64> {

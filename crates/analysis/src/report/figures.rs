@@ -1,6 +1,6 @@
 //! The pictures of a report.
 
-use reasonscape_figures::{Axis, Bounds, Cell, Figure, Heat, Layer, Palette, Panel, Point};
+use reasonscape_charts::{Axis, Bounds, Cell, Figure, Heatmap, Layer, Palette, Panel, Point};
 
 use crate::{Leaderboard, Pairwise};
 
@@ -40,7 +40,7 @@ pub(super) fn by_task(board: &Leaderboard, max: usize) -> Figure {
             })
         })
         .collect();
-    let heat = Heat {
+    let heat = Heatmap {
         rows: rows.iter().map(|row| row.label.clone()).collect(),
         columns: board.tasks.clone(),
         cells,
@@ -51,7 +51,7 @@ pub(super) fn by_task(board: &Leaderboard, max: usize) -> Figure {
     };
     let figure = Figure::new("Accuracy by model and task")
         .subtitle(format!("middle of the 95 % interval by {}, and the interval", board.mode))
-        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heat(heat)));
+        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heat)));
     with_remark(figure, board.rows.len(), max)
 }
 
@@ -67,7 +67,7 @@ pub(super) fn head_to_head(games: &Pairwise, max: usize) -> Figure {
             text: rate.map(|rate| format!("{:.0}", 100.0 * rate)).unwrap_or_default(),
         })
         .collect();
-    let heat = Heat {
+    let heat = Heatmap {
         rows: names.clone(),
         columns: names,
         cells,
@@ -78,7 +78,7 @@ pub(super) fn head_to_head(games: &Pairwise, max: usize) -> Figure {
     };
     Figure::new("Win rates")
         .subtitle("row against column, averaged over tasks; exact")
-        .panel(Panel::new("", Axis::linear("against"), Axis::linear("")).layer(Layer::Heat(heat)))
+        .panel(Panel::new("", Axis::linear("against"), Axis::linear("")).layer(Layer::Heatmap(heat)))
 }
 
 /// The first, which are the best.

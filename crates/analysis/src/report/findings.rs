@@ -1,7 +1,7 @@
 //! What a report may claim: only what is significant after correction, in plain words.
 
 use reasonscape_points::{PointsDb, PointsError};
-use reasonscape_stats::multiple::holm;
+use reasonscape_stats::multiple_testing::holm;
 use reasonscape_stats::{Confidence, Interval, Mode, wilson};
 
 use super::Block;
@@ -29,7 +29,7 @@ pub(super) async fn findings(
         match compare(db, query, [a, b], mode).await {
             Ok(comparison) => comparisons.push(comparison),
             // They have answered no test in common.
-            Err(PointsError::Question(_)) => {}
+            Err(PointsError::InvalidQuery(_)) => {}
             Err(error) => return Err(error.into()),
         }
     }

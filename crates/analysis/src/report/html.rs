@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use rayon::prelude::*;
-use reasonscape_figures::{Figure, Layer, escape, plotly_script};
+use reasonscape_charts::{Figure, Layer, escape, plotly_script};
 
 use super::{Block, Report, Section};
 use crate::tables::Table;
@@ -97,7 +97,7 @@ fn element(figure: &Figure, number: usize) -> String {
 fn is_large(figure: &Figure) -> bool {
     const MAX_CELLS: usize = 1000;
     let layers = figure.panels.iter().flat_map(|panel| &panel.layers);
-    let cells = layers.map(|layer| if let Layer::Heat(heat) = layer { heat.cells.len() } else { 0 });
+    let cells = layers.map(|layer| if let Layer::Heatmap(heat) = layer { heat.cells.len() } else { 0 });
     cells.sum::<usize>() > MAX_CELLS
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use reasonscape_points::Source;
+use reasonscape_points::UnitProvenance;
 
 use super::Block;
 use crate::Leaderboard;
 use crate::tables::{Cell, Table};
 
-pub(super) fn provenance(sources: &[Source], board: &Leaderboard) -> Vec<Block> {
-    let distinct = |value: &dyn Fn(&Source) -> String| -> String {
+pub(super) fn provenance(sources: &[UnitProvenance], board: &Leaderboard) -> Vec<Block> {
+    let distinct = |value: &dyn Fn(&UnitProvenance) -> String| -> String {
         let values: BTreeSet<String> = sources.iter().map(value).filter(|value| !value.is_empty()).collect();
         values.into_iter().collect::<Vec<_>>().join(", ")
     };
@@ -51,12 +51,12 @@ pub(super) fn provenance(sources: &[Source], board: &Leaderboard) -> Vec<Block> 
 }
 
 /// When the study was evaluated, for the line below the title.
-pub(super) fn when(sources: &[Source]) -> String {
+pub(super) fn when(sources: &[UnitProvenance]) -> String {
     span(sources).map_or_else(String::new, |[_, last]| format!(", as of {}", date(last)))
 }
 
 /// The earliest and the latest evaluation, in milliseconds since 1970.
-fn span(sources: &[Source]) -> Option<[i64; 2]> {
+fn span(sources: &[UnitProvenance]) -> Option<[i64; 2]> {
     let times = sources.iter().map(|source| source.provenance.evaluated_ms).filter(|time| *time > 0);
     Some([times.clone().min()?, times.max()?])
 }
@@ -84,7 +84,7 @@ mod tests {
         let script = "import datetime, sys\nfor day in sys.stdin.read().split(): \
                       print(datetime.date(1970, 1, 1) + datetime.timedelta(int(day)))";
         let given: Vec<String> = days.iter().map(ToString::to_string).collect();
-        let Some(said) = reasonscape_oracle::python(script, &given.join(" ")) else { return };
+        let Some(said) = reasonscape_test_support::python(script, &given.join(" ")) else { return };
         let ours: Vec<String> = days.iter().map(|day| date(day * 86_400_000 + 5)).collect();
         assert_eq!(ours, said.lines().collect::<Vec<_>>());
     }

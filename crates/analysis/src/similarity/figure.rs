@@ -1,6 +1,6 @@
 //! Kin as a dendrogram, with the profiles beside it.
 
-use reasonscape_figures::{Axis, Bounds, Cell, Figure, Heat, Layer, Merge, Palette, Panel, Tree};
+use reasonscape_charts::{Axis, Bounds, Cell, Dendrogram, Figure, Heatmap, Layer, Merge, Palette, Panel};
 
 use super::ModelClusters;
 
@@ -9,7 +9,7 @@ pub fn similarity_figure(cluster_models: &ModelClusters) -> Figure {
     let members = &cluster_models.members;
     let trials: u64 = members.iter().map(|member| member.n).sum();
     let noise = noise(cluster_models);
-    let tree = Tree {
+    let tree = Dendrogram {
         leaves: members.iter().map(|member| member.label.clone()).collect(),
         order: (0..members.len()).collect(),
         merges: cluster_models
@@ -26,7 +26,7 @@ pub fn similarity_figure(cluster_models: &ModelClusters) -> Figure {
             text: String::new(),
         })
     });
-    let heat = Heat {
+    let heat = Heatmap {
         rows: members.iter().map(|member| member.label.clone()).collect(),
         columns: cluster_models.tasks.clone(),
         cells: cells.collect(),
@@ -44,9 +44,10 @@ pub fn similarity_figure(cluster_models: &ModelClusters) -> Figure {
         .note("at distances below the line chance alone may have kept two apart")
         .columns(1)
         .panel(
-            Panel::new("", Axis::linear("distance of profiles"), Axis::linear("")).layer(Layer::Tree(tree)),
+            Panel::new("", Axis::linear("distance of profiles"), Axis::linear(""))
+                .layer(Layer::Dendrogram(tree)),
         )
-        .panel(Panel::new("profiles", Axis::linear("task"), Axis::linear("")).layer(Layer::Heat(heat)))
+        .panel(Panel::new("profiles", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heat)))
 }
 
 /// A line between the merges that chance may have made and the others. Each has a limit of its own, since some are

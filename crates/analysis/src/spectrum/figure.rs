@@ -1,6 +1,6 @@
 //! Mean spectra with the spread of their populations.
 
-use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
+use reasonscape_charts::{Axis, Figure, Layer, Panel, Point};
 
 use super::{PopulationSummary, Spectra};
 

@@ -1,6 +1,6 @@
 //! Frontiers as dots with their intervals, one panel a task.
 
-use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
+use reasonscape_charts::{Axis, Figure, Layer, Panel, Point};
 
 use reasonscape_stats::logistic::Crossing;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reasonscape_figures::{Axis, Figure, Layer, Panel, Point};
+use reasonscape_charts::{Axis, Figure, Layer, Panel, Point};
 use reasonscape_stats::Confidence;
 
 use super::{BudgetOutcome, TokensRow};

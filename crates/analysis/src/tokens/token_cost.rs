@@ -1,8 +1,8 @@
 //! Tokens used under a limit, by trial and by correct answer.
 
 use reasonscape_stats::Confidence;
-use reasonscape_stats::budget::BudgetTrial;
-use reasonscape_stats::paired_bootstrap::Outcome;
+use reasonscape_stats::Outcome;
+use reasonscape_stats::token_budget::BudgetTrial;
 use serde::Serialize;
 
 /// A mean number of tokens with its bounds; none from a single trial.

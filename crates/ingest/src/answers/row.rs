@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use reasonscape_core::zeta::Answered;
+use reasonscape_metrics::SampleRecord;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -67,8 +67,8 @@ impl<'a> AnswerRow<'a> {
     }
 
     /// The input of the metrics.
-    pub fn answered(&self) -> Answered<'_> {
-        Answered {
+    pub fn answered(&self) -> SampleRecord<'_> {
+        SampleRecord {
             id: self.id.as_deref().unwrap_or_default(),
             repeat: self.repeat,
             input: self.input.as_deref(),

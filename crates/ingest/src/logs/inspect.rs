@@ -18,7 +18,7 @@ use super::batches::{ReadEnd, SampleSink, read_batches};
 use super::choose::{RunName, check_wanted, choose, distinct, latest_only};
 use super::sample::{LogInfo, LogSample, SampleResult};
 use super::score::Threshold;
-use super::{LogOptions, file_name, find, lenient};
+use super::{LogOptions, file_name, find};
 use crate::{IngestError, Progress};
 
 const TOOL: &str = "inspect";
@@ -207,7 +207,7 @@ fn parse<'a>(
     text: &'a [u8],
     spare: &'a mut Vec<u8>,
 ) -> Result<Sample<'a>, IngestError> {
-    lenient::read(text, spare).map_err(|error| {
+    reasonscape_core::python_json::read(text, spare).map_err(|error| {
         IngestError::file(
             path,
             format!("sample `{name}` is not as Inspect writes it ({error}); the log is damaged"),

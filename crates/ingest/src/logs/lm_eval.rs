@@ -20,7 +20,7 @@ use super::batches::{ReadEnd, SampleSink, read_batches};
 use super::choose::{RunName, check_wanted, choose, distinct, latest_only};
 use super::sample::{LogInfo, LogSample, SampleResult};
 use super::score::Threshold;
-use super::{LogOptions, file_name, find, lenient};
+use super::{LogOptions, file_name, find};
 use crate::{IngestError, Progress};
 
 const TOOL: &str = "lm-eval";
@@ -286,7 +286,7 @@ fn parse_line<'a>(
     numbered: &'a NumberedLine,
     spare: &'a mut Vec<u8>,
 ) -> Result<Line<'a>, IngestError> {
-    lenient::read(&numbered.text, spare).map_err(|error| {
+    reasonscape_core::python_json::read(&numbered.text, spare).map_err(|error| {
         let problem = error.to_string();
         let problem = problem.split(" at line ").next().unwrap_or_default();
         invalid_line(

@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(document_index(DocumentId::Number("0")), 0);
         assert_eq!(document_index(DocumentId::Number("9007199254740991")), (1 << 53) - 1);
         // echo -n sum/0 | sha256sum, its first 53 bits.
-        let Some(said) = reasonscape_oracle::python(
+        let Some(said) = reasonscape_test_support::python(
             "import hashlib,sys; print(int(hashlib.sha256(sys.stdin.buffer.read()).hexdigest()[:14], 16) >> 3)",
             "sum/0",
         ) else {

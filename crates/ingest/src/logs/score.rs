@@ -1,6 +1,6 @@
 //! From a score in a log to an outcome.
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 
 /// Why a sample is skipped; printed as it is.
 pub mod skip_reason {
@@ -38,11 +38,11 @@ impl Threshold {
     ///
     /// # Errors
     /// As [`Self::is_correct`].
-    pub fn status(self, score: f64, is_truncated: bool) -> Result<Status, String> {
+    pub fn status(self, score: f64, is_truncated: bool) -> Result<Outcome, String> {
         Ok(match (is_truncated, self.is_correct(score)?) {
-            (true, _) => Status::Truncated,
-            (false, true) => Status::Correct,
-            (false, false) => Status::Incorrect,
+            (true, _) => Outcome::Truncated,
+            (false, true) => Outcome::Correct,
+            (false, false) => Outcome::Incorrect,
         })
     }
 }
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(Threshold(Some(0.5)).is_correct(0.5), Ok(true));
         assert!(Threshold(None).is_correct(7.0).unwrap_err().contains("--threshold"));
         assert!(Threshold(None).is_correct(-1.0).is_err());
-        assert_eq!(Threshold(Some(5.0)).status(7.0, true), Ok(Status::Truncated));
+        assert_eq!(Threshold(Some(5.0)).status(7.0, true), Ok(Outcome::Truncated));
     }
 
     #[test]

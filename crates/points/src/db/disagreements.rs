@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use datafusion::logical_expr::col;
 use futures_util::StreamExt;
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 
 use super::columns::{IntColumn, TextColumn};
 use super::{PointsDb, TrialNumber};
@@ -27,9 +27,9 @@ pub struct TestDisagreement {
     /// Which of the tests of its point.
     pub number: TrialNumber,
     /// How it ended for the first evaluation.
-    pub a: Status,
+    pub a: Outcome,
     /// How it ended for the second.
-    pub b: Status,
+    pub b: Outcome,
 }
 
 impl PointsDb {
@@ -89,8 +89,8 @@ impl PointsDb {
     }
 }
 
-fn status(code: i64) -> Result<Status, PointsError> {
-    let known = [Status::Incorrect, Status::Correct, Status::Truncated];
+fn status(code: i64) -> Result<Outcome, PointsError> {
+    let known = [Outcome::Incorrect, Outcome::Correct, Outcome::Truncated];
     let found = known.into_iter().find(|status| i64::from(status.code()) == code);
     found.ok_or_else(|| PointsError::Query(format!("{code} is no status; there are 0, 1 and 2")))
 }

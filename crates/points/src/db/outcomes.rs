@@ -8,7 +8,7 @@ use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::{DataFrame, Expr};
 use futures_util::StreamExt;
 use reasonscape_stats::Mode;
-use reasonscape_stats::paired_bootstrap::Outcome;
+use reasonscape_stats::Outcome;
 
 use super::PointsDb;
 use super::columns::{IntColumn, TextColumn, collect_batch};

@@ -7,7 +7,8 @@ use datafusion::arrow::datatypes::Float64Type;
 use datafusion::common::JoinType;
 use datafusion::logical_expr::col;
 use datafusion::prelude::DataFrame;
-use reasonscape_stats::paired_bootstrap::{Outcome, PairedCell};
+use reasonscape_stats::Outcome;
+use reasonscape_stats::paired_bootstrap::PairedCell;
 
 use super::PointsDb;
 use super::columns::{IntColumn, TextColumn, collect_batch, column};
@@ -118,10 +119,6 @@ impl PointsDb {
 }
 
 pub(super) fn outcome(status: i64) -> Result<Outcome, PointsError> {
-    match status {
-        0 => Ok(Outcome::Incorrect),
-        1 => Ok(Outcome::Correct),
-        2 => Ok(Outcome::Truncated),
-        other => Err(PointsError::Query(format!("{other} is no status; there are 0, 1 and 2"))),
-    }
+    Outcome::from_code(status)
+        .ok_or_else(|| PointsError::Query(format!("{status} is no status; there are 0, 1 and 2")))
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use datafusion::functions_aggregate::count::count_all;
 use datafusion::logical_expr::{Expr, col, ident, lit};
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -91,7 +91,7 @@ pub struct TestName<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TrialFilter {
     /// It ended in one of these ways; in any, if none is named.
-    pub statuses: Vec<Status>,
+    pub statuses: Vec<Outcome>,
     /// Its answer or its target has this in it, in capitals or not.
     pub text: Option<String>,
 }

@@ -3,9 +3,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use reasonscape_core::{Extraction, Reply, Status, Task, Test, judge};
-use reasonscape_runner::cache::{Cache, CacheError, EntryId, Reader, Response};
-use reasonscape_runner::{Completion, Eval, Selection, Study, asked};
+use reasonscape_cache::{Cache, CacheError, Reader, Response};
+use reasonscape_core::EntryId;
+use reasonscape_core::{Extraction, Outcome, Reply, Task, Test, score};
+use reasonscape_providers::Completion;
+use reasonscape_study::{Eval, Selection, Study, planned_requests};
 
 use crate::PointsError;
 
@@ -41,7 +43,7 @@ pub struct ScoredResponse<'a> {
     /// What was asked.
     pub test: &'a Test,
     /// What became of it.
-    pub status: Status,
+    pub status: Outcome,
     /// The reply, taken apart.
     pub found: Extraction<'a>,
     /// All that the provider said.
@@ -65,8 +67,8 @@ pub fn read_answers(
     let reader = cache.reader()?;
     let namespace: Arc<str> = Arc::from(eval.cache_namespace.as_str());
     let mut damaged = 0;
-    for point in reasonscape_runner::selected_points(study, selection) {
-        for test in asked(study, eval, &point).take(study.count_at(&point, selection)) {
+    for point in reasonscape_study::selected_points(study, selection) {
+        for test in planned_requests(study, eval, &point).take(study.count_at(&point, selection)) {
             let test = test?;
             for repeat in 0..study.repeats {
                 let id = EntryId { key: test.key, namespace: Arc::clone(&namespace), repeat };
@@ -80,7 +82,7 @@ pub fn read_answers(
                 };
                 let reply =
                     Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
-                let (status, found) = judge(point.task, &test.test, &reply, completion.is_truncated());
+                let (status, found) = score(point.task, &test.test, &reply, completion.is_truncated());
                 let answered = ScoredResponse {
                     task: point.task,
                     index: test.index,

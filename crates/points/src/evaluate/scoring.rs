@@ -3,13 +3,16 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reasonscape_core::{Point, Reply, Status, canonical_json, judge};
-use reasonscape_runner::cache::{Cache, EntryId, Reader};
-use reasonscape_runner::{Eval, Finish, Selection, Study, asked};
+use reasonscape_cache::{Cache, Reader};
+use reasonscape_core::EntryId;
+use reasonscape_core::{Outcome, Point, Reply, canonical_json, score};
+use reasonscape_providers::Finish;
+use reasonscape_study::{Eval, Selection, Study, planned_requests};
 
 use super::answers::{Entry, find};
 use crate::gzip_size::GzipSizer;
-use crate::{PointTrials, PointsError, Progress, Trial};
+use crate::{PointTrials, PointsError, Trial};
+use reasonscape_ingest::Progress;
 
 /// How many consecutive tests beyond the plan may lack a response before the rest is assumed to lack one too. A study
 /// that asked for more tests before has responses beyond its plan, and a few of them may have failed.
@@ -64,7 +67,7 @@ impl<'s> PointScorer<'s> {
         let namespace: Arc<str> = Arc::from(eval.cache_namespace.as_str());
         let mut unanswered = 0;
         let mut bytes = 0;
-        for test in asked(self.study, eval, point) {
+        for test in planned_requests(self.study, eval, point) {
             let test = test?;
             let is_beyond_plan = test.index >= planned;
             if is_beyond_plan && unanswered >= MAX_GAP || self.progress.stop.load(Ordering::Relaxed) {
@@ -85,7 +88,7 @@ impl<'s> PointScorer<'s> {
                 bytes += completion.content.len() + completion.reasoning.as_ref().map_or(0, String::len);
                 let reply =
                     Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
-                let (status, found) = judge(point.task, &test.test, &reply, completion.is_truncated());
+                let (status, found) = score(point.task, &test.test, &reply, completion.is_truncated());
                 let measured = found.reasoning.as_deref().unwrap_or(&completion.content);
                 scored.point.trials.push(Trial {
                     index: test.index as u64,
@@ -102,7 +105,7 @@ impl<'s> PointScorer<'s> {
                     compressed_size: sizer.gzip_size(measured.as_bytes()),
                     finish: finish(&completion.finish),
                     method: found.method.name().to_owned(),
-                    answer: found.answer.filter(|_| status != Status::Truncated),
+                    answer: found.answer.filter(|_| status != Outcome::Truncated),
                     target: test.test.target.clone(),
                     cache_key: test.key,
                 });

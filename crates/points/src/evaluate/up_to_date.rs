@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use datafusion::arrow::compute::concat_batches;
-use reasonscape_runner::Eval;
-use reasonscape_runner::cache::{Changes, Mark, Reader};
+use reasonscape_cache::{CacheDiff, Reader, Watermark};
+use reasonscape_study::Eval;
 
 use crate::db::CountColumns;
 use crate::files::inspect;
@@ -17,7 +17,7 @@ use crate::{PointsError, TrialCounts};
 pub(super) struct UpToDate<'s> {
     study: &'s Path,
     reader: &'s Reader,
-    changes: HashMap<Mark, Changes>,
+    changes: HashMap<Watermark, CacheDiff>,
 }
 
 impl<'s> UpToDate<'s> {
@@ -44,7 +44,7 @@ impl<'s> UpToDate<'s> {
         if !self.changes.contains_key(&mark) {
             self.changes.insert(mark, self.reader.changes_since(&mark)?);
         }
-        if self.changes[&mark].concern(&eval.model) {
+        if self.changes[&mark].affects(&eval.model) {
             return Ok(None);
         }
         let Ok(rows) = points.read(FileKind::Points) else { return Ok(None) };

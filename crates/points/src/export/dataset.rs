@@ -12,11 +12,13 @@ use datafusion::arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::WriterProperties;
-use reasonscape_runner::cache::Cache;
+use reasonscape_cache::Cache;
 
 use super::{Exported, Record, Unit, card, units};
 use crate::error::plain;
-use crate::{Filter, PointsDb, PointsError, Progress, TRIAL_COLUMNS, TranscriptMessage, TranscriptReader};
+use crate::{Filter, PointsDb, PointsError, TRIAL_COLUMNS, TranscriptReader};
+use reasonscape_ingest::Progress;
+use reasonscape_providers::TranscriptMessage;
 
 /// Columns beside those of the table of trials.
 const TRANSCRIPT_COLUMNS: [&str; 3] = ["messages", "reasoning", "reply"];

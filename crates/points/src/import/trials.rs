@@ -6,18 +6,18 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use reasonscape_core::{Json, Status, cache_key, canonical_json};
+use reasonscape_cache::{Cache, Entry, Importer, Response, Watermark};
+use reasonscape_core::{CacheKey, EntryId};
+use reasonscape_core::{Json, Outcome, cache_key, canonical_json};
 use reasonscape_ingest::logs::{Log, LogInfo, LogSample, ReadEnd, SampleResult, skip_reason};
-use reasonscape_runner::EvalId;
-use reasonscape_runner::cache::{Cache, CacheKey, Entry, EntryId, Importer, Mark, Response};
+use reasonscape_study::EvalId;
 use serde_json::{Value, json};
 
 use super::ImportedUnit;
 use crate::evaluate::characters;
 use crate::gzip_size::GzipSizer;
-use crate::{
-    EvalInfo, PointTrials, PointsError, Progress, Provenance, Trial, TrialCounts, Truncation, UnitWriter,
-};
+use crate::{EvalInfo, PointTrials, PointsError, Provenance, Trial, TrialCounts, Truncation, UnitWriter};
+use reasonscape_ingest::Progress;
 
 /// A trial, its entry in the cache, and its score as it is in the log.
 struct IngestedTrial {
@@ -66,7 +66,7 @@ impl TrialBuilder {
             ("doc_id", sample.doc_id),
             ("messages", Json::Array(messages.collect())),
         ]));
-        let cache_key = CacheKey::of_canonical(&request);
+        let cache_key = CacheKey::from_canonical_json(&request);
         let choices: Vec<Value> = sample
             .replies
             .iter()
@@ -95,7 +95,7 @@ impl TrialBuilder {
             received_ms: sample.received_ms,
             body: body.to_string().into_bytes(),
         };
-        let id = EntryId { repeat: sample.repeat, ..EntryId::of(cache_key) };
+        let id = EntryId { repeat: sample.repeat, ..EntryId::new(cache_key) };
         Ok(IngestedTrial {
             trial: Trial {
                 index: sample.index,
@@ -112,7 +112,7 @@ impl TrialBuilder {
                 compressed_size: sizer.gzip_size(sample.reasoning.unwrap_or(reply).as_bytes()),
                 finish: sample.finish,
                 method: format!("{}:{}", self.info.tool, self.info.score),
-                answer: sample.answer.filter(|_| status != Status::Truncated),
+                answer: sample.answer.filter(|_| status != Outcome::Truncated),
                 target: sample.target,
                 cache_key,
             },
@@ -137,7 +137,7 @@ impl TrialBuilder {
                 text(&self.info.run),
                 text(&self.info.score),
             ])),
-            mark: Mark::default(),
+            mark: Watermark::default(),
             source: format!("{}: {}", self.info.tool, self.info.file_name),
             truncation: self.truncation(),
         }
@@ -263,7 +263,7 @@ impl TrialWriter {
                         summary.correct += u64::from(is_correct);
                         summary.partial += u64::from(score != 0.0 && score != 1.0);
                         summary.truncated_correct +=
-                            u64::from(is_correct && trial.status == Status::Truncated);
+                            u64::from(is_correct && trial.status == Outcome::Truncated);
                         trials.push(trial);
                     }
                 }

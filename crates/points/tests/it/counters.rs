@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{
     Column, EvalInfo, Filter, Group, PointTrials, PointsDb, PointsError, Trial, TrialCounts, UnitWriter,
     Value,
@@ -151,7 +151,7 @@ fn places() -> Vec<Place> {
 fn random_trial(index: u64, draws: &mut Draws) -> Trial {
     let bits = draws.next();
     let status =
-        [Status::Correct, Status::Correct, Status::Incorrect, Status::Truncated][(bits & 3) as usize];
+        [Outcome::Correct, Outcome::Correct, Outcome::Incorrect, Outcome::Truncated][(bits & 3) as usize];
     let mut trial = trial(index, status, GUESSES[(bits >> 2 & 3) as usize]);
     trial.prompt_tokens = Some(bits >> 8 & 0xff);
     trial.completion_tokens = (bits >> 4 & 1 == 0).then_some(bits >> 16 & 0xfff);
@@ -394,7 +394,7 @@ fn counts_the_union_of_overlapping_files() {
     copy(study.path(), "trials", &eval, "boolean", "first.parquet");
     // Later trials of one point, of which the first five are known, and one that was answered anew and worse.
     let mut more = trials("cccitcc", 0.5);
-    more[0].status = Status::Incorrect;
+    more[0].status = Outcome::Incorrect;
     more[0].received_ms += 1_000_000;
     write(study.path(), &eval, "boolean", vec![point(SHORT, &["m"], more)]);
     let db = open(study.path());

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{Filter, PointSet, TestName, TrialFilter, TrialNumber};
 use tempfile::TempDir;
 
 use super::test_env::{Draws, eval, open, point, rows, trial, wait, write};
 
 const PARAMS: [&str; 2] = [r#"{"length": 16}"#, r#"{"length": 4}"#];
-const STATUSES: [Status; 3] = [Status::Incorrect, Status::Correct, Status::Truncated];
+const STATUSES: [Outcome; 3] = [Outcome::Incorrect, Outcome::Correct, Outcome::Truncated];
 
 /// Two evaluations on two tasks of two points, with repeats, each lacking some trials.
 fn study() -> (TempDir, [String; 2]) {
@@ -83,7 +83,7 @@ fn finds_trials_by_test_and_number() {
     let (folder, [a, _]) = study();
     let db = open(folder.path());
     let points = PointSet { eval_id: &a, base_task: "add", params: &PARAMS[..1] };
-    for statuses in [vec![], vec![Status::Truncated]] {
+    for statuses in [vec![], vec![Outcome::Truncated]] {
         let which = TrialFilter { statuses, text: None };
         let numbers = wait(db.trial_numbers(points, &which)).unwrap();
         let trials = wait(db.trials_at(points, &which, 0, 1000)).unwrap();

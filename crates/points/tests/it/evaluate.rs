@@ -7,12 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-use reasonscape_core::{Json, Point, Reply, Status, Test, Tests, canonical_json, judge};
-use reasonscape_points::{Column, EvaluateOptions, Evaluated, Filter, PointsDb, Progress, evaluate};
-use reasonscape_runner::cache::{Cache, CacheKey, Entry, EntryId, Response};
-use reasonscape_runner::simulate::{Asked, SimulatedModel, Simulator};
-use reasonscape_runner::{Completion, Eval, Examples, Finish, Question, Selection, Study};
+use reasonscape_cache::{Cache, Entry, Response};
+use reasonscape_core::{CacheKey, EntryId};
+use reasonscape_core::{Json, Outcome, Point, Reply, Test, TestStream, canonical_json, score};
+use reasonscape_ingest::Progress;
+use reasonscape_points::{Column, EvaluateOptions, Evaluated, Filter, PointsDb, evaluate};
+use reasonscape_providers::{Completion, Finish};
+use reasonscape_simulator::{ResolvedPrompt, SimulatedModel, Simulator};
 use reasonscape_stats::Mode;
+use reasonscape_study::{Eval, Examples, Question, Selection, Study};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -98,15 +101,19 @@ impl TestEnv {
         let mut exchanges = Vec::new();
         for point in study.suite.points() {
             let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
-            let tests = Tests::new(point.task, point.params, study.seed).take(KNOWN).enumerate();
+            let tests = TestStream::new(point.task, point.params, study.seed).take(KNOWN).enumerate();
             for (index, test) in tests.filter(|(index, _)| wanted(&point, *index)) {
                 let question = Question { task: point.task, test: &test, examples: &examples };
                 let payload = eval.payload(&eval.template.render(&question).unwrap());
                 let request = canonical_json(&Json::from(&payload));
-                let key = CacheKey::of_canonical(&request);
+                let key = CacheKey::from_canonical_json(&request);
                 for repeat in 0..study.repeats {
                     let max_tokens = 300;
-                    let asked = Asked { max_tokens, repeat: repeat.into(), ..Asked::new(&test.prompt) };
+                    let asked = ResolvedPrompt {
+                        max_tokens,
+                        repeat: repeat.into(),
+                        ..ResolvedPrompt::new(&test.prompt)
+                    };
                     let completion = self.simulator.complete(&model, &asked);
                     let latency_ms = 10 + index as u64;
                     let response = Response {
@@ -234,11 +241,11 @@ fn trials_match_direct_scoring() {
             sizes.push(row.pop().unwrap().as_u64().unwrap());
             let reply = Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
             let truncated = completion.finish == Finish::Length;
-            let (status, said) = judge(task, &test, &reply, truncated);
+            let (status, said) = score(task, &test, &reply, truncated);
             *ends.entry((status, test.options.is_empty())).or_insert(0) += 1;
             let reasoning = said.reasoning.as_deref();
             weighed.push(reasoning.unwrap_or(&completion.content).to_owned());
-            let answer = if status == Status::Truncated { Value::Null } else { json!(said.answer) };
+            let answer = if status == Outcome::Truncated { Value::Null } else { json!(said.answer) };
             let expected = json!([
                 eval.model,
                 eval.template.name,
@@ -266,11 +273,11 @@ fn trials_match_direct_scoring() {
         }
     }
     // A test that cannot fail would be one in which nobody was wrong, or nobody was cut off.
-    for status in [Status::Incorrect, Status::Correct, Status::Truncated] {
+    for status in [Outcome::Incorrect, Outcome::Correct, Outcome::Truncated] {
         assert!(ends.contains_key(&(status, true)) && ends.contains_key(&(status, false)), "{ends:?}");
     }
     let script = "import gzip, json, sys\nfor text in json.load(sys.stdin): print(len(gzip.compress(text.encode(), 9)))";
-    let Some(said) = reasonscape_oracle::python(script, &json!(weighed).to_string()) else { return };
+    let Some(said) = reasonscape_test_support::python(script, &json!(weighed).to_string()) else { return };
     let said: Vec<u64> = said.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(sizes, said);
 }
@@ -319,7 +326,7 @@ fn reports_damaged_entries_and_counts_them_as_missing() {
         let payload = study.evals[0].payload(&study.evals[0].template.render(&question).unwrap());
         let request = canonical_json(&Json::from(&payload));
         let response = Response { status, latency_ms: 0, received_ms: 0, body: body.as_bytes().to_vec() };
-        importer.add(&Entry { id: EntryId::of(exchange.key), request, response }).unwrap();
+        importer.add(&Entry { id: EntryId::new(exchange.key), request, response }).unwrap();
         importer.finish().unwrap();
     }
     let evaluated = env.evaluate(&study);

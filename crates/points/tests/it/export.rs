@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use reasonscape_cache::Cache;
 use reasonscape_ingest::Progress;
 use reasonscape_ingest::logs::LogOptions;
 use reasonscape_points::{Exported, Filter, export_dataset, export_lines};
-use reasonscape_runner::cache::Cache;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

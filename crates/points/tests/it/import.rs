@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use reasonscape_cache::Cache;
 use reasonscape_ingest::Progress;
 use reasonscape_ingest::logs::{LogOptions, Logs, Renames};
 use reasonscape_points::{Column, Filter, Imported, ImportedUnit, PointsDb, PointsError, import_logs};
-use reasonscape_runner::cache::Cache;
 use reasonscape_stats::Mode;
 use serde_json::{Value, json};
 use tempfile::TempDir;

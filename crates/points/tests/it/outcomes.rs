@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{Filter, Measure, PointsDb, Trial, TrialColumns, TrialMatch};
 use reasonscape_stats::paired_bootstrap::Outcome;
 use tempfile::TempDir;
@@ -18,7 +18,7 @@ fn study() -> TempDir {
             let points = [4, 8].map(|length| {
                 let trials = (0..40).map(|index| {
                     let status =
-                        [Status::Incorrect, Status::Correct, Status::Truncated][draws.below(3) as usize];
+                        [Outcome::Incorrect, Outcome::Correct, Outcome::Truncated][draws.below(3) as usize];
                     Trial {
                         completion_tokens: (model == "a" || task == "sort").then(|| 10 + draws.below(90)),
                         reasoning_tokens: draws.below(2).checked_sub(1),

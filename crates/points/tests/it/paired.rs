@@ -1,7 +1,7 @@
 //! A planted difference is found as often as promised, and none where there is none.
 
 use rayon::prelude::*;
-use reasonscape_core::Status;
+use reasonscape_core::Outcome;
 use reasonscape_points::{Filter, PairedTask};
 use reasonscape_stats::Confidence;
 use reasonscape_stats::paired::{Verdict, paired_difference};
@@ -52,7 +52,7 @@ fn paired_test_has_the_documented_power_and_level() {
             let twin = if tossed { draws.below(1000) < 515 } else { a };
             let known = [a, b, twin];
             for (trials, known) in all.iter_mut().zip(known) {
-                trials.push(trial(index, if known { Status::Correct } else { Status::Incorrect }, 0.0));
+                trials.push(trial(index, if known { Outcome::Correct } else { Outcome::Incorrect }, 0.0));
             }
         }
         let task = format!("study-{number:03}");

@@ -206,7 +206,7 @@ fn sql_functions_match_stats() {
     }
     for score in [0.0, 10.0, 299.9, 300.0, 512.5, 700.0, 899.0, 1000.0] {
         let found = rows(&db, &format!("SELECT score_band({score})")).unwrap();
-        assert_eq!(found[0][0], Band::of(score).name(), "{score}");
+        assert_eq!(found[0][0], Band::from_score(score).name(), "{score}");
     }
 }
 

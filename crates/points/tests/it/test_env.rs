@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use reasonscape_core::Status;
+use reasonscape_core::CacheKey;
+use reasonscape_core::Outcome;
 use reasonscape_points::{
-    Answer, EvalInfo, PointTrials, PointsDb, PointsError, Provenance, Trial, TrialCounts, Truncation,
+    EvalInfo, PointTrials, PointsDb, PointsError, Provenance, QueryResult, Trial, TrialCounts, Truncation,
     UnitWriter,
 };
-use reasonscape_runner::EvalId;
-use reasonscape_runner::cache::CacheKey;
+use reasonscape_study::EvalId;
 
 /// `SplitMix64`: numbers that nothing in the program draws.
 pub(crate) struct Draws(pub(crate) u64);
@@ -39,7 +39,7 @@ pub(crate) fn open(study: &Path) -> PointsDb {
 /// All rows of an answer, each as compact JSON.
 pub(crate) fn rows(db: &PointsDb, question: &str) -> Result<Vec<Vec<serde_json::Value>>, PointsError> {
     wait(async {
-        let mut answer: Answer = db.sql(question).await?;
+        let mut answer: QueryResult = db.sql(question).await?;
         let mut all = Vec::new();
         while let Some(rows) = answer.next().await? {
             all.extend(rows);
@@ -75,7 +75,7 @@ pub(crate) fn provenance(evaluated_ms: i64) -> Provenance {
 }
 
 /// A trial like any other, but for how it ended.
-pub(crate) fn trial(index: u64, status: Status, guess: f64) -> Trial {
+pub(crate) fn trial(index: u64, status: Outcome, guess: f64) -> Trial {
     let mut key = [0; 32];
     key[..4].copy_from_slice(&(index as u32).to_be_bytes());
     Trial {
@@ -91,9 +91,9 @@ pub(crate) fn trial(index: u64, status: Status, guess: f64) -> Trial {
         reasoning_chars: 0,
         answer_chars: 17,
         compressed_size: 40,
-        finish: if status == Status::Truncated { "length" } else { "stop" }.to_owned(),
+        finish: if status == Outcome::Truncated { "length" } else { "stop" }.to_owned(),
         method: "answer-is".to_owned(),
-        answer: (status != Status::Truncated).then(|| "42".to_owned()),
+        answer: (status != Outcome::Truncated).then(|| "42".to_owned()),
         target: "42".to_owned(),
         cache_key: CacheKey(key),
     }
@@ -105,9 +105,9 @@ pub(crate) fn trials(ends: &str, guess: f64) -> Vec<Trial> {
         .zip(0..)
         .map(|(end, index)| {
             let status = match end {
-                'c' => Status::Correct,
-                'i' => Status::Incorrect,
-                't' => Status::Truncated,
+                'c' => Outcome::Correct,
+                'i' => Outcome::Incorrect,
+                't' => Outcome::Truncated,
                 other => panic!("{other} is no end of a trial"),
             };
             trial(index, status, guess)

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::sample::ChosenScore;
 use crate::IngestError;
-use crate::logs::lenient;
 
 /// What is taken from the header of a log.
 #[derive(Debug)]
@@ -124,7 +123,8 @@ impl Header {
             )
         };
         let mut spare = Vec::new();
-        let raw: Raw = lenient::read(text, &mut spare).map_err(|error| wrong(error.to_string()))?;
+        let raw: Raw = reasonscape_core::python_json::read(text, &mut spare)
+            .map_err(|error| wrong(error.to_string()))?;
         let eval = raw.eval.ok_or_else(|| wrong("no `eval`".to_owned()))?;
         let config = eval.config.unwrap_or_default();
         let ids = eval.dataset.and_then(|dataset| dataset.sample_ids);

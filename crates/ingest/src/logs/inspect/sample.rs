@@ -372,7 +372,7 @@ mod tests {
             "2000-03-01T00:00:00.5+02:00",
         ];
         let script = "import sys, datetime\nfor line in sys.stdin.read().split():\n    print(int(datetime.datetime.fromisoformat(line).timestamp() * 1000))";
-        let Some(said) = reasonscape_oracle::python(script, &texts.join("\n")) else { return };
+        let Some(said) = reasonscape_test_support::python(script, &texts.join("\n")) else { return };
         let ours: Vec<String> = texts.iter().map(|text| parse_timestamp(text).unwrap().to_string()).collect();
         assert_eq!(ours, said.split_whitespace().collect::<Vec<_>>());
         assert_eq!(parse_timestamp("2026-11-16T03:56:12Z"), parse_timestamp("2026-11-16T03:56:12+00:00"));

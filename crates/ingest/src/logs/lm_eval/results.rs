@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::IngestError;
-use crate::logs::lenient;
 
 /// What is taken from the results of a run.
 #[derive(Debug)]
@@ -56,7 +55,7 @@ impl Results {
     pub(super) fn read(path: &Path) -> Result<Self, IngestError> {
         let text = std::fs::read(path).map_err(IngestError::io("read", path))?;
         let mut spare = Vec::new();
-        let raw: Raw = lenient::read(&text, &mut spare).map_err(|error| {
+        let raw: Raw = reasonscape_core::python_json::read(&text, &mut spare).map_err(|error| {
             IngestError::file(
                 path,
                 format!(

@@ -12,7 +12,7 @@ fn model(name: &str) -> SimulatedModel {
     SimulatedModel::by_name(name).unwrap()
 }
 
-fn is_right(
+fn is_correct(
     simulator: &Simulator,
     model: &SimulatedModel,
     task: &dyn Task,
@@ -80,9 +80,9 @@ fn perfect_and_ignorant_models_score_as_expected() {
             for test in TestStream::new(point.task, point.params, suite.seed).take(3) {
                 let prompt = ResolvedPrompt::new(&test.prompt);
                 let with_confidence = ResolvedPrompt { states_confidence: true, ..prompt };
-                assert!(is_right(&simulator, &all, point.task, &test, &prompt), "{test:?}");
-                assert!(is_right(&simulator, &all, point.task, &test, &with_confidence), "{test:?}");
-                let right = is_right(&simulator, &nothing, point.task, &test, &prompt);
+                assert!(is_correct(&simulator, &all, point.task, &test, &prompt), "{test:?}");
+                assert!(is_correct(&simulator, &all, point.task, &test, &with_confidence), "{test:?}");
+                let right = is_correct(&simulator, &nothing, point.task, &test, &prompt);
                 assert!(!(right && test.options.is_empty()), "{test:?}");
                 lucky += u32::from(right);
                 guesses.push(test.guess());

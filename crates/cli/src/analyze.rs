@@ -1,0 +1,232 @@
+//! `reasonscape analyze`: what a study shows.
+
+mod compare;
+mod compression;
+mod evals;
+mod hazard;
+mod modes;
+mod pairwise;
+mod plot;
+mod points;
+mod projection;
+mod scores;
+mod similarity;
+mod spectrum;
+mod surface;
+mod tasks;
+mod threshold;
+mod tokens;
+
+use std::path::PathBuf;
+
+use reasonscape_analysis::{GroupBy, PointQuery, join_truncated, truncation_note};
+use reasonscape_points::{Estimator, PointsDb};
+use reasonscape_stats::{Confidence, Mode};
+
+use self::plot::Plot;
+use super::Global;
+use super::study::study_folder;
+use crate::error::CliError;
+
+/// Say what a study shows: what is there, who leads, who beats whom, where and how models break
+///
+/// Reads the counters that `evaluate` wrote; nothing is sent. Start with `scores`.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+#[command(after_help = "Examples:\n  reasonscape analyze scores my-study\n  \
+    reasonscape analyze compare my-study small-model large-model\n  \
+    reasonscape analyze points my-study --filter model=small-model --filter params.length=8..32")]
+pub(super) struct AnalyzeCommand {
+    #[command(subcommand)]
+    subcommand: AnalyzeSubcommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum AnalyzeSubcommand {
+    Evals(evals::Evals),
+    Tasks(tasks::Tasks),
+    Points(points::Points),
+    Scores(scores::Scores),
+    Pairwise(pairwise::Pairwise),
+    Compare(compare::Compare),
+    Modes(modes::Modes),
+    Projection(projection::Projection),
+    Surface(surface::Surface),
+    // The former name, which scripts may still use.
+    #[command(alias = "frontier")]
+    Threshold(threshold::Threshold),
+    Similarity(similarity::Similarity),
+    Spectrum(spectrum::Spectrum),
+    Compression(compression::Compression),
+    Hazard(hazard::Hazard),
+    Tokens(tokens::Tokens),
+}
+
+impl AnalyzeCommand {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        super::wait_for(async {
+            match self.subcommand {
+                AnalyzeSubcommand::Evals(evals) => evals.run(global).await,
+                AnalyzeSubcommand::Tasks(tasks) => tasks.run(global).await,
+                AnalyzeSubcommand::Points(points) => points.run(global).await,
+                AnalyzeSubcommand::Scores(scores) => scores.run(global).await,
+                AnalyzeSubcommand::Pairwise(pairwise) => pairwise.run(global).await,
+                AnalyzeSubcommand::Compare(compare) => compare.run(global).await,
+                AnalyzeSubcommand::Modes(modes) => modes.run(global).await,
+                AnalyzeSubcommand::Projection(projection) => projection.run(global).await,
+                AnalyzeSubcommand::Surface(surface) => surface.run(global).await,
+                AnalyzeSubcommand::Threshold(threshold) => threshold.run(global).await,
+                AnalyzeSubcommand::Similarity(similarity) => similarity.run(global).await,
+                AnalyzeSubcommand::Spectrum(spectrum) => spectrum.run(global).await,
+                AnalyzeSubcommand::Compression(compression) => compression.run(global).await,
+                AnalyzeSubcommand::Hazard(hazard) => hazard.run(global).await,
+                AnalyzeSubcommand::Tokens(tokens) => tokens.run(global).await,
+            }
+        })
+    }
+}
+
+/// What to say of a subcommand that has another name now, if the error is about one.
+pub(super) fn renamed(error: &clap::Error) -> Option<&'static str> {
+    use clap::error::{ContextKind, ContextValue};
+
+    match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(name)) if name == "cluster" => {
+            Some("`analyze cluster` has another name now; use `reasonscape analyze similarity`")
+        }
+        _ => None,
+    }
+}
+
+/// A study, the part of it that is meant, and how shares are estimated.
+#[derive(Debug, clap::Args)]
+struct StudyArgs {
+    /// Folder of the study, or its study.toml.
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+    /// Only points whose COLUMN is VALUE, as `model=qwen*`, `base_task=sort,dates`, `params.length=8..32` or
+    /// `groups=arch:moe`; may be repeated.
+    ///
+    /// Columns: `eval_id`, `model`, `template`, `sampler`, `base_task`, `manifold`, `params`, `params.NAME`,
+    /// `facets.NAME`, `groups`. Different columns must all hold; of several values of one column, one must.
+    #[arg(long = "filter", value_name = "COLUMN=VALUE")]
+    filters: Vec<String>,
+    /// Estimator: `E_I` `E_P` `E_O` `C_I` `C_P` `C_O` `K_I` `K_P` `K_O`.
+    #[arg(long)]
+    mode: Option<Mode>,
+}
+
+impl StudyArgs {
+    /// Opens the study and says what was found odd.
+    async fn open(&self, global: Global) -> Result<(PointsDb, PointQuery), CliError> {
+        let query = PointQuery::parse(&self.filters)?;
+        let db = PointsDb::open(&study_folder(&self.study)?).await?;
+        for remark in db.remarks() {
+            global.note(remark);
+        }
+        if let Some(note) = truncation_note(&db) {
+            global.note(note);
+        }
+        Ok((db, query))
+    }
+}
+
+/// How sure an interval has to be.
+#[derive(Debug, clap::Args)]
+struct ConfidenceArgs {
+    /// How sure an interval is to contain the truth.
+    #[arg(long, value_name = "LEVEL", default_value_t = 0.95, allow_hyphen_values = true)]
+    confidence: f64,
+}
+
+impl ConfidenceArgs {
+    fn estimator(&self, mode: Mode) -> Result<Estimator, CliError> {
+        let confidence = Confidence::new(self.confidence).map_err(|_| {
+            CliError::input(format_args!(
+                "`--confidence {}` is out of range; give a number from 0.01 to 0.999999, as 0.95 for 95 %",
+                self.confidence
+            ))
+        })?;
+        Ok(Estimator { mode, confidence })
+    }
+}
+
+/// An analysis that has a picture.
+#[derive(Debug, clap::Args)]
+struct PlotArgs {
+    #[command(flatten)]
+    selected: StudyArgs,
+    #[command(flatten)]
+    sure: ConfidenceArgs,
+    #[command(flatten)]
+    plot: Plot,
+}
+
+impl PlotArgs {
+    /// Checks what was given before the study is opened; estimates are by `C_P` unless told otherwise.
+    async fn open(&self, global: Global) -> Result<(Estimator, PointsDb, PointQuery), CliError> {
+        self.plot.check()?;
+        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
+        let (db, query) = self.selected.open(global).await?;
+        Ok((estimator, db, query))
+    }
+}
+
+/// An analysis of trials that has a picture.
+#[derive(Debug, clap::Args)]
+struct TrialArgs {
+    #[command(flatten)]
+    pictured: PlotArgs,
+    /// A row for each evaluation, or for each of its tasks.
+    #[arg(long, value_enum, default_value_t)]
+    by: GroupByArg,
+}
+
+/// What a row of an analysis of trials stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum GroupByArg {
+    /// An evaluation, all its tasks together.
+    Eval,
+    /// An evaluation on one task.
+    #[default]
+    Task,
+}
+
+impl From<GroupByArg> for GroupBy {
+    fn from(by: GroupByArg) -> Self {
+        match by {
+            GroupByArg::Eval => Self::Eval,
+            GroupByArg::Task => Self::Task,
+        }
+    }
+}
+
+/// Says how many trials are missing, and what is to be done. What a log of another tool lacks, no run can ask for.
+fn note_missing<'a>(
+    db: &PointsDb,
+    rows: impl Iterator<Item = (&'a String, u64)>,
+    more: &str,
+    global: Global,
+) {
+    let (mut here, mut elsewhere) = (0, 0);
+    for (eval_id, missing) in rows {
+        *if db.imported().contains_key(eval_id) { &mut elsewhere } else { &mut here } += missing;
+    }
+    if here > 0 {
+        global.note(format_args!(
+            "{} missing{more}; `reasonscape run` asks for what is missing",
+            pluralize(here, "trial")
+        ));
+    }
+    if elsewhere > 0 {
+        global.note(format_args!(
+            "{} missing in imported logs: without a score, or never reached",
+            pluralize(elsewhere, "trial")
+        ));
+    }
+}
+
+/// A number in words of one syllable: `3 trials`, `1 trial`.
+fn pluralize(number: u64, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}

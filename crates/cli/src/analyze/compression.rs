@@ -1,0 +1,134 @@
+//! `reasonscape analyze compression`: compressed sizes of trials and repetition loops.
+
+use reasonscape_analysis::tables::compression::{Measure, display_table, export_table};
+use reasonscape_analysis::{
+    Compression as Found, CompressionOptions, CompressionRow, compression, compression_figure,
+};
+use reasonscape_points::Estimator;
+
+use super::{TrialArgs, pluralize};
+use crate::Global;
+use crate::error::CliError;
+use crate::output::{Format, print};
+
+/// Show how trials compress by how they ended, and which go round in circles
+///
+/// What a model thinks (or all it says, where it shows no thoughts) is compressed by gzip; the bits that are left per
+/// token say how much is new in it. A long trial with hardly any is a loop.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  reasonscape analyze compression my-study\n  \
+    reasonscape analyze compression my-study --by eval --measure size --plot sizes.svg")]
+pub(super) struct Compression {
+    #[command(flatten)]
+    trials: TrialArgs,
+    /// What the table and the picture show; JSON and CSV have both.
+    #[arg(long, value_enum, default_value_t)]
+    measure: MeasureArg,
+    /// Call a long trial a loop below this many bits per token, instead of a quarter of what is usual.
+    #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
+    loop_bits: Option<f64>,
+    /// Examples of loops to show.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    examples: usize,
+}
+
+/// What the table and the picture show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum MeasureArg {
+    /// Bits per token.
+    #[default]
+    Bits,
+    /// Bytes after gzip.
+    Size,
+}
+
+impl From<MeasureArg> for Measure {
+    fn from(measure: MeasureArg) -> Self {
+        match measure {
+            MeasureArg::Bits => Self::Bits,
+            MeasureArg::Size => Self::Size,
+        }
+    }
+}
+
+impl Compression {
+    pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
+        if let Some(bits) = self.loop_bits
+            && !(bits.is_finite() && bits > 0.0)
+        {
+            return Err(CliError::input(format_args!(
+                "`--loop-bits {bits}` is out of range; give a number of bits above 0, as 1.5"
+            )));
+        }
+        let measure = Measure::from(self.measure);
+        let TrialArgs { pictured, by } = self.trials;
+        let (Estimator { confidence, .. }, db, query) = pictured.open(global).await?;
+        let options = CompressionOptions {
+            by: by.into(),
+            confidence,
+            loop_bits: self.loop_bits,
+            examples: self.examples,
+        };
+        let found = compression(&db, &query, options).await?;
+        let table =
+            if global.format == Format::Csv { export_table(&found) } else { display_table(&found, measure) };
+        print(global.format, &table, &found)?;
+        pictured.plot.draw(global, || compression_figure(&found, measure.spread(), measure.label()))?;
+        if pictured.selected.mode.is_some() {
+            global.note("`--mode` changes nothing here: trials are sorted by how they ended");
+        }
+        print_notes(&found, measure, global);
+        Ok(())
+    }
+}
+
+fn print_notes(found: &Found, measure: Measure, global: Global) {
+    const FEW: usize = 6;
+    let rows = &found.rows;
+    if rows.is_empty() {
+        global.note("nothing was answered yet; `reasonscape run` asks, `reasonscape evaluate` counts");
+        return;
+    }
+    global.caption(format_args!(
+        "{}: median (quartiles); delta is Cliff's, right against wrong: 1 if every right answer has more",
+        measure.label()
+    ));
+    if rows.len() <= FEW {
+        for row in rows {
+            global.caption(format_args!("{}: {}", row.title(), row.finding));
+        }
+    } else {
+        let is_clear = |row: &&CompressionRow| row.bits_effect.is_some_and(|effect| effect.clear);
+        let (clear, loops) =
+            (rows.iter().filter(is_clear).count(), rows.iter().map(|row| row.loops.count).sum());
+        global.caption(format_args!(
+            "in {clear} of {} rows bits per token tell right from wrong answers; {} in circles",
+            rows.len(),
+            pluralize(loops, "trial")
+        ));
+    }
+    for example in &found.examples {
+        let rule = rows.iter().find(|row| row.eval.eval_id == example.eval_id).map(|row| row.loops.rule);
+        global.caption(format_args!(
+            "loop: {} on {} {} test {}: {:.2} bits per token over {} tokens (a loop is below {:.2}), {}, key {}{}",
+            example.label,
+            example.task,
+            example.params,
+            example.index,
+            example.bits_per_token,
+            example.completion_tokens,
+            rule.map_or(0.0, |rule| rule.bits_below),
+            example.status,
+            &example.cache_key[..12.min(example.cache_key.len())],
+            example.words.as_ref().map_or(String::new(), |words| format!(": \"{words}\""))
+        ));
+    }
+    let known: u64 = rows.iter().map(|row| row.loops.of).sum();
+    let all: u64 = rows.iter().map(|row| row.n).sum();
+    if known < all {
+        global.note(format_args!(
+            "{} without bits per token: no tokens counted, or nothing to compress",
+            pluralize(all - known, "trial")
+        ));
+    }
+}

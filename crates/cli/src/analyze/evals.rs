@@ -1,0 +1,35 @@
+//! `reasonscape analyze evals`: which evaluations there are, and what they lack.
+
+use reasonscape_analysis::evals;
+use reasonscape_analysis::tables::evals::{display_table, export_table};
+use reasonscape_points::Estimator;
+use reasonscape_stats::Mode;
+
+use super::{StudyArgs, note_missing};
+use crate::Global;
+use crate::error::CliError;
+use crate::output::{Format, print};
+
+/// List the evaluations: how much of each is there, and what is missing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  reasonscape analyze evals my-study --filter groups=arch:moe")]
+pub(super) struct Evals {
+    #[command(flatten)]
+    selected: StudyArgs,
+}
+
+impl Evals {
+    pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
+        let (db, query) = self.selected.open(global).await?;
+        let estimator = Estimator::from(self.selected.mode.unwrap_or(Mode::C_P));
+        let rows = evals(&db, &query, estimator).await?;
+        let table = if global.format == Format::Csv { export_table(&rows) } else { display_table(&rows) };
+        print(global.format, &table, &rows)?;
+        global.caption(format_args!("`correct` is by {}, all tasks together", estimator.mode));
+        for row in rows.iter().filter(|row| !row.missing_tasks.is_empty()) {
+            global.note(format_args!("{} has no trial of {}", row.eval.name, row.missing_tasks.join(", ")));
+        }
+        note_missing(&db, rows.iter().map(|row| (&row.eval.eval_id, row.missing)), "", global);
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! `reasonscape analyze points`: one row a point.
+
+use reasonscape_analysis::points;
+use reasonscape_analysis::tables::points::{display_table, export_table};
+use reasonscape_stats::Mode;
+
+use super::{ConfidenceArgs, StudyArgs, note_missing, pluralize};
+use crate::Global;
+use crate::error::CliError;
+use crate::output::{Format, print};
+
+/// List the points, each with its counters and its estimate
+///
+/// The estimator is `C_I` unless told otherwise: what the model knows where it was not cut off.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  reasonscape analyze points my-study --filter base_task=arithmetic --filter params.length=8..32"
+)]
+pub(super) struct Points {
+    #[command(flatten)]
+    selected: StudyArgs,
+    #[command(flatten)]
+    sure: ConfidenceArgs,
+}
+
+impl Points {
+    pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
+        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_I))?;
+        let (db, query) = self.selected.open(global).await?;
+        let rows = points(&db, &query, estimator).await?;
+        let table = if global.format == Format::Csv { export_table(&rows) } else { display_table(&rows) };
+        print(global.format, &table, &rows)?;
+        global.caption(format_args!(
+            "`correct` is by {}; `params` has the coordinates that differ between the points of a task",
+            estimator.mode
+        ));
+        let empty = rows.iter().filter(|row| row.n == 0).count() as u64;
+        let without_any = format!(", {} without any", pluralize(empty, "point"));
+        note_missing(&db, rows.iter().map(|row| (&row.eval_id, row.missing)), &without_any, global);
+        Ok(())
+    }
+}

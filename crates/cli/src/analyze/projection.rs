@@ -1,0 +1,46 @@
+//! `reasonscape analyze projection`: accuracy along one parameter.
+
+use reasonscape_analysis::tables::surface::{display_table, export_table};
+use reasonscape_analysis::{AxisSelection, accuracy_grids, projection_figure, projection_finding};
+
+use super::PlotArgs;
+use super::surface::print_notes;
+use crate::Global;
+use crate::error::CliError;
+use crate::output::{Format, print};
+
+/// Show accuracy along one parameter, everything else pooled
+///
+/// For each evaluation and task: the share of correct answers at each value of the parameter. The estimator is `C_P`
+/// unless told otherwise.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  reasonscape analyze projection my-study --filter base_task=sort\n  \
+    reasonscape analyze projection my-study --x length --plot length.svg")]
+pub(super) struct Projection {
+    #[command(flatten)]
+    pictured: PlotArgs,
+    /// Parameter along which to look; of each task the one that varies most unless given.
+    #[arg(long, value_name = "PARAMETER")]
+    x: Option<String>,
+}
+
+impl Projection {
+    pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
+        let (estimator, db, query) = self.pictured.open(global).await?;
+        let along = AxisSelection { x: self.x.as_deref(), y: None, is_surface: false };
+        let found = accuracy_grids(&db, &query, along, estimator).await?;
+        let table = if global.format == Format::Csv {
+            export_table(&found.views)
+        } else {
+            display_table(&found.views)
+        };
+        print(global.format, &table, &found.views)?;
+        print_notes(&found, estimator, global);
+        for view in &found.views {
+            if let Some(finding) = projection_finding(view) {
+                global.caption(finding);
+            }
+        }
+        self.pictured.plot.draw(global, || projection_figure(&found.views, estimator.confidence.level()))
+    }
+}

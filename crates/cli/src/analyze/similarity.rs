@@ -1,0 +1,100 @@
+//! `reasonscape analyze similarity`: which models perform similarly.
+
+use reasonscape_analysis::tables::similarity::{display_table, export_table};
+use reasonscape_analysis::{ModelClusters, cluster_models, similarity_figure};
+use reasonscape_stats::Mode;
+use reasonscape_stats::cluster::Linkage;
+
+use super::plot::Plot;
+use super::{ConfidenceArgs, StudyArgs, join_truncated, pluralize};
+use crate::Global;
+use crate::error::CliError;
+use crate::output::{Format, print};
+
+/// Group the evaluations by what they get right on each task, so that kin are seen
+///
+/// Two are as far apart as their accuracies differ on a typical task. The nearest are merged first; beside each distance
+/// stands what chance alone would give. Those of one group cannot be told apart.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  reasonscape analyze similarity my-study --plot similarity.svg\n  \
+    reasonscape analyze similarity my-study --shape --linkage ward")]
+pub(super) struct Similarity {
+    #[command(flatten)]
+    selected: StudyArgs,
+    #[command(flatten)]
+    sure: ConfidenceArgs,
+    /// Compare the shape of profiles only: what each is good at, not how good it is.
+    #[arg(long)]
+    shape: bool,
+    /// How the distance of two groups follows from those of their members.
+    #[arg(long, value_enum, default_value_t)]
+    linkage: LinkageArg,
+    #[command(flatten)]
+    plot: Plot,
+}
+
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum LinkageArg {
+    #[default]
+    Average,
+    Complete,
+    Single,
+    Ward,
+}
+
+impl From<LinkageArg> for Linkage {
+    fn from(joining: LinkageArg) -> Self {
+        match joining {
+            LinkageArg::Average => Self::Average,
+            LinkageArg::Complete => Self::Complete,
+            LinkageArg::Single => Self::Single,
+            LinkageArg::Ward => Self::Ward,
+        }
+    }
+}
+
+impl Similarity {
+    pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
+        self.plot.check()?;
+        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
+        let (db, query) = self.selected.open(global).await?;
+        let found = cluster_models(&db, &query, estimator, self.linkage.into(), self.shape).await?;
+        let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
+        print(global.format, &table, &found)?;
+        print_notes(&found, global);
+        self.plot.draw(global, || similarity_figure(&found))
+    }
+}
+
+/// What was found, in words.
+fn print_notes(found: &ModelClusters, global: Global) {
+    global.caption(format_args!(
+        "`distance` is the root mean square difference over {} by {}; twins stay below `by chance` in {} % of cases",
+        pluralize(found.tasks.len() as u64, "task"),
+        found.mode,
+        (found.confidence * 1e6).round() / 1e4
+    ));
+    for kin in found.members.chunk_by(|a, b| a.group == b.group).filter(|kin| kin.len() > 1) {
+        let labels: Vec<String> = kin.iter().map(|member| member.label.clone()).collect();
+        global.caption(format_args!("cannot tell apart: {}", join_truncated(&labels)));
+    }
+    if let Some(last) = found.merges.last() {
+        let groups = found.members.iter().map(|member| member.group).max().unwrap_or(0);
+        if groups > 1 {
+            let label = |id: &String| {
+                let known = found.members.iter().find(|member| member.eval.eval_id == *id);
+                known.map_or_else(|| id.clone(), |member| member.label.clone())
+            };
+            let side = |ids: &[String]| join_truncated(&ids.iter().map(label).collect::<Vec<_>>());
+            global.caption(format_args!(
+                "the widest gap, {:.3}, is between {} and {}",
+                last.height,
+                side(&last.a),
+                side(&last.b)
+            ));
+        }
+    }
+    for out in &found.left_out {
+        global.note(format_args!("{} lacks {} and is left out", out.label, join_truncated(&out.lacks)));
+    }
+}

@@ -1,0 +1,117 @@
+//! `reasonscape analyze surface`: accuracy over two parameters.
+
+use reasonscape_analysis::tables::surface::{display_table, export_table};
+use reasonscape_analysis::{
+    AccuracyGrid, AccuracyGridCell, AccuracyGrids, AxisSelection, accuracy_grids, surface_figure,
+    surface_finding,
+};
+use reasonscape_points::Estimator;
+use reasonscape_stats::{Event, Mode};
+
+use super::PlotArgs;
+use crate::Global;
+use crate::error::CliError;
+use crate::output::{Format, print};
+
+/// Show accuracy over two parameters, everything else pooled
+///
+/// For each evaluation and task: the share of correct answers at each pair of values. The estimator is `C_P` unless
+/// told otherwise.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  reasonscape analyze surface my-study --filter base_task=arithmetic\n  \
+    reasonscape analyze surface my-study --x length --y max_depth --plot surface.html")]
+pub(super) struct Surface {
+    #[command(flatten)]
+    pictured: PlotArgs,
+    /// Horizontal parameter; of each task the one that varies most unless given.
+    #[arg(long, value_name = "PARAMETER")]
+    x: Option<String>,
+    /// Vertical parameter; of each task the one that varies most of the others unless given.
+    #[arg(long, value_name = "PARAMETER")]
+    y: Option<String>,
+}
+
+impl Surface {
+    pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
+        let (estimator, db, query) = self.pictured.open(global).await?;
+        let along = AxisSelection { x: self.x.as_deref(), y: self.y.as_deref(), is_surface: true };
+        let found = accuracy_grids(&db, &query, along, estimator).await?;
+        let table = if global.format == Format::Csv {
+            export_table(&found.views)
+        } else {
+            display_table(&found.views)
+        };
+        print(global.format, &table, &found.views)?;
+        print_notes(&found, estimator, global);
+        print_findings(&found.views, global);
+        self.pictured.plot.draw(global, || surface_figure(&found.views, estimator.confidence.level()))
+    }
+}
+
+/// Longer lists of sentences are not read.
+const MAX_FINDINGS: usize = 8;
+
+fn print_findings(views: &[AccuracyGrid], global: Global) {
+    let all: Vec<(&AccuracyGrid, &[AccuracyGridCell])> =
+        views.iter().flat_map(|view| view.by_eval().into_iter().map(move |cells| (view, cells))).collect();
+    let clear: Vec<String> = all.iter().filter_map(|(view, cells)| surface_finding(view, cells)).collect();
+    for finding in clear.iter().take(MAX_FINDINGS) {
+        global.caption(finding);
+    }
+    if clear.len() > MAX_FINDINGS {
+        global.caption(format_args!(
+            "{} more have places that differ; a filter chooses",
+            clear.len() - MAX_FINDINGS
+        ));
+    }
+    match (all.len() - clear.len(), all.as_slice()) {
+        (0, _) => {}
+        (1, [(view, cells)]) => {
+            let label = cells.first().map_or("", |cell| cell.label.as_str());
+            global.caption(format_args!("{label} on {}: cannot tell any two places apart", view.task));
+        }
+        (unclear, _) => global.caption(format_args!(
+            "for {unclear} of {} evaluations and tasks no two places can be told apart",
+            all.len()
+        )),
+    }
+}
+
+/// What a reader of the numbers has to know.
+pub(super) fn print_notes(found: &AccuracyGrids, estimator: Estimator, global: Global) {
+    global.caption(format_args!("`correct` is by {}", estimator.mode));
+    let pooled = found.views.iter().filter(|view| !view.pooled.is_empty());
+    let pooled: Vec<String> =
+        pooled.map(|view| format!("{} over {}", view.task, view.pooled.join(", "))).collect();
+    if !pooled.is_empty() {
+        global.caption(format_args!("pooled: {}", pooled.join("; ")));
+    }
+    let mixed = found.views.iter().filter(|view| !view.mixed.is_empty()).map(|view| {
+        let axes: Vec<&str> = view.axes.iter().map(|axis| axis.parameter.as_str()).collect();
+        format!("{} ({} with {})", view.task, view.mixed.join(", "), axes.join(" and "))
+    });
+    note_confounded(&mixed.collect::<Vec<_>>(), global);
+    for (task, reason) in &found.without {
+        global.note(format_args!("{task} {reason} and is not shown"));
+    }
+    if found.views.iter().flat_map(|view| &view.cells).any(|cell| cell.is_near_chance) {
+        let calibrated = Mode { event: Event::Calibrated, ..estimator.mode };
+        global.note(format_args!(
+            "near chance the C intervals are too narrow; `--mode {calibrated}` gives bounds that hold"
+        ));
+    }
+    let empty = found.views.iter().flat_map(|view| &view.cells).filter(|cell| cell.n == 0).count();
+    if empty > 0 {
+        global.note(format_args!("{empty} of these have no trial yet; `reasonscape run` asks for them"));
+    }
+}
+
+/// Names the parameters that change along with the one that is looked at, by task.
+pub(super) fn note_confounded(mixed: &[String], global: Global) {
+    if !mixed.is_empty() {
+        global.note(format_args!(
+            "other parameters change along, and what is seen may be theirs: {}; `--filter` holds them still",
+            mixed.join("; ")
+        ));
+    }
+}

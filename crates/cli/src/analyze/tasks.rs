@@ -1,0 +1,38 @@
+//! `reasonscape analyze tasks`: how the tasks were answered, and what is missing of them.
+
+use reasonscape_analysis::tables::tasks::{display_table, export_table};
+use reasonscape_analysis::tasks;
+use reasonscape_stats::Mode;
+
+use super::{ConfidenceArgs, StudyArgs, join_truncated};
+use crate::Global;
+use crate::error::CliError;
+use crate::output::{Format, print};
+
+/// List the tasks: how they were answered, and what is missing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  reasonscape analyze tasks my-study --filter model=small-model")]
+pub(super) struct Tasks {
+    #[command(flatten)]
+    selected: StudyArgs,
+    #[command(flatten)]
+    sure: ConfidenceArgs,
+}
+
+impl Tasks {
+    pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
+        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
+        let (db, query) = self.selected.open(global).await?;
+        let rows = tasks(&db, &query, estimator).await?;
+        let table = if global.format == Format::Csv { export_table(&rows) } else { display_table(&rows) };
+        print(global.format, &table, &rows)?;
+        global.caption(format_args!(
+            "`correct` is by {}, all evaluations together: how hard the task is for these models",
+            estimator.mode
+        ));
+        for row in rows.iter().filter(|row| !row.missing_evals.is_empty()) {
+            global.note(format_args!("{} has no trial by {}", row.task, join_truncated(&row.missing_evals)));
+        }
+        Ok(())
+    }
+}

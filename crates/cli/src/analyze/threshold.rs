@@ -1,0 +1,58 @@
+//! `reasonscape analyze threshold`: where a model breaks.
+
+use reasonscape_analysis::tables::threshold::{display_table, export_table};
+use reasonscape_analysis::{threshold_figure, thresholds};
+
+use super::PlotArgs;
+use super::surface::note_confounded;
+use crate::Global;
+use crate::error::CliError;
+use crate::output::{Format, print};
+
+/// Find where a model breaks: the value of a parameter at which half of the answers are known
+///
+/// For each evaluation and task a logistic curve is fitted by maximum likelihood, lucky guesses taken out; the interval
+/// is by profile likelihood. `--mode` says what counts as success and what becomes of truncated trials, which fail
+/// unless told otherwise.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  reasonscape analyze threshold my-study\n  \
+    reasonscape analyze threshold my-study --x length --mode C_I --plot threshold.svg")]
+pub(super) struct Threshold {
+    #[command(flatten)]
+    pictured: PlotArgs,
+    /// Numeric parameter along which to look; of each task the one that varies most unless given.
+    #[arg(long, value_name = "PARAMETER")]
+    x: Option<String>,
+}
+
+impl Threshold {
+    pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
+        let (estimator, db, query) = self.pictured.open(global).await?;
+        let found = thresholds(&db, &query, self.x.as_deref(), estimator).await?;
+        let rows = &found.rows;
+        let table = if global.format == Format::Csv { export_table(rows) } else { display_table(rows) };
+        print(global.format, &table, rows)?;
+        global.caption("`half known` is the value at which half is known; `misfit p` is small where the curve fits badly");
+        for row in rows.iter().filter(|row| !row.is_plain()).take(MAX_FINDINGS) {
+            global.caption(format_args!("{} on {}: {}", row.label, row.task, row.finding));
+        }
+        let more = rows.iter().filter(|row| !row.is_plain()).count().saturating_sub(MAX_FINDINGS);
+        if more > 0 {
+            global.caption(format_args!(
+                "{more} more do not simply cross; `--format json` has a sentence on each"
+            ));
+        }
+        let mixed = rows.chunk_by(|a, b| a.task == b.task).map(|rows| &rows[0]);
+        let mixed = mixed.filter(|row| !row.mixed.is_empty());
+        let mixed =
+            mixed.map(|row| format!("{} ({} with {})", row.task, row.mixed.join(", "), row.parameter));
+        note_confounded(&mixed.collect::<Vec<_>>(), global);
+        for (task, reason) in &found.without {
+            global.note(format_args!("{task} {reason} and is not shown"));
+        }
+        self.pictured.plot.draw(global, || threshold_figure(rows, estimator.confidence.level()))
+    }
+}
+
+/// Longer lists of sentences are not read.
+const MAX_FINDINGS: usize = 8;

@@ -1,0 +1,120 @@
+//! `reasonscape cache`: what a study's cache holds, whether it is sound, moving entries in and out, making room.
+
+mod inspect;
+mod prune;
+mod transfer;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use reasonscape_cache::{Cache, CacheError, Reader};
+
+use reasonscape_study::Study;
+
+use super::Global;
+use super::study::study_folder;
+use crate::error::CliError;
+
+/// Look after the responses that a study has paid for
+///
+/// The cache is the file `cache.sqlite` in the study's folder. Everything else can be made from it again without
+/// sending a request.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(super) struct CacheCommand {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Count entries and bytes, model by model
+    Stats(CacheArgs),
+    /// Check every entry and the database; exit code 1 if anything is damaged
+    Verify(CacheArgs),
+    Export(transfer::Export),
+    Import(transfer::Import),
+    Prune(prune::Prune),
+}
+
+#[derive(Debug, clap::Args)]
+struct CacheArgs {
+    /// Folder of the study, or its study.toml.
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+}
+
+impl CacheCommand {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        match self.action {
+            Action::Stats(study) => inspect::stats(&study, global),
+            Action::Verify(study) => inspect::verify(&study, global),
+            Action::Export(export) => export.run(global),
+            Action::Import(import) => import.run(global),
+            Action::Prune(prune) => prune.run(global),
+        }
+    }
+}
+
+impl CacheArgs {
+    fn path(&self) -> Result<PathBuf, CliError> {
+        Ok(study_folder(&self.study)?.join(Study::CACHE_FILE))
+    }
+
+    fn read(&self) -> Result<Reader, CliError> {
+        Ok(Cache::open_read_only(self.path()?)?.reader()?)
+    }
+
+    fn open(&self) -> Result<Cache, CliError> {
+        Ok(Cache::open(self.path()?)?)
+    }
+
+    /// A cache that has to be there already.
+    fn open_existing(&self) -> Result<Cache, CliError> {
+        let path = self.path()?;
+        Cache::open_read_only(&path)?;
+        Ok(Cache::open(path)?)
+    }
+}
+
+impl From<CacheError> for CliError {
+    fn from(error: CacheError) -> Self {
+        if error.is_input() { Self::Input(error.into()) } else { Self::Internal(error.into()) }
+    }
+}
+
+/// Tells a person every two seconds how far it is, so that quick work says nothing.
+struct Progress {
+    global: Global,
+    doing: &'static str,
+    total: Option<u64>,
+    told: Instant,
+}
+
+impl Progress {
+    const PAUSE: Duration = Duration::from_secs(2);
+
+    fn new(global: Global, doing: &'static str, total: Option<u64>) -> Self {
+        Self { global, doing, total, told: Instant::now() }
+    }
+
+    fn at(&mut self, done: u64) {
+        if self.told.elapsed() < Self::PAUSE {
+            return;
+        }
+        self.told = Instant::now();
+        match self.total {
+            Some(total) => self.global.note(format_args!("{} {done} of {total} entries", self.doing)),
+            None => self.global.note(format_args!("{} {done} entries", self.doing)),
+        }
+    }
+}
+
+/// `entry` or `entries`, with how many.
+fn entries(count: u64) -> String {
+    format!("{count} {}", if count == 1 { "entry" } else { "entries" })
+}
+
+fn shown(path: &Path) -> String {
+    format!("`{}`", path.display())
+}

@@ -1,0 +1,73 @@
+//! `cache prune`: making room.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use reasonscape_cache::EntryFilter;
+use serde_json::json;
+
+use super::inspect::{cells, with};
+use super::{CacheArgs, entries};
+use crate::Global;
+use crate::error::CliError;
+use crate::output::print;
+use reasonscape_analysis::tables::{Cell, Table};
+
+/// Remove entries that meet every given condition, and give their room back
+///
+/// What is removed is asked, and paid for, again by the next run that needs it.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("condition").required(true).multiple(true))]
+pub(super) struct Prune {
+    #[command(flatten)]
+    study: CacheArgs,
+    /// Received longer ago than this.
+    #[arg(long, value_name = "DAYS", group = "condition")]
+    older_than: Option<u32>,
+    /// Asked of this model.
+    #[arg(long, value_name = "NAME", group = "condition")]
+    model: Option<String>,
+    /// In this namespace; '' is that of evals without one.
+    #[arg(long, value_name = "NAME", group = "condition")]
+    namespace: Option<String>,
+    /// Damaged, as `cache verify` finds them.
+    #[arg(long, group = "condition")]
+    damaged: bool,
+    /// Say what would be removed, and remove nothing.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Prune {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        let selection = EntryFilter {
+            before_ms: self.older_than.map(days_ago_ms),
+            model: self.model,
+            namespace: self.namespace,
+            damaged: self.damaged,
+        };
+        let tally = if self.dry_run {
+            let tally = self.study.read()?.select(&selection)?;
+            global.note(format_args!("would remove {}", entries(tally.entries)));
+            tally
+        } else {
+            let cache = self.study.open_existing()?;
+            let tally = cache.prune(&selection)?;
+            global.note(format_args!("removed {}", entries(tally.entries)));
+            if tally.entries > 0 {
+                let file_bytes = cache.compact()?;
+                global.note(format_args!("the file now has {file_bytes} bytes"));
+            }
+            tally
+        };
+        let mut table = Table::new(&["removed", "entries", "bytes", "stored_bytes", "oldest", "newest"]);
+        let mut row = vec![Cell::text(if self.dry_run { "no" } else { "yes" })];
+        row.extend(cells(&tally));
+        table.push(row);
+        print(global.format, &table, &with(json!({ "removed": !self.dry_run }), &tally))
+    }
+}
+
+fn days_ago_ms(days: u32) -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+    now - i64::from(days) * 86_400_000
+}

@@ -1,0 +1,134 @@
+//! `cache export` and `cache import`: entries as lines of JSON.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use reasonscape_cache::{Entry, Importer};
+
+use super::{CacheArgs, Progress, entries, shown};
+use crate::error::CliError;
+use crate::output::write_file;
+use crate::{Global, InputFile};
+
+/// Write every entry as a line of JSON
+///
+/// Each line has key, namespace, repeat, status, `latency_ms`, `received_ms`, request and response.
+#[derive(Debug, clap::Args)]
+pub(super) struct Export {
+    #[command(flatten)]
+    study: CacheArgs,
+    /// File to write; standard output without it.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Export {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        let reader = self.study.read()?;
+        let mut progress = Progress::new(global, "exported", Some(reader.count()?));
+        let mut exported = 0;
+        let mut lines = |out: &mut dyn Write| {
+            reader.for_each(|entry| {
+                writeln!(out, "{}", entry.to_line())?;
+                exported += 1;
+                progress.at(exported);
+                Ok(())
+            })
+        };
+        if let Some(path) = &self.output {
+            write_file(path, |out| lines(out))?;
+        } else {
+            let mut stdout = std::io::BufWriter::new(std::io::stdout().lock());
+            lines(&mut stdout)?;
+            stdout.flush()?;
+        }
+        global.note(format_args!("exported {}", entries(exported)));
+        Ok(())
+    }
+}
+
+/// Take in entries that `cache export` wrote, here or elsewhere
+///
+/// Keys are computed again from the requests. An entry that is there already stays as it is, so importing twice
+/// changes nothing. Makes the cache if there is none.
+#[derive(Debug, clap::Args)]
+pub(super) struct Import {
+    #[command(flatten)]
+    study: CacheArgs,
+    #[command(flatten)]
+    input: InputFile,
+}
+
+impl Import {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        let (name, input) = self.lines()?;
+        let mut importer = self.study.open()?.importer()?;
+        let progress = Progress::new(global, "imported", None);
+        let read = read_all(input, &mut importer, progress);
+        // What came before a wrong line is good, and paid for.
+        let imported = importer.finish()?;
+        read.map_err(|wrong| {
+            let stored = entries(imported.stored);
+            let advice =
+                format!("{stored} before it stored; mend the line and import again, none is stored twice");
+            match wrong {
+                ImportError::Line(number, problem) => {
+                    CliError::input(format!("{name}: line {number}: {problem}; {advice}"))
+                }
+                ImportError::Read(error) => {
+                    CliError::Internal(anyhow::Error::new(error).context(format!("failed to read {name}")))
+                }
+                ImportError::Cache(failure) => failure,
+            }
+        })?;
+        let known = match imported.known {
+            0 => String::new(),
+            known => format!("; {known} were there already"),
+        };
+        global.note(format_args!("imported {}{known}", entries(imported.stored)));
+        Ok(())
+    }
+
+    fn lines(&self) -> Result<(String, Box<dyn BufRead>), CliError> {
+        if self.input.path == Path::new("-") {
+            return Ok(("standard input".to_owned(), Box::new(BufReader::new(std::io::stdin()))));
+        }
+        let name = shown(&self.input.path);
+        let file = std::fs::File::open(&self.input.path)
+            .with_context(|| format!("failed to read {name}"))
+            .map_err(CliError::Input)?;
+        Ok((name, Box::new(BufReader::new(file))))
+    }
+}
+
+/// Why an import ended early.
+enum ImportError {
+    Line(usize, String),
+    Read(std::io::Error),
+    Cache(CliError),
+}
+
+fn read_all(
+    mut input: impl BufRead,
+    importer: &mut Importer,
+    mut progress: Progress,
+) -> Result<(), ImportError> {
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        if input.read_until(b'\n', &mut line).map_err(ImportError::Read)? == 0 {
+            break;
+        }
+        let text = std::str::from_utf8(&line)
+            .map_err(|_| ImportError::Line(number, "not UTF-8 text; save the file as UTF-8".to_owned()))?;
+        if text.trim().is_empty() {
+            continue;
+        }
+        let entry = Entry::from_line(text.trim_end())
+            .map_err(|error| ImportError::Line(number, format!("{:#}", anyhow::Error::new(error))))?;
+        importer.add(&entry).map_err(|error| ImportError::Cache(error.into()))?;
+        progress.at(number as u64);
+    }
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! `reasonscape doctor`: what would go wrong with a run, before it does.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+use reasonscape_cache::Cache;
+use reasonscape_core::closest;
+use reasonscape_runner::{ProbeError, ask_once, listed_models};
+use reasonscape_study::{Eval, Study};
+use serde::Serialize;
+
+use super::Global;
+use super::study::study_folder;
+use crate::error::CliError;
+use crate::output::print;
+use reasonscape_analysis::tables::{Cell, Table};
+
+/// Below this much room a run may end for lack of it.
+const MIN_FREE_BYTES: u64 = 1 << 30;
+/// Characters of a reply that are shown.
+const MAX_REPLY_LEN: usize = 40;
+
+/// Check what a run needs: endpoints, keys, model names, the cache, the disk
+///
+/// Asks each endpoint of a study which models it has, which costs nothing; `--ask` also sends each one short question with
+/// everything that a run would send. Whatever is wrong comes with its remedy, and the exit code is 1.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  reasonscape doctor my-study\n  reasonscape doctor my-study --ask")]
+pub(super) struct Doctor {
+    /// Folder of the study, or its study.toml.
+    #[arg(value_name = "STUDY", default_value = ".")]
+    study: PathBuf,
+    /// Ask each model one short question, which is the only thing here that may cost something.
+    #[arg(long)]
+    ask: bool,
+}
+
+/// How something stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Good,
+    /// It may do.
+    Unsure,
+    Wrong,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    what: String,
+    state: State,
+    said: String,
+}
+
+impl Doctor {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        let folder = study_folder(&self.study)?;
+        let mut checks = Checks::default();
+        match Study::load(&self.study) {
+            Err(error) => checks.wrong("study", error),
+            Ok(study) => {
+                let count = study.evals.len();
+                let of =
+                    if count == 1 { "one evaluation".to_owned() } else { format!("{count} evaluations") };
+                checks.good("study", format_args!("{of} of the suite `{}`", study.suite.name));
+                let mut seen = BTreeSet::new();
+                for eval in &study.evals {
+                    checks.key(eval);
+                    for base_url in &eval.base_urls {
+                        // Two evaluations of one model differ in how it is asked, which `--ask` looks at.
+                        if self.ask || seen.insert((base_url.clone(), eval.model.clone())) {
+                            checks.endpoint(eval, base_url, self.ask);
+                        }
+                    }
+                }
+            }
+        }
+        checks.cache(&folder);
+        checks.disk(&folder);
+        checks.report(global)
+    }
+}
+
+#[derive(Default)]
+struct Checks {
+    made: Vec<Check>,
+}
+
+impl Checks {
+    fn add(&mut self, state: State, what: &str, said: impl Display) {
+        self.made.push(Check { what: what.to_owned(), state, said: format!("{said}") });
+    }
+
+    fn good(&mut self, what: &str, said: impl Display) {
+        self.add(State::Good, what, said);
+    }
+
+    fn unsure(&mut self, what: &str, said: impl Display) {
+        self.add(State::Unsure, what, said);
+    }
+
+    fn wrong(&mut self, what: &str, said: impl Display) {
+        self.add(State::Wrong, what, said);
+    }
+
+    fn key(&mut self, eval: &Eval) {
+        let Some(variable) = &eval.api_key_env else { return };
+        let what = format!("key of {}", eval.name);
+        match eval.api_key() {
+            Ok(_) => self.good(&what, format_args!("`{variable}` is set")),
+            Err(error) => self.wrong(&what, error),
+        }
+    }
+
+    fn endpoint(&mut self, eval: &Eval, base_url: &str, asks: bool) {
+        let what = format!("{} at {}", eval.name, without_secrets(base_url));
+        match listed_models(eval, base_url) {
+            Ok(models) if models.contains(&eval.model) => self.good(&what, "it has the model"),
+            Ok(models) => {
+                let names: Vec<&str> = models.iter().map(String::as_str).collect();
+                let near = closest(&eval.model, &names);
+                let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+                self.wrong(
+                    &what,
+                    format_args!("it has no model `{}`{near}; it has {}", eval.model, some(&names)),
+                );
+            }
+            Err(ProbeError::NoList { status }) if !asks => self.unsure(
+                &what,
+                format_args!(
+                    "it answers but does not list its models (HTTP {status}); `--ask` asks it a question"
+                ),
+            ),
+            Err(ProbeError::NoList { .. }) => {}
+            Err(problem) => return self.wrong(&what, problem),
+        }
+        if asks {
+            match ask_once(eval, base_url) {
+                Ok((reply, took)) => {
+                    let whole = reply.trim().chars().filter(|c| !c.is_control());
+                    let mut reply: String = whole.clone().take(MAX_REPLY_LEN).collect();
+                    if whole.count() > MAX_REPLY_LEN {
+                        reply.push('…');
+                    }
+                    self.good(&what, format_args!("it says `{reply}` after {:.1} s", took.as_secs_f64()));
+                }
+                Err(problem) => self.wrong(&what, problem),
+            }
+        }
+    }
+
+    fn cache(&mut self, folder: &Path) {
+        let path = folder.join(Study::CACHE_FILE);
+        if !path.exists() {
+            return self.good("cache", "none yet; the first run makes it");
+        }
+        let count = Cache::open_read_only(&path).and_then(|cache| cache.reader()?.count());
+        match count {
+            Ok(count) => {
+                self.good("cache", format_args!("{count} responses; `reasonscape cache verify` reads each"));
+            }
+            Err(error) => self.wrong("cache", error),
+        }
+    }
+
+    fn disk(&mut self, folder: &Path) {
+        if let Err(error) = tempfile::tempfile_in(folder) {
+            return self.wrong(
+                "disk",
+                format_args!(
+                    "nothing can be written to `{}` ({error}); give yourself leave, or use another folder",
+                    folder.display()
+                ),
+            );
+        }
+        match room(folder) {
+            Some(bytes) if bytes < MIN_FREE_BYTES => self
+                .unsure("disk", format_args!("{} MB are left, a run may need more; make room", bytes >> 20)),
+            Some(bytes) => self.good("disk", format_args!("{:.0} GB are left", bytes as f64 / 1e9)),
+            None => self.good("disk", "it can be written to"),
+        }
+    }
+
+    fn report(self, global: Global) -> Result<(), CliError> {
+        let mut table = Table::new(&["", "what", "found"]);
+        for check in &self.made {
+            let sign = match check.state {
+                State::Good => "ok",
+                State::Unsure => "?",
+                State::Wrong => "WRONG",
+            };
+            table.push(vec![Cell::text(sign), Cell::text(&check.what), Cell::text(&check.said)]);
+        }
+        print(global.format, &table, &self.made)?;
+        match self.made.iter().filter(|check| check.state == State::Wrong).count() {
+            0 => Ok(()),
+            1 => Err(CliError::Internal(anyhow::anyhow!("one thing is wrong; the table says what to do"))),
+            several => Err(CliError::Internal(anyhow::anyhow!(
+                "{several} things are wrong; the table says what to do"
+            ))),
+        }
+    }
+}
+
+/// Bytes that this user may still write there, where the system says so.
+#[cfg(unix)]
+fn room(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn room(_: &Path) -> Option<u64> {
+    None
+}
+
+/// An address without a name and password that may stand in it.
+fn without_secrets(base_url: &str) -> String {
+    let Ok(mut url) = url::Url::parse(base_url) else { return "an address that cannot be read".to_owned() };
+    let _ = (url.set_username(""), url.set_password(None));
+    url.set_query(None);
+    url.to_string()
+}
+
+/// The first few of many names.
+fn some(names: &[&str]) -> String {
+    const FEW: usize = 6;
+    let shown = names.iter().take(FEW).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => "none".to_owned(),
+        many if many > FEW => format!("{shown} and {} more", many - FEW),
+        _ => shown,
+    }
+}

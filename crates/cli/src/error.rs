@@ -1,0 +1,140 @@
+//! Why a command failed: exit code and message.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use reasonscape_analysis::AnalysisError;
+use reasonscape_ingest::IngestError;
+use reasonscape_pipeline::ResultsError;
+use reasonscape_points::PointsError;
+use reasonscape_runner::RunError;
+use reasonscape_study::{SelectionError, StudyError};
+
+/// Why a command ended without its result.
+#[derive(Debug)]
+pub(crate) enum CliError {
+    /// What was given is wrong: exit code 2.
+    Input(anyhow::Error),
+    /// It should have worked and did not: exit code 1.
+    Internal(anyhow::Error),
+    /// The help was shown instead of a result: exit code 2.
+    Usage,
+    /// Somebody pressed Ctrl-C: exit code 130.
+    Interrupted,
+    /// Whoever read our output has gone away; there is nobody to tell.
+    BrokenPipe,
+}
+
+impl CliError {
+    /// Wrong input, in one line that says what and how to mend it.
+    pub(crate) fn input(message: impl Display) -> Self {
+        Self::Input(anyhow::anyhow!("{message}"))
+    }
+
+    /// Says it on standard error and gives the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        let (error, code) = match self {
+            Self::Input(error) => (error, 2),
+            Self::Internal(error) => (error, 1),
+            Self::Usage => return ExitCode::from(2),
+            Self::Interrupted => return ExitCode::from(130),
+            Self::BrokenPipe => return ExitCode::SUCCESS,
+        };
+        say(AnsiColor::Red, "error", format_args!("{error:#}"));
+        ExitCode::from(code)
+    }
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::BrokenPipe,
+            _ => Self::Internal(error.into()),
+        }
+    }
+}
+
+impl From<StudyError> for CliError {
+    fn from(error: StudyError) -> Self {
+        Self::Input(error.into())
+    }
+}
+
+impl From<RunError> for CliError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Cache(error) => error.into(),
+            RunError::Study(error) => error.into(),
+            RunError::Selection(_) => Self::Input(error.into()),
+            error => Self::Internal(error.into()),
+        }
+    }
+}
+
+impl From<SelectionError> for CliError {
+    fn from(error: SelectionError) -> Self {
+        Self::Input(error.into())
+    }
+}
+
+impl From<AnalysisError> for CliError {
+    fn from(error: AnalysisError) -> Self {
+        match error {
+            AnalysisError::Points(error) => error.into(),
+            AnalysisError::Write(error) => error.into(),
+            AnalysisError::Stopped => Self::Interrupted,
+            error @ (AnalysisError::Input(_) | AnalysisError::Open { .. }) => Self::Input(error.into()),
+            error => Self::Internal(error.into()),
+        }
+    }
+}
+
+impl From<ResultsError> for CliError {
+    fn from(error: ResultsError) -> Self {
+        match error {
+            ResultsError::Io(error) => error.into(),
+            ResultsError::Points(error) => error.into(),
+            ResultsError::Analysis(error) => error.into(),
+        }
+    }
+}
+
+impl From<PointsError> for CliError {
+    fn from(error: PointsError) -> Self {
+        match error {
+            PointsError::Cache(error) => error.into(),
+            PointsError::Study(error) => error.into(),
+            PointsError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
+                source.into()
+            }
+            error if error.is_input() => Self::Input(error.into()),
+            error => Self::Internal(error.into()),
+        }
+    }
+}
+
+impl From<IngestError> for CliError {
+    fn from(error: IngestError) -> Self {
+        match error {
+            IngestError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
+                source.into()
+            }
+            error if error.is_input() => Self::Input(error.into()),
+            error => Self::Internal(error.into()),
+        }
+    }
+}
+
+/// A remark to the person at the terminal, beside the data.
+pub(crate) fn note(message: impl Display) {
+    say(AnsiColor::Cyan, "note", message);
+}
+
+fn say(color: AnsiColor, label: &str, message: impl Display) {
+    use std::io::Write;
+
+    let style = Style::new().bold().fg_color(Some(color.into()));
+    // Nothing can be said about a standard error that is closed.
+    let _ = writeln!(anstream::stderr(), "{style}{label}:{style:#} {message}");
+}

@@ -1,0 +1,132 @@
+//! `reasonscape evaluate`: from responses to trials and counters.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use reasonscape_ingest::Progress;
+use reasonscape_pipeline::existing_cache;
+use reasonscape_points::{EvaluateOptions, Evaluated, TrialCounts, evaluate};
+use reasonscape_study::{Selection, Study, check_selection};
+use serde_json::{Value, json};
+
+use super::Global;
+use crate::error::CliError;
+use crate::output::print;
+use crate::progress::{ProgressLabels, watch};
+use reasonscape_analysis::tables::{Cell, Table};
+
+/// Judge the responses of a study and count them
+///
+/// Writes a Parquet file of trials and one of points for each evaluation and task. No request is sent, and what has not
+/// changed is left as it is, so it can be run at any time; `run` ends with it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  reasonscape evaluate my-study")]
+pub(super) struct Evaluate {
+    /// Folder of the study, or its study.toml.
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+    /// Only this evaluation, by id, name or model; may be repeated.
+    #[arg(long = "eval", value_name = "EVAL")]
+    evals: Vec<String>,
+    /// Only this task; may be repeated.
+    #[arg(long = "task", value_name = "TASK")]
+    tasks: Vec<String>,
+    /// Judge again what has not changed, too.
+    #[arg(long)]
+    force: bool,
+}
+
+impl Evaluate {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        let study = Study::load(&self.study)?;
+        let selection = Selection { evals: self.evals, tasks: self.tasks, ..Selection::default() };
+        check_selection(&study, &selection)?;
+        let options = EvaluateOptions { selection, force: self.force };
+        let progress = Arc::new(Progress::default());
+        let seen = Arc::clone(&progress);
+        ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
+            .map_err(|error| CliError::Internal(error.into()))?;
+        let evaluated = with_progress(&study, &options, &progress, global)?;
+        report(&evaluated, global)
+    }
+}
+
+/// Evaluates a study and shows how far it is. A study without a cache has nothing to evaluate.
+pub(super) fn with_progress(
+    study: &Study,
+    options: &EvaluateOptions,
+    progress: &Progress,
+    global: Global,
+) -> Result<Evaluated, CliError> {
+    let Some(cache) = existing_cache(study)? else {
+        return Err(CliError::input(format_args!(
+            "`{}` has no responses yet; `reasonscape run` asks for them",
+            study.folder.display()
+        )));
+    };
+    watch(&EVALUATE, progress, global, || Ok(evaluate(study, &cache, options, progress)?))
+}
+
+const EVALUATE: ProgressLabels = ProgressLabels { verb: "evaluate", unit: "trials" };
+
+fn report(evaluated: &Evaluated, global: Global) -> Result<(), CliError> {
+    let mut evals: BTreeMap<(&str, &str), (TrialCounts, usize, usize)> = BTreeMap::new();
+    for unit in &evaluated.units {
+        let (counts, tasks, written) = evals.entry((&unit.name, &unit.eval_id)).or_default();
+        *counts += unit.counts;
+        *tasks += 1;
+        *written += usize::from(unit.written);
+    }
+    let mut table =
+        Table::new(&["eval", "name", "tasks", "written", "trials", "correct", "truncated", "missing"]);
+    for ((name, id), (counts, tasks, written)) in &evals {
+        table.push(vec![
+            Cell::text(*id),
+            Cell::text(*name),
+            Cell::Number(*tasks as f64, 0),
+            Cell::Number(*written as f64, 0),
+            Cell::Number(counts.n as f64, 0),
+            Cell::Number(counts.n_e as f64, 0),
+            Cell::Number(counts.n_t as f64, 0),
+            Cell::Number(counts.missing() as f64, 0),
+        ]);
+    }
+    let json: Vec<Value> = evaluated
+        .units
+        .iter()
+        .map(|unit| {
+            json!({
+                "eval_id": unit.eval_id,
+                "name": unit.name,
+                "task": unit.base_task,
+                "written": unit.written,
+                "n": unit.counts.n,
+                "n_e": unit.counts.n_e,
+                "n_t": unit.counts.n_t,
+                "g": unit.counts.g,
+                "missing": unit.counts.missing(),
+                "damaged": unit.damaged,
+            })
+        })
+        .collect();
+    print(global.format, &table, &json)?;
+    note_damage(evaluated, global);
+    if evaluated.stopped {
+        global.note("interrupted; what is not in the table is as it was before");
+        return Err(CliError::Interrupted);
+    }
+    Ok(())
+}
+
+/// Says what could not be read.
+pub(super) fn note_damage(evaluated: &Evaluated, global: Global) {
+    let damaged: u64 = evaluated.units.iter().map(|unit| unit.damaged).sum();
+    if let Some(problem) = &evaluated.damage {
+        global.note(format_args!(
+            "{damaged} responses cannot be read and count as missing: {problem}; `reasonscape cache prune --damaged` \
+             removes them, and `run` asks again"
+        ));
+    }
+}

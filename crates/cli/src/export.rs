@@ -1,0 +1,110 @@
+//! `reasonscape export`: trials for other tools.
+
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use reasonscape_cache::Cache;
+use reasonscape_ingest::Progress;
+use reasonscape_points::{Column, Exported, PointsDb, export_dataset, export_lines};
+use reasonscape_stats::Mode;
+
+use super::Global;
+use super::study::study_folder;
+use crate::error::CliError;
+use crate::output::write_file;
+use crate::progress::{ProgressLabels, watch};
+use reasonscape_analysis::{PointQuery, truncation_note};
+use reasonscape_study::Study;
+
+/// Write the trials of a study for other tools, with prompts and replies
+///
+/// A line of JSON a trial: what it is known by, how it ended, tokens, answer, target, messages, reasoning and reply.
+/// Prompts and replies come from the cache; where it has none they are null. `--dataset` writes a folder as Hugging
+/// Face has them instead, with a card.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  reasonscape export my-study -o trials.jsonl --filter base_task=sort\n  \
+    reasonscape export my-study --dataset my-dataset"
+)]
+pub(super) struct Export {
+    /// Folder of the study, or its study.toml.
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+    /// File to write; standard output without it.
+    #[arg(long, short, value_name = "FILE", conflicts_with = "dataset")]
+    output: Option<PathBuf>,
+    /// Folder to write a dataset to: README.md, its card, and Parquet files under `data`. It must not be there yet.
+    #[arg(long, value_name = "DIR")]
+    dataset: Option<PathBuf>,
+    /// Only trials at points whose COLUMN is VALUE, as `model=qwen*` or `base_task=sort,dates`; may be repeated.
+    #[arg(long = "filter", value_name = "COLUMN=VALUE")]
+    filters: Vec<String>,
+}
+
+const EXPORT: ProgressLabels = ProgressLabels { verb: "export", unit: "trials" };
+
+impl Export {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        let asked = PointQuery::parse(&self.filters)?;
+        let folder = study_folder(&self.study)?;
+        let db = super::wait_for(async {
+            let db = PointsDb::open(&folder).await?;
+            let found = db.aggregate(&[Column::EvalId], &asked.filter, Mode::C_P).await?;
+            if found.is_empty() { Err(asked.no_match_error(&db).await.into()) } else { Ok(db) }
+        })?;
+        for remark in db.remarks() {
+            global.note(remark);
+        }
+        let cache = folder.join(Study::CACHE_FILE);
+        let cache = if cache.exists() { Some(Cache::open_read_only(cache)?) } else { None };
+        let progress = Arc::new(Progress::default());
+        let seen = Arc::clone(&progress);
+        ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
+            .map_err(|error| CliError::Internal(error.into()))?;
+        let filter = &asked.filter;
+        let lines = |out: &mut dyn Write| {
+            watch(&EXPORT, &progress, global, || {
+                super::wait_for(async {
+                    Ok(export_lines(&db, cache.as_ref(), filter, out, &progress).await?)
+                })
+            })
+        };
+        let exported = match (&self.dataset, &self.output) {
+            (Some(dataset), _) => watch(&EXPORT, &progress, global, || {
+                super::wait_for(async {
+                    Ok(export_dataset(&db, cache.as_ref(), filter, dataset, &progress).await?)
+                })
+            })?,
+            (None, Some(path)) => {
+                let mut exported = Exported::default();
+                write_file(path, |out| {
+                    exported = lines(out)?;
+                    if exported.stopped { Err(CliError::Interrupted) } else { Ok(()) }
+                })?;
+                exported
+            }
+            (None, None) => {
+                let mut stdout = BufWriter::new(std::io::stdout().lock());
+                let exported = lines(&mut stdout)?;
+                stdout.flush()?;
+                exported
+            }
+        };
+        if exported.stopped {
+            return Err(CliError::Interrupted);
+        }
+        if let Some(note) = truncation_note(&db) {
+            global.note(note);
+        }
+        if exported.without_text > 0 {
+            global.note(format_args!(
+                "{} of them without prompt and reply, which the cache does not have",
+                exported.without_text
+            ));
+        }
+        global.note(format_args!("exported {} trials", exported.trials));
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! `reasonscape generate`: the tests of a point, as JSONL.
+
+use std::io::Write;
+
+use reasonscape_core::{Json, Params, TestStream};
+use serde::Serialize;
+
+use super::tasks::find;
+use crate::error::CliError;
+
+/// Print the tests of a point as JSONL
+///
+/// The same task, parameters and seed give the same tests on any machine, and fewer are the first of more. Parameters
+/// that are not given take their defaults. The output is JSONL whatever `--format` says.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  \
+    reasonscape generate arithmetic --params '{\"length\": 16, \"max_depth\": 3}' --count 4")]
+pub(super) struct Generate {
+    /// Task, as `reasonscape tasks` lists them.
+    task: String,
+    /// Coordinates of the point, a JSON object.
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    params: String,
+    /// Number of tests.
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    count: usize,
+    /// Global seed: another one is another set of tests.
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
+    seed: i64,
+}
+
+/// One line of output.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    index: usize,
+    prompt: &'a str,
+    target: &'a str,
+    options: &'a [String],
+    guess: f64,
+}
+
+impl Generate {
+    pub(super) fn run(self) -> Result<(), CliError> {
+        let task = find(&self.task)?;
+        let given = Json::parse(&self.params)
+            .map_err(|error| CliError::input(format!("`--params` is not JSON: {error}")))?;
+        let params = Params::new(task, &given).map_err(CliError::input)?;
+        let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+        for (index, test) in TestStream::new(task, &params, self.seed).take(self.count).enumerate() {
+            let line = Line {
+                index,
+                prompt: &test.prompt,
+                target: &test.target,
+                options: &test.options,
+                guess: test.guess(),
+            };
+            serde_json::to_writer(&mut stdout, &line).map_err(std::io::Error::from)?;
+            stdout.write_all(b"\n")?;
+        }
+        Ok(stdout.flush()?)
+    }
+}

@@ -1,0 +1,74 @@
+//! `reasonscape completions` and `reasonscape man`: what shells and manuals want to know of the command line.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap_complete::Shell;
+
+use super::Global;
+use crate::error::CliError;
+use crate::output::print_text;
+use crate::output::write_file;
+
+/// Print a script that completes commands and options in a shell
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  reasonscape completions bash > ~/.local/share/bash-completion/completions/reasonscape\n  \
+    reasonscape completions zsh > ~/.zfunc/_reasonscape\n  \
+    reasonscape completions fish > ~/.config/fish/completions/reasonscape.fish"
+)]
+pub(super) struct Completions {
+    /// The shell.
+    #[arg(value_enum, value_name = "SHELL")]
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(self) -> Result<(), CliError> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut super::description(), "reasonscape", &mut script);
+        print_text(&String::from_utf8_lossy(&script))
+    }
+}
+
+/// Print the manual page, or write one for every command
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  reasonscape man | man -l -\n  reasonscape man --dir ~/.local/share/man/man1"
+)]
+pub(super) struct Man {
+    /// Write all pages into this folder, `reasonscape.1`, `reasonscape-run.1` and so on, instead of printing the first.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl Man {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        let mut command = super::description();
+        command.build();
+        let Some(folder) = self.dir else {
+            return print_text(&String::from_utf8_lossy(&page(&command)?));
+        };
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("failed to make the folder `{}`", folder.display()))
+            .map_err(CliError::Input)?;
+        let mut commands = vec![command];
+        let mut written = 0;
+        while let Some(command) = commands.pop() {
+            let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
+            let text = page(&command)?;
+            write_file(&folder.join(format!("{name}.1")), |out| Ok(out.write_all(&text)?))?;
+            written += 1;
+            commands
+                .extend(command.get_subcommands().filter(|command| command.get_name() != "help").cloned());
+        }
+        global.note(format_args!("wrote {written} pages to `{}`", folder.display()));
+        Ok(())
+    }
+}
+
+fn page(command: &clap::Command) -> Result<Vec<u8>, CliError> {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut text)?;
+    Ok(text)
+}

@@ -1,0 +1,226 @@
+//! `reasonscape metrics`: judge-free metrics of answers already collected.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use reasonscape_analysis::answer_files::{
+    AnswerOptions, AnswerSummary, DEFAULT_BINS, DEFAULT_EXAMPLES, Difference, Example, LogKind,
+    display_tables, export_table, reliability_figure,
+};
+use reasonscape_charts::Kind;
+use reasonscape_ingest::Progress;
+use reasonscape_ingest::answers::FieldMap;
+use reasonscape_metrics::MetricOptions;
+use reasonscape_pipeline::summarize_answers;
+use reasonscape_stats::StatsError;
+
+use super::Global;
+use crate::error::CliError;
+use crate::output::write_file;
+use crate::output::{Format, Render, print_text, terminal_width};
+use crate::progress::{ProgressLabels, watch};
+
+/// Measure answers already collected, without a judge model
+///
+/// Reads lines of JSON with `id`, `target` (one or a list) and `answer`, and if they are there `input`, `cot`, `context`,
+/// `options`, `prob_correct`, `prompt_tokens`, `completion_tokens`, `latency_ms`, `truncated`, `repeat`, `temperature`,
+/// `model` and `category`. What else a line has is left alone. An answer is right if it is a target once both are trimmed
+/// and in lower case, and plain numbers are the same number; cut off, it is wrong. Of several files that do not name
+/// their model, each is one.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  reasonscape metrics answers.jsonl\n  reasonscape metrics small.jsonl large.jsonl \
+    --format json\n  reasonscape metrics log.jsonl --map target=gold,answer=output --per-task answers.parquet\n  \
+    reasonscape sql answers.parquet \"SELECT id, false_steps FROM results WHERE equations_false > 0\""
+)]
+pub(super) struct Metrics {
+    /// Files to read; `-` is standard input.
+    #[arg(value_name = "RESULTS.jsonl", required = true)]
+    files: Vec<PathBuf>,
+    /// What a field is called in the files, as `target=gold,answer=output`: our name, then theirs.
+    #[arg(long, value_name = "FIELD=NAME", value_delimiter = ',')]
+    map: Vec<String>,
+    /// Write what was measured on each answer, to a file that ends in .jsonl or .parquet.
+    #[arg(long, value_name = "FILE")]
+    per_task: Option<PathBuf>,
+    /// Draw how often answers were right beside how probable they were said to be, to a file that ends in .svg, .png or
+    /// .html.
+    #[arg(long, value_name = "FILE")]
+    reliability: Option<PathBuf>,
+    /// Compare numbers as the texts they are written as.
+    #[arg(long)]
+    no_numbers: bool,
+    /// Bins of the calibration errors.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_BINS, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    bins: u32,
+    /// The temperature of answers that do not say theirs; at 0 there is a determinism index.
+    #[arg(long, value_name = "T")]
+    temperature: Option<f64>,
+    /// How many false steps of reasoning are shown.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_EXAMPLES)]
+    examples: usize,
+    /// Leave out lines that cannot be read, and say how many they are.
+    #[arg(long)]
+    skip_bad: bool,
+}
+
+pub(super) const METRICS: ProgressLabels = ProgressLabels { verb: "metrics", unit: "answers" };
+
+impl Metrics {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        let progress = Arc::new(Progress::default());
+        let seen = Arc::clone(&progress);
+        ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
+            .map_err(|error| CliError::Internal(error.into()))?;
+        self.show(&progress, global)
+    }
+
+    fn show(&self, progress: &Arc<Progress>, global: Global) -> Result<(), CliError> {
+        let options = self.options()?;
+        let summary = watch(&METRICS, progress, global, || {
+            Ok(summarize_answers(&self.files, &options, self.bins, self.per_task.as_deref(), progress)?)
+        })?;
+        print_summary(&summary, global)?;
+        self.draw(&summary, global)?;
+        self.print_notes(&summary, global);
+        Ok(())
+    }
+
+    fn options(&self) -> Result<AnswerOptions, CliError> {
+        if let Some(path) = &self.per_task {
+            LogKind::from_path(path)?;
+        }
+        if let Some(path) = &self.reliability {
+            Kind::from_path(path).map_err(|error| CliError::Input(error.into()))?;
+        }
+        if let Some(temperature) = self.temperature.filter(|at| !(at.is_finite() && *at >= 0.0)) {
+            return Err(CliError::input(format_args!(
+                "`--temperature {temperature}` is no temperature; give 0 or more"
+            )));
+        }
+        if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
+            return Err(CliError::input("standard input can be read once; give `-` once"));
+        }
+        Ok(AnswerOptions {
+            names: FieldMap::parse(&self.map).map_err(CliError::input)?,
+            rules: MetricOptions { numbers: !self.no_numbers, temperature: self.temperature },
+            skip_bad: self.skip_bad,
+            examples: self.examples,
+        })
+    }
+
+    fn draw(&self, summary: &AnswerSummary, global: Global) -> Result<(), CliError> {
+        let Some(path) = &self.reliability else { return Ok(()) };
+        let mut models = Vec::new();
+        for model in &summary.results.models {
+            let bins = model.summary.reliability(self.bins as usize).map_err(broken)?;
+            models.push((model.name.clone().unwrap_or_default(), bins));
+        }
+        let kind = Kind::from_path(path).map_err(|error| CliError::Input(error.into()))?;
+        let bytes =
+            reliability_figure(&models).bytes(kind).map_err(|error| CliError::Internal(error.into()))?;
+        write_file(path, |out| Ok(out.write_all(&bytes)?))?;
+        global.note(format_args!("the picture is in `{}`", path.display()));
+        if models.iter().all(|(_, bins)| bins.is_empty()) {
+            global.note("no answer has `prob_correct`, so there is nothing in the picture");
+        }
+        Ok(())
+    }
+
+    fn print_notes(&self, summary: &AnswerSummary, global: Global) {
+        print_model_notes(summary, self.temperature, global);
+        if let Some(path) = &self.per_task {
+            global.note(format_args!("what was measured on each answer is in `{}`", path.display()));
+        }
+        print_legend(global);
+    }
+}
+
+/// Notes on the metrics: lines that were skipped, and why there is no determinism index.
+fn print_model_notes(
+    AnswerSummary { results, models, .. }: &AnswerSummary,
+    temperature: Option<f64>,
+    global: Global,
+) {
+    if results.skipped > 0 {
+        let lines = if results.skipped == 1 { "line was" } else { "lines were" };
+        global.note(format_args!("{} bad {lines} left out", results.skipped));
+    }
+    let several = models.iter().any(|(_, found)| found.repeats > 1);
+    let known = models.iter().any(|(_, found)| found.determinism_index.is_some());
+    if several && !known && temperature.is_none() {
+        global
+            .caption("no determinism index: say `--temperature 0` if that is what the answers were given at");
+    }
+}
+
+fn print_legend(global: Global) {
+    global.caption("± is half of the 95 % interval; tokens of reasoning are words between white space");
+}
+
+/// Prints the metrics of answers that this program wrote itself, with their notes.
+pub(super) fn print_own_summary(summary: &AnswerSummary, global: Global) -> Result<(), CliError> {
+    print_summary(summary, global)?;
+    print_model_notes(summary, None, global);
+    print_legend(global);
+    Ok(())
+}
+
+/// Prints the metrics of every model, how they differ, and examples of false steps.
+fn print_summary(summary: &AnswerSummary, global: Global) -> Result<(), CliError> {
+    let AnswerSummary { results, models, differences } = summary;
+    match global.format {
+        Format::Json => print_text(&summary.to_json())?,
+        Format::Csv => print_text(&export_table(models, results.skipped).to_csv())?,
+        format => {
+            let width = usize::from(terminal_width());
+            for (name, table) in display_tables(models, results.skipped, width) {
+                if let Some(name) = name.filter(|name| !name.is_empty()) {
+                    print_text(&if format == Format::Markdown {
+                        format!("## {name}\n\n")
+                    } else {
+                        format!("{name}\n")
+                    })?;
+                }
+                let end = if format == Format::Markdown { "\n" } else { "" };
+                print_text(&(table.render(format)? + end))?;
+            }
+            print_text(&sentences(differences))?;
+            print_text(&false_steps(&results.examples, models.len() > 1))?;
+        }
+    }
+    Ok(())
+}
+
+fn broken(error: StatsError) -> CliError {
+    CliError::Internal(error.into())
+}
+
+/// What is and what is not a real difference, the pairs that are told apart first.
+fn sentences(found: &[Difference]) -> String {
+    /// Pairs that somebody reads.
+    const MOST: usize = 12;
+    let mut ordered: Vec<&Difference> = found.iter().collect();
+    ordered.sort_by_key(|difference| difference.verdict == "cannot tell");
+    let mut text: String =
+        ordered.iter().take(MOST).map(|difference| format!("{}\n", difference.sentence)).collect();
+    if found.len() > MOST {
+        let _ = writeln!(text, "{} more pairs are in `--format json`", found.len() - MOST);
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+/// Steps of reasoning that are not true.
+fn false_steps(examples: &[Example], several: bool) -> String {
+    if examples.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nSteps of reasoning that are false, the first of them:\n".to_owned();
+    for Example { model, id, line, text: step } in examples {
+        let of = model.as_ref().filter(|_| several).map_or_else(String::new, |model| format!("{model}, "));
+        let _ = writeln!(text, "  {of}{id}, line {line}: {step}");
+    }
+    text
+}

@@ -1,0 +1,99 @@
+//! Data for people and for programs: one table, four formats.
+
+use std::io::Write;
+use std::path::Path;
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width, presets};
+use serde::Serialize;
+
+use crate::error::CliError;
+
+use reasonscape_analysis::tables::Table;
+
+/// Columns of a table that does not go to a terminal.
+const DEFAULT_WIDTH: u16 = 100;
+
+/// How data is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For a person at a terminal.
+    #[default]
+    Table,
+    /// For programs, with every digit.
+    Json,
+    /// For spreadsheets, with every digit.
+    Csv,
+    /// For documents.
+    Markdown,
+}
+
+/// Columns of the terminal. A file or a pipe has no width: it gets what `COLUMNS` says, or what fits most places.
+pub(crate) fn terminal_width() -> u16 {
+    let said = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
+    comfy_table::Table::new().width().or_else(said).unwrap_or(DEFAULT_WIDTH)
+}
+
+/// A table in the format of `--format`.
+pub(crate) trait Render {
+    /// The table in a format for people, or as CSV.
+    fn render(&self, format: Format) -> Result<String, CliError>;
+}
+
+impl Render for Table {
+    fn render(&self, format: Format) -> Result<String, CliError> {
+        Ok(match format {
+            Format::Table | Format::Json => as_text(self),
+            Format::Markdown => self.to_markdown(),
+            Format::Csv => self.to_csv(),
+        })
+    }
+}
+
+fn as_text(data: &Table) -> String {
+    let width = terminal_width();
+    let shown = data.columns_that_fit(usize::from(width));
+    let mut table = comfy_table::Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    table.set_header(&data.columns()[..shown]);
+    for row in data.shown() {
+        table.add_row(&row[..shown]);
+    }
+    for place in (0..shown).filter(|place| data.is_numeric(*place)) {
+        let column = table.column_mut(place).expect("the header has this column");
+        column.set_cell_alignment(CellAlignment::Right);
+        // A number broken over two lines is two wrong numbers.
+        let least = u16::try_from(data.min_width(place) + 2).unwrap_or(u16::MAX);
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
+    }
+    match data.columns().len() - shown {
+        0 => format!("{table}\n"),
+        more => format!("{table}\n`--format csv` has {more} more columns.\n"),
+    }
+}
+
+/// Prints the same data as a table or, for programs that want structure, as JSON.
+pub(crate) fn print(format: Format, table: &Table, json: &impl Serialize) -> Result<(), CliError> {
+    let text = match format {
+        Format::Table | Format::Markdown | Format::Csv => table.render(format)?,
+        Format::Json => {
+            serde_json::to_string_pretty(json).map_err(|error| CliError::Internal(error.into()))? + "\n"
+        }
+    };
+    print_text(&text)
+}
+
+/// Prints text to standard output as it is.
+pub(crate) fn print_text(text: &str) -> Result<(), CliError> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    Ok(stdout.flush()?)
+}
+
+/// [`reasonscape_study::write_file`] with this crate's error.
+pub(crate) fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    reasonscape_study::write_file(path, write)
+}

@@ -1,0 +1,62 @@
+//! `reasonscape plan`: what a run would ask and cost.
+
+use reasonscape_pipeline::{existing_cache, forecast, forecast_json};
+use serde_json::Value;
+
+use super::Global;
+use super::study::StudyArguments;
+use crate::error::CliError;
+use crate::output::print;
+use reasonscape_analysis::tables::{Cell, Table};
+
+/// Say what a run would ask and cost, before anything is spent
+///
+/// Nothing is sent. Tokens of prompts are reckoned from their length; tokens of answers from those in the cache, or as a
+/// quarter of what the sampler allows.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  reasonscape plan my-study --count 32")]
+pub(super) struct Plan {
+    #[command(flatten)]
+    study: StudyArguments,
+}
+
+impl Plan {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        let (study, selection) = self.study.load()?;
+        let cache = existing_cache(&study)?;
+        let forecasts = forecast(&study, &selection, cache.as_ref())?;
+        let mut table = Table::new(&[
+            "eval",
+            "name",
+            "points",
+            "trials",
+            "cached",
+            "to send",
+            "cost",
+            "prompt tokens",
+            "answer tokens",
+            "at most",
+        ]);
+        for one in &forecasts {
+            table.push(vec![
+                Cell::text(one.id.as_str()),
+                Cell::text(&one.name),
+                Cell::Number(one.points as f64, 0),
+                Cell::Number(one.trials as f64, 0),
+                Cell::Number(one.cached as f64, 0),
+                Cell::Number(one.to_send() as f64, 0),
+                Cell::optional(one.cost, 2),
+                Cell::Number(one.prompt_tokens as f64, 0),
+                Cell::Number(one.completion_tokens as f64, 0),
+                Cell::optional(one.most_completion_tokens.map(|most| most as f64), 0),
+            ]);
+        }
+        let json: Vec<Value> = forecasts.iter().map(forecast_json).collect();
+        if study.precision.is_some() {
+            global.note(
+                "with a precision wanted, this is the most that it could take: every point to its maximum",
+            );
+        }
+        print(global.format, &table, &json)
+    }
+}

@@ -1,0 +1,149 @@
+//! What a run looks like while it goes on: a bar for each evaluation, or a line now and then.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use reasonscape_pipeline::{EventKind, RunEvent};
+use reasonscape_study::Study;
+
+use reasonscape_pipeline::ProgressCounts;
+
+/// How often a log that is no terminal gets a line.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How long events may gather before they are counted: waking up for each would cost as much as a request.
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Shows events as they come.
+pub(super) struct Progress {
+    evals: Vec<Shown>,
+    started: Instant,
+    last_line: Instant,
+    bars: bool,
+    lines: bool,
+}
+
+struct Shown {
+    name: String,
+    bar: ProgressBar,
+    tally: ProgressCounts,
+}
+
+impl Progress {
+    pub(super) fn new(study: &Study, quiet: bool) -> Self {
+        // Bars and a log on one terminal would write over each other.
+        let terminal = std::io::stderr().is_terminal() && !crate::logging::is_on();
+        let target = if quiet || !terminal {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(5)
+        };
+        let bars = MultiProgress::with_draw_target(target);
+        let width = study.evals.iter().map(|eval| eval.name.chars().count()).max().unwrap_or(0).min(16);
+        let style = ProgressStyle::with_template("{prefix} {bar:12} {pos}/{len} {wide_msg}")
+            .expect("the template is well formed")
+            .progress_chars("━╸ ");
+        let evals = study
+            .evals
+            .iter()
+            .map(|eval| {
+                let bar = bars.add(ProgressBar::new(0)).with_style(style.clone());
+                bar.set_prefix(format!("{:width$}", eval.name.chars().take(width).collect::<String>()));
+                Shown { name: eval.name.clone(), bar, tally: ProgressCounts::default() }
+            })
+            .collect();
+        let (bars, lines) = (!quiet && terminal, !quiet && !terminal);
+        Self { evals, started: Instant::now(), last_line: Instant::now(), bars, lines }
+    }
+
+    /// Counts events and shows how far the run is.
+    pub(super) fn show(&mut self, events: impl Iterator<Item = RunEvent>) {
+        for event in events {
+            self.count(&event);
+        }
+        let elapsed = self.started.elapsed();
+        for eval in &self.evals {
+            eval.bar.set_position(eval.tally.done());
+            eval.bar.set_message(eval.rates(elapsed));
+        }
+        if self.lines && self.last_line.elapsed() >= LINE_INTERVAL {
+            self.last_line = Instant::now();
+            for eval in self.evals.iter().filter(|eval| eval.tally.planned > 0) {
+                // A log that cannot be written is no reason to end a run.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "{}: {}/{} {}",
+                    eval.name,
+                    eval.tally.done(),
+                    eval.tally.planned,
+                    eval.rates(elapsed)
+                );
+            }
+        }
+    }
+
+    /// Leaves the bars as they are when the run is over.
+    pub(super) fn finish(&self) {
+        for eval in &self.evals {
+            eval.bar.abandon();
+        }
+        if self.bars {
+            // The last bar ends at the edge of the terminal without a line break; what comes next needs one.
+            let _ = writeln!(std::io::stderr());
+        }
+    }
+
+    fn count(&mut self, event: &RunEvent) {
+        let eval = &mut self.evals[event.eval];
+        eval.tally.count(&event.kind);
+        if let EventKind::Planned { .. } = event.kind {
+            eval.bar.set_length(eval.tally.planned);
+        }
+    }
+}
+
+impl Shown {
+    /// `12.3/s, 5m left, 3 retries, 4.5k tokens/s, 120 cached`: what matters most first, since a narrow terminal cuts
+    /// the rest off.
+    fn rates(&self, elapsed: Duration) -> String {
+        let ProgressCounts { cached, missing, retried, .. } = self.tally;
+        let mut parts = vec![format!("{:.1}/s", self.tally.rate(elapsed))];
+        parts.extend(self.tally.waiting.clone());
+        if let Some(left) = self.tally.left(elapsed) {
+            parts.push(format!("{:#} left", indicatif::HumanDuration(left)));
+        }
+        if missing > 0 {
+            parts.push(format!("{missing} missing"));
+        }
+        if retried > 0 {
+            parts.push(format!("{retried} retries"));
+        }
+        let seconds = elapsed.as_secs_f64().max(1e-3);
+        parts.push(format!("{} tokens/s", rounded(self.tally.tokens() as f64 / seconds)));
+        if cached > 0 {
+            parts.push(format!("{cached} cached"));
+        }
+        parts.join(", ")
+    }
+}
+
+/// `950`, `4.5k`, `1.2M`.
+fn rounded(number: f64) -> String {
+    match number {
+        ..999.5 => format!("{number:.0}"),
+        ..999_950.0 => format!("{:.1}k", number / 1e3),
+        _ => format!("{:.1}M", number / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn rounds_to_short_numbers() {
+        let shown = [0.0, 999.4, 999.6, 4_512.0, 999_949.0, 999_951.0, 1.2e9].map(rounded);
+        assert_eq!(shown, ["0", "999", "1.0k", "4.5k", "999.9k", "1.0M", "1200.0M"]);
+    }
+}

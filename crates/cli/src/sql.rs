@@ -1,0 +1,162 @@
+//! `reasonscape sql`: asks what we did not think of.
+
+use std::io::{BufWriter, Read, Write};
+use std::path::PathBuf;
+
+use reasonscape_points::{PointsDb, QueryResult, query_parquet_file};
+use serde_json::Value;
+
+use super::Global;
+use super::study::study_folder;
+use crate::error::CliError;
+use crate::output::write_file;
+use crate::output::{Format, Render, print_text};
+use reasonscape_analysis::tables::{Cell, Table};
+
+/// Ask a study in SQL
+///
+/// Tables: `trials` (one row a trial), `points` (one row a point, with its counters), `evals`. Beside what SQL has there
+/// are the statistics: `wilson_low(k, n)`, `wilson_high`, `estimate_low(mode, n, n_e, n_t, g)`, `estimate_high`,
+/// `estimate_center`, `estimate_margin`, `mcnemar_p(b, c)`, `score_band(score)`; and `status_name(status)`,
+/// `param(params, name)`, `param_number(params, name)`, `facet(groups, name)`. Nothing can be changed.
+///
+/// Instead of a study it takes a Parquet file, as `metrics --per-task` writes, whose rows are the table `results`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  reasonscape sql my-study \"SHOW COLUMNS FROM trials\"\n  reasonscape sql my-study \
+    \"SELECT model, sum(n_e) AS correct, sum(n) AS n FROM points GROUP BY model\"\n  reasonscape sql my-study \
+    --output hard.parquet \"SELECT * FROM trials WHERE param_number(params, 'length') > 16\"\n  reasonscape sql \
+    answers.parquet \"SELECT category, avg(CAST(correct AS INT)) FROM results GROUP BY category\""
+)]
+pub(super) struct Sql {
+    /// Folder of the study, or its study.toml; or a file that ends in .parquet.
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+    /// The question; `-` reads it from standard input.
+    #[arg(value_name = "SQL")]
+    question: String,
+    /// Write the answer to this Parquet file instead.
+    #[arg(long, short, value_name = "FILE.parquet")]
+    output: Option<PathBuf>,
+}
+
+/// Rows that a table can hold before nobody reads it.
+const MOST_ROWS: usize = 10_000;
+
+impl Sql {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        let is_file =
+            self.study.extension().is_some_and(|ending| ending == "parquet") && !self.study.is_dir();
+        let question = match self.question.as_str() {
+            "-" => {
+                let mut text = String::new();
+                std::io::stdin().read_to_string(&mut text)?;
+                text
+            }
+            text => text.to_owned(),
+        };
+        super::wait_for(async {
+            let answer = if is_file {
+                query_parquet_file(&self.study, &question).await?
+            } else {
+                let db = PointsDb::open(&study_folder(&self.study)?).await?;
+                for remark in db.remarks() {
+                    global.note(remark);
+                }
+                db.sql(&question).await?
+            };
+            match (&self.output, global.format) {
+                (Some(path), _) => to_file(answer, path, global).await,
+                (None, Format::Json) => as_json(answer).await,
+                (None, Format::Csv) => as_csv(answer).await,
+                (None, format) => as_table(answer, format, global).await,
+            }
+        })
+    }
+}
+
+async fn to_file(answer: QueryResult, path: &std::path::Path, global: Global) -> Result<(), CliError> {
+    // A question may fail half-way, so the answer is complete before it takes its place.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::tempfile_in(folder.unwrap_or(std::path::Path::new("."))).map_err(|error| {
+        CliError::Internal(anyhow::Error::new(error).context(format!("failed to write `{}`", path.display())))
+    })?;
+    let rows = answer.write_parquet(&mut file, path).await?;
+    std::io::Seek::rewind(&mut file)?;
+    write_file(path, |out| {
+        std::io::copy(&mut file, out)?;
+        Ok(())
+    })?;
+    global.note(format_args!("{rows} rows in `{}`", path.display()));
+    Ok(())
+}
+
+/// An array of objects, a row a line.
+async fn as_json(mut answer: QueryResult) -> Result<(), CliError> {
+    let columns = answer.columns();
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    out.write_all(b"[")?;
+    let mut before = "\n";
+    while let Some(rows) = answer.next().await? {
+        for row in rows {
+            let object: serde_json::Map<String, Value> = columns.iter().cloned().zip(row).collect();
+            let line = serde_json::to_string(&object).map_err(|error| CliError::Internal(error.into()))?;
+            write!(out, "{before}  {line}")?;
+            before = ",\n";
+        }
+    }
+    out.write_all(b"\n]\n")?;
+    Ok(out.flush()?)
+}
+
+async fn as_csv(mut answer: QueryResult) -> Result<(), CliError> {
+    let broken = |error: csv::Error| match error.into_kind() {
+        csv::ErrorKind::Io(error) => error.into(),
+        kind => CliError::Internal(anyhow::anyhow!("{kind:?}")),
+    };
+    let mut writer = csv::Writer::from_writer(std::io::stdout().lock());
+    writer.write_record(answer.columns()).map_err(broken)?;
+    while let Some(rows) = answer.next().await? {
+        for row in rows {
+            writer.write_record(row.iter().map(plain)).map_err(broken)?;
+        }
+    }
+    Ok(writer.flush()?)
+}
+
+/// A value without the quotes that JSON puts around text.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+async fn as_table(mut answer: QueryResult, format: Format, global: Global) -> Result<(), CliError> {
+    let mut table = Table::new(&answer.columns());
+    let mut rows_shown = 0;
+    'all: while let Some(rows) = answer.next().await? {
+        for row in rows {
+            if rows_shown == MOST_ROWS {
+                global.note(format_args!("only the first {MOST_ROWS} rows; `--format csv` has them all"));
+                break 'all;
+            }
+            table.push(row.iter().map(cell).collect());
+            rows_shown += 1;
+        }
+    }
+    print_text(&table.render(format)?)
+}
+
+fn cell(value: &Value) -> Cell {
+    match value {
+        Value::Null => Cell::Missing,
+        Value::Number(number) => match number.as_f64() {
+            // Whole numbers have no decimals, others as many as an interval needs.
+            Some(value) => Cell::Number(value, if number.is_f64() { 4 } else { 0 }),
+            None => Cell::text(number.to_string()),
+        },
+        other => Cell::text(plain(other)),
+    }
+}

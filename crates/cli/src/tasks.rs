@@ -1,0 +1,94 @@
+//! `reasonscape tasks`: what can be asked, and along which dimensions.
+
+use reasonscape_core::{Range, Task, closest, json_schema, tasks};
+use serde_json::{Value, json};
+
+use super::Global;
+use crate::error::CliError;
+use crate::output::{print, print_text};
+use reasonscape_analysis::tables::{Cell, Table};
+
+/// List the tasks, or the parameters of one
+///
+/// A task is a family of tests spanned by parameters. Each parameter is a dimension of difficulty: length (working
+/// memory), depth (structure), interference (attention), format (notation) or multi-step (sequence).
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  reasonscape tasks\n  reasonscape tasks arithmetic\n  \
+    reasonscape tasks arithmetic --schema")]
+pub(super) struct Tasks {
+    /// Task to describe.
+    name: Option<String>,
+    /// Print the JSON Schema of its parameters.
+    #[arg(long, requires = "name")]
+    schema: bool,
+}
+
+impl Tasks {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        match self.name {
+            None => list(global),
+            Some(name) if self.schema => print_text(&format!("{:#}\n", json_schema(find(&name)?))),
+            Some(name) => describe(find(&name)?, global),
+        }
+    }
+}
+
+/// The task of this name, or an error that names those there are.
+pub(super) fn find(name: &str) -> Result<&'static dyn Task, CliError> {
+    tasks::by_name(name).ok_or_else(|| {
+        let known: Vec<&'static str> = tasks::ALL.iter().map(|task| task.name()).collect();
+        let hint =
+            closest(name, &known).map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+        CliError::input(format!("unknown task `{name}`{hint}; there are {}", known.join(", ")))
+    })
+}
+
+fn list(global: Global) -> Result<(), CliError> {
+    let mut table = Table::new(&["task", "answer", "parameters"]);
+    for task in tasks::ALL {
+        let parameters: Vec<&str> = task.parameters().iter().map(|parameter| parameter.name).collect();
+        table.push(vec![
+            Cell::text(format!("{}@{}", task.name(), task.version())),
+            Cell::text(task.answer_type().family()),
+            Cell::text(parameters.join(", ")),
+        ]);
+    }
+    let json: Vec<Value> = tasks::ALL.iter().map(|task| as_json(*task)).collect();
+    print(global.format, &table, &json)
+}
+
+fn describe(task: &dyn Task, global: Global) -> Result<(), CliError> {
+    let mut table = Table::new(&["parameter", "dimension", "values", "default", "meaning"]);
+    for parameter in task.parameters() {
+        let values = match parameter.range {
+            Range::Int { low, high, .. } => format!("{low} to {high}"),
+            Range::Real { low, high, .. } => format!("{low:.1} to {high:.1}"),
+            Range::Word { words, .. } => words.join(", "),
+        };
+        table.push(vec![
+            Cell::text(parameter.name),
+            Cell::text(parameter.dimension.name()),
+            Cell::text(values),
+            Cell::text(parameter.range.default_value().to_string().trim_matches('"')),
+            Cell::text(parameter.description),
+        ]);
+    }
+    global.caption(format_args!("{}@{}: {}", task.name(), task.version(), task.description()));
+    print(global.format, &table, &as_json(task))
+}
+
+fn as_json(task: &dyn Task) -> Value {
+    let dimensions: serde_json::Map<String, Value> = task
+        .parameters()
+        .iter()
+        .map(|parameter| (parameter.name.to_owned(), json!(parameter.dimension.name())))
+        .collect();
+    json!({
+        "name": task.name(),
+        "version": task.version(),
+        "description": task.description(),
+        "answer": task.answer_type().family(),
+        "dimensions": dimensions,
+        "parameters": json_schema(task)["properties"],
+    })
+}

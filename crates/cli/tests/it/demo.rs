@@ -1,0 +1,81 @@
+//! `reasonscape demo`: what a newcomer sees.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use reasonscape_core::Suite;
+use reasonscape_simulator::SimulatedModel;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::analyze::draws_alone;
+use crate::world::{Run, reasonscape, reasonscape_at, refuses};
+
+const MODELS: [&str; 5] = ["strong", "cheap", "truncating", "guessing", "specialist"];
+
+/// What a model's score is after: the geometric mean over tasks of how often it completes an answer that it knew.
+fn skill(name: &str) -> f64 {
+    let model = SimulatedModel::by_name(&format!("sim-{name}")).unwrap();
+    let suite = Suite::parse(Suite::built_in("quick").unwrap()).unwrap();
+    let mut tasks: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for point in suite.points() {
+        let truth = model.truth(point.task, point.params, 2_048);
+        tasks.entry(point.task.name()).or_default().push((1.0 - truth.cut) * truth.knows);
+    }
+    let means = tasks.values().map(|task| task.iter().sum::<f64>() / task.len() as f64);
+    (means.map(f64::ln).sum::<f64>() / tasks.len() as f64).exp()
+}
+
+fn demo(folder: &Path, arguments: &[&str]) -> Run {
+    reasonscape(&[&["demo", "--dir", folder.to_str().unwrap()], arguments].concat())
+}
+
+#[test]
+fn it_shows_what_is_true_of_the_models_and_asks_once() {
+    let folder = TempDir::new().unwrap();
+    let study = folder.path().join("demo");
+    let first = demo(&study, &[]);
+    assert_eq!(first.code, 0, "{first:?}");
+    for part in
+        ["asking 5 simulated models 1152 questions each", "found: truncating: ", "reports/report.html`"]
+    {
+        assert!(first.stderr.contains(part), "{part}: {}", first.stderr);
+    }
+    assert_eq!(first.stderr.matches("note: next: ").count(), 3);
+    assert!(first.stdout.contains("ReasonScore") && first.stdout.contains("vs 5"), "{}", first.stdout);
+    // A second time nothing is asked, and the numbers are the same.
+    let again = demo(&study, &["--format", "json", "-q"]);
+    assert_eq!((again.code, again.stderr.as_str()), (0, ""), "{again:?}");
+    let said: Value = serde_json::from_str(&again.stdout).unwrap();
+    let rows = said["leaderboard"].as_array().unwrap();
+    let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let mut order = MODELS.to_vec();
+    order.sort_by(|a, b| skill(b).total_cmp(&skill(a)));
+    assert_eq!(names, order);
+    for row in rows {
+        let (name, score) = (row["name"].as_str().unwrap(), &row["score"]);
+        let truth = 1_000.0 * skill(name);
+        let [low, high] = ["ci_low", "ci_high"].map(|end| score[end].as_f64().unwrap());
+        // Intervals of 95 %, widened by half: five of them have to hold at once.
+        let (center, margin) = (f64::midpoint(low, high), 0.75 * (high - low));
+        assert!((truth - center).abs() < margin, "{name}: {truth} is far from {low} to {high}");
+    }
+    assert_eq!(said["pairwise"]["evals"].as_array().unwrap().len(), 5);
+    assert!(said["finding"].as_str().unwrap().starts_with("truncating: "), "{}", said["finding"]);
+    let entries: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(entries.len(), 1, "it writes into its folder and nowhere else: {entries:?}");
+    draws_alone(&study.join("reports/report.html"), 9);
+}
+
+#[test]
+fn what_is_there_is_left_alone() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("thesis.tex"), "\\begin").unwrap();
+    refuses(&demo(folder.path(), &[]), &["holds something else", "--dir other"]);
+    fs::write(folder.path().join("study.toml"), "suite = \"quick\"").unwrap();
+    refuses(&demo(folder.path(), &[]), &["holds another study", "--dir other"]);
+    let file = folder.path().join("thesis.tex");
+    let run = reasonscape_at(60, &["demo", "--dir", file.to_str().unwrap()]);
+    assert_eq!(run.code, 2, "{run:?}");
+}

@@ -1,0 +1,87 @@
+//! `reasonscape doctor` on studies that are well and studies that are not.
+
+use std::fs;
+
+use reasonscape_simulator::{SimulateOptions, SimulatedServer};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::world::{reasonscape, refuses};
+
+struct Patient {
+    folder: TempDir,
+    server: SimulatedServer,
+}
+
+impl Patient {
+    fn new(api_key: Option<&str>) -> Self {
+        let options =
+            SimulateOptions { api_key: api_key.map(ToOwned::to_owned), ..SimulateOptions::default() };
+        Self { folder: TempDir::new().unwrap(), server: SimulatedServer::start(options).unwrap() }
+    }
+
+    /// What is found with this model and these lines beside it: exit code, and what is said of each thing.
+    fn found(&self, model: &str, more: &str, arguments: &[&str]) -> (i32, String) {
+        let base_url = self.server.base_url();
+        let study =
+            format!("suite = \"quick\"\n[[eval]]\nmodel = \"{model}\"\nbase_url = \"{base_url}\"\n{more}");
+        fs::write(self.folder.path().join("study.toml"), study).unwrap();
+        let folder = self.folder.path().to_str().unwrap();
+        let run = reasonscape(&[&["doctor", folder, "--format", "json"], arguments].concat());
+        let checks: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+        let one = |check: &Value| format!("{} {}: {}\n", check["state"], check["what"], check["said"]);
+        (run.code, checks.as_array().unwrap().iter().map(one).collect())
+    }
+}
+
+#[test]
+fn all_is_well() {
+    let patient = Patient::new(None);
+    let (code, said) = patient.found("sim-strong", "", &["--ask"]);
+    assert_eq!(code, 0, "{said}");
+    for part in ["it has the model", "it says `I do not know this question.`", "none yet", "GB are left"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(patient.server.stats().answered, 1);
+    // Without leave nothing is asked.
+    patient.found("sim-strong", "", &[]);
+    assert_eq!(patient.server.stats().answered, 1);
+}
+
+#[test]
+fn what_is_wrong_comes_with_its_remedy() {
+    let patient = Patient::new(None);
+    let (code, said) = patient.found("sim-stron", "", &[]);
+    assert_eq!(code, 1);
+    assert!(said.contains("it has no model `sim-stron` (did you mean `sim-strong`?)"), "{said}");
+    let (code, said) = patient.found("sim-strong", "api_key_env = \"REASONSCAPE_NO_SUCH_KEY\"", &[]);
+    assert_eq!(code, 1);
+    assert!(said.contains("`REASONSCAPE_NO_SUCH_KEY`"), "{said}");
+    let (code, said) = patient.found("sim-strong", "nonsense = 1", &[]);
+    assert_eq!(code, 1);
+    assert!(said.contains("unknown key `nonsense`"), "{said}");
+    fs::write(patient.folder.path().join("cache.sqlite"), "no database").unwrap();
+    let (code, said) = patient.found("sim-strong", "", &[]);
+    assert_eq!(code, 1);
+    assert!(said.contains("\"wrong\" \"cache\""), "{said}");
+    drop(patient);
+    refuses(&reasonscape(&["doctor", "no-such-study"]), &["no study at `no-such-study`"]);
+}
+
+#[test]
+fn a_server_that_is_not_there_and_one_that_wants_a_key() {
+    let patient = Patient::new(Some("secret-key"));
+    let (code, said) = patient.found("sim-strong", "", &["--ask"]);
+    assert_eq!(code, 1);
+    assert!(said.contains("HTTP 401"), "{said}");
+    assert!(!said.contains("secret-key"));
+    let Patient { folder, server } = patient;
+    let base_url = server.base_url();
+    drop(server);
+    let study = format!("suite = \"quick\"\n[[eval]]\nmodel = \"m\"\nbase_url = \"{base_url}\"\n");
+    fs::write(folder.path().join("study.toml"), study).unwrap();
+    let run = reasonscape(&["doctor", folder.path().to_str().unwrap()]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stdout.contains("nothing listens at"), "{}", run.stdout);
+    assert!(run.stderr.contains("one thing is wrong; the table says what to do"), "{}", run.stderr);
+}

@@ -1,0 +1,352 @@
+//! `reasonscape run DATASET`: layouts of the field, from a file to metrics, against simulated models.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use reasonscape_core::{ColumnMap, Dataset, Item, check_items};
+use reasonscape_simulator::{SimulateOptions, SimulatedServer};
+use reasonscape_test_support::python;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::world::{Run, reasonscape};
+
+/// How each of the examples is to be read.
+const WORD_PROBLEMS: &[&str] = &["--map", "input=question,target=answer", "--target-regex", "#### (.*)"];
+const SCIENCE: &[&str] = &["--map", "input=question,options=choices,target=answerKey,category=subject"];
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/datasets").join(name)
+}
+
+/// Simulated models that know the answers of a dataset, and a folder to work in.
+struct World {
+    server: SimulatedServer,
+    folder: TempDir,
+}
+
+impl World {
+    /// `target` takes the answer out of a target.
+    fn new(file: &str, columns: &str, target: fn(&str) -> String) -> Self {
+        let text = fs::read_to_string(example(file)).unwrap();
+        let columns: ColumnMap = columns.parse().unwrap();
+        let target = |text: &str| Ok(target(text));
+        let items = (1..).zip(text.lines()).map(|(line, text)| {
+            let Ok(Value::Object(row)) = serde_json::from_str(text) else { panic!("line {line}") };
+            (line, Item::read(&row, &columns, Some(&target)))
+        });
+        let dataset = Dataset::new("known", check_items(items).unwrap());
+        let suites = vec![dataset.suite()];
+        let server =
+            SimulatedServer::start(SimulateOptions { suites, threads: 1, ..SimulateOptions::default() })
+                .unwrap();
+        Self { server, folder: TempDir::new().unwrap() }
+    }
+
+    fn word_problems() -> Self {
+        let answer = |text: &str| text.rsplit("#### ").next().unwrap_or(text).to_owned();
+        Self::new("word-problems.jsonl", "input=question,target=answer", answer)
+    }
+
+    fn study(&self) -> PathBuf {
+        self.folder.path().join("study")
+    }
+
+    fn run(&self, file: &Path, models: &[&str], arguments: &[&str]) -> Run {
+        let url = self.server.base_url();
+        let study = self.study();
+        let mut all =
+            vec!["run", file.to_str().unwrap(), "--base-url", &url, "--into", study.to_str().unwrap()];
+        for model in models {
+            all.extend(["--model", model]);
+        }
+        all.extend(arguments);
+        let run = reasonscape(&all);
+        assert!(!run.stderr.contains("panicked"), "{run:?}");
+        run
+    }
+
+    fn done(&self, file: &Path, models: &[&str], arguments: &[&str]) -> Value {
+        let run = self.run(file, models, &[arguments, &["--format", "json"]].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        serde_json::from_str(&run.stdout).unwrap()
+    }
+
+    fn file(&self, name: &str, content: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn answers(&self) -> Vec<Value> {
+        let lines = fs::read_to_string(self.study().join("results/answers.jsonl")).unwrap();
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// The summary of a model.
+fn of<'v>(summaries: &'v Value, model: &str) -> &'v Value {
+    // A single model is its own summary.
+    let Some(models) = summaries["models"].as_array() else {
+        assert_eq!(summaries["model"], model);
+        return summaries;
+    };
+    models.iter().find(|summary| summary["model"] == model).unwrap_or_else(|| panic!("{model}: {summaries}"))
+}
+
+#[test]
+fn word_problems_from_file_to_metrics() {
+    let world = World::word_problems();
+    let models = ["sim-p1", "sim-p0", "sim-p0.6", "sim-p0.8-t0.3"];
+    let said = world.done(&example("word-problems.jsonl"), &models, WORD_PROBLEMS);
+    let accuracy = |model| of(&said, model)["accuracy"].as_f64().unwrap();
+    assert_eq!((accuracy("sim-p1"), accuracy("sim-p0")), (1.0, 0.0));
+    // What the model is made to know lies within the interval, and truncated answers are counted apart.
+    let detail = &of(&said, "sim-p0.6")["details"]["accuracy"];
+    assert!(detail["low"].as_f64().unwrap() < 0.6 && 0.6 < detail["high"].as_f64().unwrap(), "{detail}");
+    let cut = of(&said, "sim-p0.8-t0.3")["truncated"].as_u64().unwrap();
+    assert!((3..=20).contains(&cut), "{cut}");
+
+    // An independent count of the answers that were written down.
+    let answers = fs::read_to_string(world.study().join("results/answers.jsonl")).unwrap();
+    let script = r"
+import json, sys, collections
+from fractions import Fraction
+def plain(text):
+    text = text.strip().lower()
+    try:
+        return str(Fraction(text.replace(',', '')))
+    except ValueError:
+        return text
+right, n = collections.Counter(), collections.Counter()
+for line in sys.stdin:
+    row = json.loads(line)
+    n[row['model']] += 1
+    answer = row.get('answer')
+    right[row['model']] += answer is not None and not row['truncated'] and plain(answer) == plain(row['target'])
+print(json.dumps({model: right[model] / n[model] for model in n}))
+";
+    if let Some(counted) = python(script, &answers) {
+        let counted: Value = serde_json::from_str(&counted).unwrap();
+        for model in models {
+            assert_eq!(counted[model], json!(accuracy(model)), "{model}");
+        }
+    }
+
+    // It is a study like any other, and says the same.
+    let study = world.study();
+    let study = study.to_str().unwrap();
+    let tasks = reasonscape(&["analyze", "points", study, "--format", "json"]);
+    assert_eq!(tasks.code, 0, "{tasks:?}");
+    let points: Vec<Value> = serde_json::from_str(&tasks.stdout).unwrap();
+    assert_eq!(points.len(), 4);
+    for point in &points {
+        assert_eq!(point["task"], "word-problems");
+        let share = point["n_e"].as_f64().unwrap() / point["n"].as_f64().unwrap();
+        assert!((share - accuracy(point["model"].as_str().unwrap())).abs() < 1e-12, "{point}");
+    }
+    let compared = reasonscape(&["analyze", "compare", study, "sim-p1", "sim-p0"]);
+    assert!(compared.stdout.contains("sim-p1 is better than sim-p0"), "{compared:?}");
+    let report = world.folder.path().join("report.md");
+    let written = reasonscape(&["report", study, "-o", report.to_str().unwrap()]);
+    assert_eq!(written.code, 0, "{written:?}");
+    assert!(fs::read_to_string(report).unwrap().contains("word-problems"));
+    // The per-task log can be asked in SQL.
+    let log = world.study().join("results/tasks.parquet");
+    let question = "SELECT model, count(*) AS n FROM results WHERE correct GROUP BY model ORDER BY model";
+    let asked = reasonscape(&["sql", log.to_str().unwrap(), question, "--format", "json"]);
+    assert_eq!(asked.code, 0, "{asked:?}");
+    let rows: Vec<Value> = serde_json::from_str(&asked.stdout).unwrap();
+    assert!(rows.contains(&json!({ "model": "sim-p1", "n": 36 })), "{rows:?}");
+}
+
+#[test]
+fn choices_keep_their_guess_rate_and_their_categories() {
+    let world = World::new(
+        "science.jsonl",
+        "input=question,options=choices,target=answerKey,category=subject",
+        str::to_owned,
+    );
+    let said = world.done(&example("science.jsonl"), &["sim-p1", "sim-p0"], SCIENCE);
+    assert_eq!(of(&said, "sim-p1")["accuracy"], 1.0);
+    let study = world.study();
+    let points = reasonscape(&["analyze", "points", study.to_str().unwrap(), "--format", "json"]);
+    let points: Vec<Value> = serde_json::from_str(&points.stdout).unwrap();
+    let mut tasks: Vec<&str> = points.iter().map(|point| point["task"].as_str().unwrap()).collect();
+    tasks.sort_unstable();
+    tasks.dedup();
+    assert_eq!(tasks, ["energy", "forces", "life", "matter", "space"]);
+    for point in &points {
+        assert_eq!(point["g"].as_f64().unwrap(), point["n"].as_f64().unwrap() / 4.0, "{point}");
+    }
+    // One that only guesses is near one in four.
+    let guessed = of(&said, "sim-p0")["details"]["accuracy"].clone();
+    assert!(guessed["low"].as_f64().unwrap() < 0.25 && 0.25 < guessed["high"].as_f64().unwrap(), "{guessed}");
+}
+
+#[test]
+fn options_in_the_question_are_options() {
+    let world = World::new("shelves.jsonl", "", str::to_owned);
+    let said = world.done(&example("shelves.jsonl"), &["sim-p1"], &[]);
+    assert_eq!(of(&said, "sim-p1")["accuracy"], 1.0);
+    assert_eq!(world.answers()[0]["options"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_table_gives_the_same_as_lines() {
+    let world = World::word_problems();
+    let mut table = csv_of(&example("word-problems.jsonl"));
+    let file = world.file("word-problems.csv", &table);
+    let said = world.done(&file, &["sim-p0.6"], WORD_PROBLEMS);
+    let again = World::word_problems();
+    let lines = again.done(&example("word-problems.jsonl"), &["sim-p0.6"], WORD_PROBLEMS);
+    assert_eq!(of(&said, "sim-p0.6")["accuracy"], of(&lines, "sim-p0.6")["accuracy"]);
+    table.push_str("only one cell\n");
+    let file = world.file("broken.csv", &table);
+    let run = world.run(&file, &["sim-p0.6"], WORD_PROBLEMS);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("1 cells where the first row names 2"), "{run:?}");
+}
+
+fn csv_of(path: &Path) -> String {
+    let quoted = |value: &Value| format!("\"{}\"", value.as_str().unwrap().replace('"', "\"\""));
+    let text = fs::read_to_string(path).unwrap();
+    let row = |line: &str| {
+        let row: Value = serde_json::from_str(line).unwrap();
+        format!("{},{}\n", quoted(&row["question"]), quoted(&row["answer"]))
+    };
+    std::iter::once("question,answer\n".to_owned()).chain(text.lines().map(row)).collect()
+}
+
+#[test]
+fn every_wrong_line_is_told_and_nothing_is_left_behind() {
+    let world = World::word_problems();
+    let file = world.file(
+        "wrong.jsonl",
+        "{\"id\": \"a\", \"input\": \"?\", \"target\": \"1\"}\n\
+         not JSON\n\
+         {\"id\": \"a\", \"input\": \"?\", \"target\": \"1\"}\n\
+         {\"id\": \"b\", \"input\": \"?\"}\n\
+         {\"input\": \"?\", \"target\": \"1\"}\n\
+         {\"id\": \"c\", \"input\": \" \", \"target\": \"1\"}\n",
+    );
+    let run = world.run(&file, &["sim-p1"], &[]);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    for says in [
+        "5 lines are wrong, and nothing was asked",
+        "line 2: not JSON",
+        "line 3: `id` `a` is that of line 1 too",
+        "line 4: no `target` (there is `id`, `input`)",
+        "line 5: no `id`, though other lines have one",
+        "line 6: `input` is empty",
+    ] {
+        assert!(run.stderr.contains(says), "`{says}` is not in: {}", run.stderr);
+    }
+    assert!(!world.study().exists());
+    let refused = reasonscape(&[
+        "run",
+        example("shelves.jsonl").to_str().unwrap(),
+        "--model",
+        "m",
+        "--base-url",
+        "localhost",
+        "--into",
+        world.study().to_str().unwrap(),
+    ]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.stderr.contains("`base_url` is no address"), "{refused:?}");
+    assert!(!world.study().exists());
+    let empty = world.run(&world.file("empty.jsonl", "\n"), &["sim-p1"], &[]);
+    assert_eq!(empty.code, 2);
+    assert!(empty.stderr.contains("nothing in it"), "{empty:?}");
+    let missing = world.run(Path::new("none.jsonl"), &["sim-p1"], &[]);
+    assert!(missing.code != 0 && missing.stderr.contains("none.jsonl"), "{missing:?}");
+    assert!(!world.study().exists());
+}
+
+#[test]
+fn what_a_dataset_leaves_open_is_asked_for() {
+    let file = example("shelves.jsonl");
+    let run = reasonscape(&["run", file.to_str().unwrap()]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("--model NAME --base-url URL"), "{run:?}");
+    let folder = TempDir::new().unwrap();
+    let run = reasonscape(&["run", folder.path().to_str().unwrap(), "--model", "m"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("`--model` is for datasets"), "{run:?}");
+}
+
+#[test]
+fn a_study_takes_more_models_and_repeats_but_no_other_questions() {
+    let world = World::word_problems();
+    let file = example("word-problems.jsonl");
+    world.done(&file, &["sim-p0.6"], WORD_PROBLEMS);
+    let said = world.done(&file, &["sim-p1"], &[WORD_PROBLEMS, &["--repeats", "3"]].concat());
+    assert_eq!(of(&said, "sim-p1")["n"], 108);
+    assert_eq!(of(&said, "sim-p0.6")["n"], 36);
+    assert_eq!(world.server.stats().requests, 36 + 108);
+    // At temperature 0 the same is said every time.
+    assert_eq!(of(&said, "sim-p1")["determinism_index"], 1.0);
+    let run = world.run(&file, &["sim-p1"], &[WORD_PROBLEMS, &["--limit", "5"]].concat());
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("that are not these 5"), "{run:?}");
+    assert_eq!(world.server.stats().requests, 36 + 108);
+}
+
+#[test]
+fn a_sample_is_drawn_by_its_seed() {
+    let drawn = |seed: &str| {
+        let world = World::word_problems();
+        let arguments = [WORD_PROBLEMS, &["--sample", "9", "--seed", seed]].concat();
+        world.done(&example("word-problems.jsonl"), &["sim-p1"], &arguments);
+        world.answers().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let first = drawn("1");
+    assert_eq!(first.len(), 9);
+    assert!(first.is_sorted_by_key(|id| id.parse::<u32>().unwrap()));
+    assert_eq!(first, drawn("1"));
+    assert_ne!(first, drawn("2"));
+}
+
+#[test]
+fn confidence_comes_from_tokens_or_from_what_is_said() {
+    for arguments in [["--sampler", "greedy-2k-logprobs"], ["--template", "cot-confidence"]] {
+        let world = World::word_problems();
+        let said =
+            world.done(&example("word-problems.jsonl"), &["sim-p0.7"], &[WORD_PROBLEMS, &arguments].concat());
+        let summary = of(&said, "sim-p0.7");
+        assert_eq!(summary["details"]["brier"]["n"], 36, "{arguments:?}: {summary}");
+        // The simulated model knows how sure it may be, so it is nearly as well calibrated as can be.
+        let brier = summary["brier"].as_f64().unwrap();
+        assert!((0.1..0.3).contains(&brier), "{arguments:?}: {brier}");
+    }
+}
+
+#[test]
+fn two_at_once_both_add_their_model() {
+    let world = World::word_problems();
+    let file = example("word-problems.jsonl");
+    std::thread::scope(|scope| {
+        for model in ["sim-p0.2", "sim-p0.4", "sim-p0.6", "sim-p0.8"] {
+            scope.spawn({
+                let (world, file) = (&world, &file);
+                move || world.done(file, &[model], WORD_PROBLEMS)
+            });
+        }
+    });
+    let said = world.done(&file, &["sim-p0.2"], WORD_PROBLEMS);
+    assert_eq!(said["models"].as_array().unwrap().len(), 4);
+    assert_eq!(world.server.stats().requests, 4 * 36);
+}
+
+#[test]
+fn a_file_in_the_folder_is_never_replaced() {
+    let world = World::word_problems();
+    fs::create_dir(world.study()).unwrap();
+    let own = world.study().join("word-problems.jsonl");
+    fs::copy(example("word-problems.jsonl"), &own).unwrap();
+    let run = world.run(&own, &["sim-p1"], WORD_PROBLEMS);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("would be replaced"), "{run:?}");
+    assert_eq!(fs::read(&own).unwrap(), fs::read(example("word-problems.jsonl")).unwrap());
+}

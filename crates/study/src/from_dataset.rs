@@ -1,0 +1,207 @@
+//! A study made of a dataset: created in a folder of its own, or extended by more models.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use reasonscape_core::Dataset;
+
+use serde_json::json;
+
+use crate::{Eval, EvalSpec, Study, StudyError, write_file, write_study};
+
+/// Why a study could not be made or extended.
+#[derive(Debug, thiserror::Error)]
+pub enum FromDatasetError {
+    /// The study is invalid.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// A file could not be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The folder could not be made.
+    #[error("failed to make the folder `{}`", path.display())]
+    Folder {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The study could not be read.
+    #[error("failed to read `{}`", path.display())]
+    Read {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file stands where the copy of the dataset would.
+    #[error("`{}` is there already and would be replaced", path.display())]
+    FileExists {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The folder holds a study of a suite.
+    #[error("`{}` is a study of the suite `{suite}`", folder.display())]
+    OfSuite {
+        /// The folder of the study.
+        folder: PathBuf,
+        /// The suite of that study.
+        suite: String,
+    },
+    /// The folder holds a study of another dataset: answers to both would be mixed up.
+    #[error("`{}` holds {known} questions of `{dataset}` that are not these {given}", folder.display())]
+    OtherQuestions {
+        /// The folder of the study.
+        folder: PathBuf,
+        /// How many questions the study has.
+        known: usize,
+        /// The dataset of the study.
+        dataset: String,
+        /// How many were given.
+        given: usize,
+    },
+    /// The study queries the model elsewhere.
+    #[error("the study asks `{model}` at {known}, not at {given}; change that in `{}`", file.display())]
+    OtherEndpoint {
+        /// The model.
+        model: String,
+        /// Where the study queries it.
+        known: String,
+        /// Where it was to be queried.
+        given: String,
+        /// The study.toml to change.
+        file: PathBuf,
+    },
+}
+
+/// What a study of a dataset queries.
+#[derive(Debug)]
+pub struct DatasetStudy<'a> {
+    /// Models to query.
+    pub models: &'a [String],
+    /// How they are queried.
+    pub spec: EvalSpec,
+    /// Samples per question; one, unless the study says otherwise.
+    pub repeats: Option<u32>,
+    /// What the comment at the top calls the file that the dataset was read from.
+    pub source: &'a str,
+}
+
+impl DatasetStudy<'_> {
+    /// Makes the study in a folder, or adds the models to the one that is there.
+    ///
+    /// # Errors
+    /// A [`FromDatasetError`] that says what stands in the way; nothing is left half-written.
+    pub fn create_or_extend(&self, folder: &Path, dataset: &Dataset) -> Result<Study, FromDatasetError> {
+        let is_new = !folder.exists();
+        fs::create_dir_all(folder)
+            .map_err(|source| FromDatasetError::Folder { path: folder.to_owned(), source })?;
+        // Two processes that add a model each do so one after the other, where the system can lock a folder.
+        let lock = fs::File::open(folder).and_then(|folder| folder.lock().map(|()| folder));
+        let study = if let Some((study, text)) = existing(folder)? {
+            check_questions(&study, dataset, folder)?;
+            write_study::<FromDatasetError>(folder, &self.extended(text, &study, folder)?)?
+        } else {
+            self.create(folder, dataset).inspect_err(|_| {
+                if is_new {
+                    let _ = fs::remove_dir(folder);
+                }
+            })?
+        };
+        drop(lock);
+        Ok(study)
+    }
+
+    /// A new study. If it is invalid, its copy of the dataset is removed again; a file of somebody else is never
+    /// touched.
+    fn create(&self, folder: &Path, dataset: &Dataset) -> Result<Study, FromDatasetError> {
+        let (name, lines) = (format!("{}.jsonl", dataset.name()), dataset.to_lines());
+        let copy = folder.join(&name);
+        let is_there = copy.exists();
+        if is_there && fs::read(&copy).ok().as_deref() != Some(lines.as_bytes()) {
+            return Err(FromDatasetError::FileExists { path: copy });
+        }
+        if !is_there {
+            write_file(&copy, |out| Ok::<_, FromDatasetError>(out.write_all(lines.as_bytes())?))?;
+        }
+        write_study(folder, &self.new_text(&name)).inspect_err(|_: &FromDatasetError| {
+            if !is_there {
+                let _ = fs::remove_file(&copy);
+            }
+        })
+    }
+
+    fn new_text(&self, copy: &str) -> String {
+        let mut text = format!(
+            "# Made by `reasonscape run {}`. Everything can be changed here; `reasonscape run` on this folder then\n\
+             # asks what is missing.\ndataset = {}\nrepeats = {}\n",
+            self.source.escape_debug(),
+            json!(copy),
+            self.repeats.unwrap_or(1)
+        );
+        for model in self.models {
+            self.spec.append_eval(&mut text, model);
+        }
+        text
+    }
+
+    /// The text of a study with the models that it does not query yet, and as many repeats as are wanted now.
+    fn extended(&self, mut text: String, study: &Study, folder: &Path) -> Result<String, FromDatasetError> {
+        let base_url = &self.spec.base_url;
+        for model in self.models {
+            match study.evals.iter().find(|eval| eval.model == *model && self.includes(eval)) {
+                None => self.spec.append_eval(&mut text, model),
+                Some(eval) if eval.base_urls.iter().any(|known| known == base_url.trim_end_matches('/')) => {}
+                Some(eval) => {
+                    return Err(FromDatasetError::OtherEndpoint {
+                        model: model.clone(),
+                        known: eval.base_urls.join(" and "),
+                        given: base_url.clone(),
+                        file: folder.join(Study::FILE),
+                    });
+                }
+            }
+        }
+        if let Some(repeats) = self.repeats.filter(|repeats| *repeats != study.repeats) {
+            let line = format!("repeats = {repeats}\n");
+            let old = text.split_inclusive('\n').find(|line| line.trim_start().starts_with("repeats"));
+            text = match old.map(str::to_owned) {
+                Some(old) => text.replacen(&old, &line, 1),
+                None => line + &text,
+            };
+        }
+        Ok(text)
+    }
+
+    /// Whether an evaluation queries one of the models in the way that is described here.
+    pub fn includes(&self, eval: &Eval) -> bool {
+        self.models.contains(&eval.model)
+            && self.spec.template.as_ref().is_none_or(|template| eval.template.name == *template)
+            && self.spec.sampler.as_ref().is_none_or(|sampler| eval.sampler.name == *sampler)
+    }
+}
+
+/// Refuses other questions: answers to both would stand beside each other as if they were to the same.
+fn check_questions(study: &Study, dataset: &Dataset, folder: &Path) -> Result<(), FromDatasetError> {
+    match &study.dataset {
+        None => Err(FromDatasetError::OfSuite { folder: folder.to_owned(), suite: study.suite.name.clone() }),
+        Some(known) if known.to_lines() != dataset.to_lines() => Err(FromDatasetError::OtherQuestions {
+            folder: folder.to_owned(),
+            known: known.len(),
+            dataset: known.name().to_owned(),
+            given: dataset.len(),
+        }),
+        Some(_) => Ok(()),
+    }
+}
+
+/// The study in a folder, and its text.
+fn existing(folder: &Path) -> Result<Option<(Study, String)>, FromDatasetError> {
+    let file = folder.join(Study::FILE);
+    match fs::read_to_string(&file) {
+        Ok(text) => Ok(Some((Study::parse(&text, folder)?, text))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(FromDatasetError::Read { path: file, source }),
+    }
+}

@@ -1,0 +1,102 @@
+//! Analyses as `reasonscape analyze` prints them, and their pictures as plotly draws them.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::Uri;
+use axum::response::Response;
+use reasonscape_charts::Figure;
+
+use crate::app::App;
+use crate::chart;
+use crate::error::ApiError;
+use crate::figures::{budgets, figure_for, projection_figure, projection_views};
+use crate::params::{AnalysisQuery, by, number};
+use crate::query_string::Query;
+use crate::response;
+use reasonscape_analysis::GroupBy;
+
+/// Examples of loops by default.
+const EXAMPLES: usize = 3;
+/// Examples of loops at most.
+const MAX_EXAMPLES: usize = 100;
+
+pub(crate) async fn surface(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri);
+    let found = app
+        .study()
+        .await
+        .analyses
+        .surface(&AnalysisQuery::from_query(&query)?, query.get("x"), query.get("y"))
+        .await?;
+    response::json(&found.views)
+}
+
+pub(crate) async fn projection(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri);
+    response::json(
+        &app.study()
+            .await
+            .analyses
+            .projection(&AnalysisQuery::from_query(&query)?, query.get("x"))
+            .await?
+            .views,
+    )
+}
+
+pub(crate) async fn frontier(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri);
+    response::json(
+        &app.study()
+            .await
+            .analyses
+            .frontiers(&AnalysisQuery::from_query(&query)?, query.get("x"))
+            .await?
+            .rows,
+    )
+}
+
+pub(crate) async fn hazard(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri);
+    let (selected, by, width) =
+        (AnalysisQuery::from_query(&query)?, by(&query, GroupBy::Task)?, number(&query, "width")?);
+    response::json(&*app.study().await.analyses.hazard(&selected, by, width).await?)
+}
+
+pub(crate) async fn tokens(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri);
+    let (selected, by, keep) =
+        (AnalysisQuery::from_query(&query)?, by(&query, GroupBy::Task)?, number(&query, "keep")?);
+    response::json(&*app.study().await.analyses.tokens(&selected, by, keep, &budgets(&query)?).await?)
+}
+
+pub(crate) async fn compression(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri);
+    let (selected, by) = (AnalysisQuery::from_query(&query)?, by(&query, GroupBy::Task)?);
+    let examples = number(&query, "examples")?.unwrap_or(EXAMPLES).min(MAX_EXAMPLES);
+    let loop_bits = number(&query, "loop_bits")?;
+    response::json(&*app.study().await.analyses.compression(&selected, by, loop_bits, examples).await?)
+}
+
+/// The figure of one of the analyses, for plotly. `columns` says how many panels stand side by side.
+pub(crate) async fn figure(
+    State(app): State<Arc<App>>,
+    Path(kind): Path<String>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri);
+    let study = app.study().await;
+    let columns: Option<usize> = number(&query, "columns")?;
+    let with_columns = |figure: Figure| match columns {
+        Some(columns) => figure.columns(columns.clamp(1, 8)).chart(),
+        None => figure.chart(),
+    };
+    if kind == "projection" {
+        let views = projection_views(&study.analyses, &query).await?;
+        let mut chart = with_columns(projection_figure(&study.analyses, &query, &views).await?);
+        let filters: Vec<&str> = query.all("filter").collect();
+        chart::lead_to_trials(&mut chart, &views, &app.base, &filters);
+        return response::json(&chart);
+    }
+    response::json(&with_columns(figure_for(&study.analyses, &kind, &query).await?))
+}

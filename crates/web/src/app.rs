@@ -1,0 +1,206 @@
+//! The state that request handlers share: the study as it was last read, its analyses and its runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use axum::Router;
+use reasonscape_points::{Filter, PointsDb, PointsError};
+use reasonscape_stats::Mode;
+use tokio::sync::Mutex;
+
+use super::analysis_cache::AnalysisCache;
+use super::auth::Access;
+use super::error::ApiError;
+use super::pages::Templates;
+use super::prometheus::RequestMetrics;
+use super::runs::Runs;
+
+/// Files are checked for changes at most this often.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Makes the routes that show a study, given its base path.
+pub(crate) type StudyRoutes = fn(&App) -> Router<Arc<App>>;
+
+/// A server, or the results of one of its runs.
+pub(crate) struct App {
+    folder: PathBuf,
+    /// The title of the study.
+    pub(crate) title: String,
+    /// The base path: empty, or as `/x`.
+    pub(crate) base: String,
+    pub(crate) access: Arc<Access>,
+    pub(crate) metrics: Arc<RequestMetrics>,
+    pub(crate) templates: Arc<Templates>,
+    /// The study whose run this is, if it is one.
+    pub(crate) parent: Option<ParentStudy>,
+    /// Makes the routes that show a study; the results of runs are shown by the same.
+    pub(crate) study_routes: StudyRoutes,
+    /// Runs are made in the study that was named at the start, not in theirs.
+    runs: Option<Arc<Runs>>,
+    /// Nothing, as long as the study has no trials.
+    current: RwLock<Option<Arc<Snapshot>>>,
+    looked: Mutex<Instant>,
+    /// Whether the files have changed since, into something that cannot be read.
+    is_stale: AtomicBool,
+}
+
+/// The study that another belongs to.
+pub(crate) struct ParentStudy {
+    pub(crate) title: String,
+    pub(crate) base: String,
+}
+
+/// A study as it was read at one moment.
+pub(crate) struct Snapshot {
+    pub(crate) analyses: AnalysisCache,
+    /// Trials in all.
+    pub(crate) trials: u64,
+    /// What readers of the study's pages should know.
+    pub(crate) remarks: Vec<String>,
+    stamp: Stamp,
+}
+
+impl App {
+    pub(crate) fn new(
+        folder: PathBuf,
+        title: String,
+        base: String,
+        access: Access,
+        snapshot: Option<Snapshot>,
+        study_routes: StudyRoutes,
+    ) -> Self {
+        Self {
+            title,
+            base,
+            access: Arc::new(access),
+            metrics: Arc::default(),
+            templates: Arc::new(Templates::new()),
+            parent: None,
+            study_routes,
+            runs: Some(Arc::new(Runs::new(folder.clone()))),
+            current: RwLock::new(snapshot.map(Arc::new)),
+            looked: Mutex::new(Instant::now()),
+            is_stale: AtomicBool::new(false),
+            folder,
+        }
+    }
+
+    /// The study of a run, with the same readers and the same look.
+    pub(crate) fn within(&self, folder: PathBuf, title: String, base: String, snapshot: Snapshot) -> Self {
+        Self {
+            folder,
+            title,
+            base,
+            access: Arc::clone(&self.access),
+            metrics: Arc::clone(&self.metrics),
+            templates: Arc::clone(&self.templates),
+            parent: Some(ParentStudy { title: self.title.clone(), base: self.base.clone() }),
+            study_routes: self.study_routes,
+            runs: None,
+            current: RwLock::new(Some(Arc::new(snapshot))),
+            looked: Mutex::new(Instant::now()),
+            is_stale: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn runs(&self) -> Result<&Arc<Runs>, ApiError> {
+        self.runs.as_ref().ok_or_else(|| ApiError::not_found("a run has no runs of its own"))
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The note on every page while the study cannot be read.
+    pub(crate) fn stale_note(&self) -> Option<String> {
+        self.is_stale.load(Relaxed).then(|| {
+            "the files of the study have changed and cannot be read: this is what they said before; `reasonscape serve \
+             --log warn` says why"
+                .to_owned()
+        })
+    }
+
+    /// The study as it is now. Only called behind `require_results`, so it has trials.
+    pub(crate) async fn study(&self) -> Arc<Snapshot> {
+        self.opened().await.expect("pages of a study without trials are not shown")
+    }
+
+    /// The study as it is now, if it has trials. If its files cannot be read, what was read before is kept, with a remark.
+    pub(crate) async fn opened(&self) -> Option<Arc<Snapshot>> {
+        let known = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
+        // A request that comes during a check uses what is there.
+        let Ok(mut looked) = self.looked.try_lock() else { return known };
+        if looked.elapsed() < RELOAD_INTERVAL {
+            return known;
+        }
+        let stamp = Stamp::read(&self.folder);
+        *looked = Instant::now();
+        if known.as_ref().is_some_and(|known| stamp == known.stamp) {
+            self.is_stale.store(false, Relaxed);
+            return known;
+        }
+        let read = match Snapshot::open(&self.folder).await {
+            Ok(read) => read,
+            Err(PointsError::Empty { .. }) if known.is_none() => return None,
+            Err(error) => {
+                tracing::warn!(%error, "the study changed and cannot be read");
+                self.is_stale.store(true, Relaxed);
+                return known;
+            }
+        };
+        self.is_stale.store(false, Relaxed);
+        self.metrics.reloads.fetch_add(1, Relaxed);
+        let read = Arc::new(read);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&read));
+        Some(read)
+    }
+}
+
+impl Snapshot {
+    pub(crate) async fn open(folder: &Path) -> Result<Self, PointsError> {
+        // Before reading: what changes meanwhile is read again next time.
+        let stamp = Stamp::read(folder);
+        let db = PointsDb::open(folder).await?;
+        let total = db.aggregate(&[], &Filter::default(), Mode::E_I).await?;
+        let mut remarks = db.remarks().to_vec();
+        remarks.extend(reasonscape_analysis::truncation_note(&db));
+        Ok(Self {
+            trials: total.iter().map(|group| group.counts.n).sum(),
+            remarks,
+            stamp,
+            analyses: AnalysisCache::new(db),
+        })
+    }
+}
+
+/// Which files a study has, how long they are and when they were written.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    files: Vec<(PathBuf, u64, Option<SystemTime>)>,
+}
+
+impl Stamp {
+    fn read(folder: &Path) -> Self {
+        let mut folders = vec![folder.join("points"), folder.join("trials")];
+        let mut files = Vec::new();
+        while let Some(folder) = folders.pop() {
+            // A folder that went away is a change like any other.
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if entry.file_name().to_string_lossy().starts_with('.') {
+                    continue;
+                }
+                match std::fs::metadata(&path) {
+                    Ok(found) if found.is_dir() => folders.push(path),
+                    Ok(found) => files.push((path, found.len(), found.modified().ok())),
+                    Err(_) => {}
+                }
+            }
+        }
+        files.sort();
+        Self { files }
+    }
+}

@@ -1,0 +1,268 @@
+//! Which requests are allowed: by host, origin and token.
+//!
+//! A browser sends its user's cookies on behalf of every page it shows. So a request has to name this server as its host
+//! (else a foreign name was pointed at this address), whatever changes something has to come from one of its own pages,
+//! and whoever is not at this machine has to know the token.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, ORIGIN};
+use axum::http::{Method, StatusCode, Uri};
+use subtle::ConstantTimeEq;
+
+use super::error::ApiError;
+
+/// The cookie of those who have shown the token.
+const COOKIE_NAME: &str = "reasonscape";
+
+/// Length of a request body at most.
+pub(crate) const MAX_BODY_LEN: usize = 64 * 1024;
+
+/// The secret of a server, and the session id that browsers hold instead.
+pub struct Token {
+    secret: String,
+    /// Made anew at each start, so that a browser never stores the secret itself.
+    session: String,
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+impl Token {
+    /// A token that the user chose.
+    ///
+    /// # Errors
+    /// When the operating system has no random numbers.
+    pub fn new(secret: String) -> Result<Self, getrandom::Error> {
+        Ok(Self { secret, session: random()? })
+    }
+
+    /// A random token, and its text to be printed once.
+    ///
+    /// # Errors
+    /// When the operating system has no random numbers.
+    pub fn generate() -> Result<(Self, String), getrandom::Error> {
+        let secret = random()?;
+        Ok((Self::new(secret.clone())?, secret))
+    }
+
+    /// Whether this is the secret, compared in constant time.
+    pub(crate) fn is_secret(&self, given: &str) -> bool {
+        self.secret.as_bytes().ct_eq(given.as_bytes()).into()
+    }
+
+    fn is_session(&self, given: &str) -> bool {
+        self.session.as_bytes().ct_eq(given.as_bytes()).into()
+    }
+
+    /// The session cookie; `Secure` where the page came over HTTPS.
+    pub(crate) fn cookie(&self, base: &str, is_https: bool) -> String {
+        let secure = if is_https { "; Secure" } else { "" };
+        format!("{COOKIE_NAME}={}; Path={base}/; HttpOnly; SameSite=Strict{secure}", self.session)
+    }
+
+    /// The cookie that ends the session.
+    pub(crate) fn no_cookie(base: &str) -> String {
+        format!("{COOKIE_NAME}=; Path={base}/; HttpOnly; SameSite=Strict; Max-Age=0")
+    }
+}
+
+/// 256 random bits as hexadecimal digits.
+fn random() -> Result<String, getrandom::Error> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Which requests are allowed.
+#[derive(Debug)]
+pub struct Access {
+    /// Where the server listens.
+    pub address: SocketAddr,
+    /// Names beside those of the address, as of a proxy.
+    pub hosts: Vec<String>,
+    /// The token that a request has to show, if any.
+    pub token: Option<Token>,
+    /// Whether nothing may be changed.
+    pub read_only: bool,
+}
+
+impl Access {
+    /// Refuses requests for another host, and changes that come from pages of another origin.
+    pub(crate) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
+        let host = host(uri, headers)?;
+        if !self.is_ours(&host) {
+            return Err(ApiError::new(
+                StatusCode::MISDIRECTED_REQUEST,
+                format_args!(
+                    "this server does not go by `{host}`; `--allow-host {}` lets it",
+                    name_of(&host)
+                ),
+            ));
+        }
+        if [Method::GET, Method::HEAD, Method::OPTIONS].contains(method) {
+            return Ok(());
+        }
+        let is_own = match headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default()) {
+            Some(origin) => {
+                origin.split_once("://").is_some_and(|(_, from)| from.eq_ignore_ascii_case(&host))
+            }
+            None => true,
+        };
+        let site = headers.get("sec-fetch-site").map(|site| site.to_str().unwrap_or_default());
+        if !is_own || site.is_some_and(|site| site != "same-origin") {
+            return Err(ApiError::new(
+                StatusCode::FORBIDDEN,
+                "a page of somebody else may not change anything here",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether a request shows the token or its session.
+    pub(crate) fn is_authenticated(&self, headers: &HeaderMap) -> bool {
+        let Some(token) = &self.token else { return true };
+        let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        if bearer.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|given| token.is_secret(given))
+        {
+            return true;
+        }
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        cookies
+            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='))
+            .any(|(name, value)| name == COOKIE_NAME && token.is_session(value))
+    }
+
+    /// A name is ours if it was given, or is this machine; an address, if it is where we listen. A page that points its
+    /// own name at this machine is recognised by that name, which no browser lets it hide.
+    fn is_ours(&self, host: &str) -> bool {
+        let name = name_of(host);
+        if self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(host))
+        {
+            return true;
+        }
+        let port = host[name.len()..].strip_prefix(':').map_or(Some(80), |port| port.parse().ok());
+        if port != Some(self.address.port()) {
+            return false;
+        }
+        if name.eq_ignore_ascii_case("localhost") {
+            return true;
+        }
+        let Ok(ip) = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() else {
+            return false;
+        };
+        ip == self.address.ip() || self.address.ip().is_unspecified() || ip.is_loopback()
+    }
+}
+
+/// The host that a request names.
+fn host(uri: &Uri, headers: &HeaderMap) -> Result<String, ApiError> {
+    let mut named = headers.get_all(HOST).iter();
+    let host = match (named.next(), named.next(), uri.authority()) {
+        (Some(_), None, Some(authority)) => Some(authority.as_str()),
+        (Some(host), None, None) => host.to_str().ok(),
+        _ => None,
+    };
+    host.map(str::to_ascii_lowercase).ok_or_else(|| ApiError::bad_request("a request names its host, once"))
+}
+
+/// A host without its port.
+fn name_of(host: &str) -> &str {
+    let end = match host.rfind(']') {
+        Some(end) => end + 1,
+        None => host.rfind(':').unwrap_or(host.len()),
+    };
+    &host[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(address: &str, token: Option<&str>) -> Access {
+        Access {
+            address: address.parse().unwrap(),
+            hosts: vec!["scores.example".to_owned()],
+            token: token.map(|secret| Token::new(secret.to_owned()).unwrap()),
+            read_only: false,
+        }
+    }
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn accepts_only_hosts_of_this_server() {
+        let local = access("127.0.0.1:8050", None);
+        let is_let_in = |access: &Access, host: &str| {
+            access.check(&Method::GET, &"/".parse().unwrap(), &headers(&[("host", host)])).is_ok()
+        };
+        for host in ["127.0.0.1:8050", "localhost:8050", "LOCALHOST:8050", "[::1]:8050", "scores.example"] {
+            assert!(is_let_in(&local, host), "{host}");
+        }
+        for host in [
+            "evil.example:8050",
+            "127.0.0.1",
+            "127.0.0.1:8051",
+            "10.0.0.1:8050",
+            "localhost.evil.example:8050",
+            "127.0.0.1.evil.example:8050",
+            "",
+            ":8050",
+            "[",
+            "127.0.0.1:8050@evil.example",
+        ] {
+            assert!(!is_let_in(&local, host), "{host}");
+        }
+        let everywhere = access("0.0.0.0:8050", Some("12345678"));
+        assert!(is_let_in(&everywhere, "10.0.0.1:8050"));
+        assert!(!is_let_in(&everywhere, "evil.example:8050"));
+        assert!(local.check(&Method::GET, &"/".parse().unwrap(), &headers(&[])).is_err());
+        let twice = headers(&[("host", "127.0.0.1:8050"), ("host", "evil.example")]);
+        assert!(local.check(&Method::GET, &"/".parse().unwrap(), &twice).is_err());
+    }
+
+    #[test]
+    fn accepts_changes_only_from_own_pages() {
+        let local = access("127.0.0.1:8050", None);
+        let may = |more: &[(&'static str, &str)]| {
+            let headers = headers(&[&[("host", "127.0.0.1:8050")], more].concat());
+            local.check(&Method::POST, &"/login".parse().unwrap(), &headers).is_ok()
+        };
+        assert!(may(&[]));
+        assert!(may(&[("origin", "http://127.0.0.1:8050"), ("sec-fetch-site", "same-origin")]));
+        assert!(!may(&[("origin", "http://evil.example")]));
+        assert!(!may(&[("origin", "http://127.0.0.1:8051")]));
+        assert!(!may(&[("origin", "null")]));
+        for site in ["cross-site", "same-site", "none"] {
+            assert!(!may(&[("sec-fetch-site", site)]), "{site}");
+        }
+    }
+
+    #[test]
+    fn accepts_token_as_cookie_or_bearer() {
+        let access = access("0.0.0.0:8050", Some("correct horse"));
+        let token = access.token.as_ref().unwrap();
+        let cookie = token.cookie("/x", true);
+        assert!(cookie.ends_with("; Path=/x/; HttpOnly; SameSite=Strict; Secure"), "{cookie}");
+        assert!(!cookie.contains("horse"));
+        let pair = format!("other=1; {}", cookie.split(';').next().unwrap());
+        assert!(access.is_authenticated(&headers(&[("cookie", &pair)])));
+        assert!(access.is_authenticated(&headers(&[("authorization", "Bearer correct horse")])));
+        for (name, value) in [
+            ("cookie", "reasonscape=correct horse"),
+            ("cookie", "reasonscape="),
+            ("authorization", "Bearer correct hors"),
+            ("authorization", "correct horse"),
+        ] {
+            assert!(!access.is_authenticated(&headers(&[(name, value)])), "{name}: {value}");
+        }
+        assert!(!access.is_authenticated(&HeaderMap::new()));
+        assert!(!format!("{access:?}").contains("horse"));
+    }
+}

@@ -1,0 +1,104 @@
+//! Which evaluations a query string compares, and the comparisons.
+
+use std::sync::Arc;
+
+use reasonscape_points::StoredTrial;
+use reasonscape_stats::Mode;
+
+use super::analysis_cache::{AnalysisCache, Pair};
+use super::disagreements::{Disagreement, DisagreementList};
+use super::error::ApiError;
+use super::params::mode;
+use super::query_string::Query;
+use super::trial_query::TrialQuery;
+use reasonscape_analysis::{Comparison, Pairwise};
+
+/// Evaluations compared unless the query names others: a larger matrix is not readable.
+pub(crate) const MAX_EVALS: usize = 12;
+
+/// The parameters that select tests.
+pub(crate) const TESTS: [&str; 3] = ["task", "params", "filter"];
+
+/// Evaluations to be compared, by their ids.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ComparedEvals {
+    pub(crate) ids: Vec<String>,
+    /// How many could be compared, if these are the best of more.
+    pub(crate) best_of: Option<usize>,
+}
+
+/// The tests that a query means, as conditions.
+pub(crate) fn test_conditions(query: &Query) -> Result<Vec<String>, ApiError> {
+    Ok(TrialQuery::from_query(&query.only(&TESTS))?.conditions)
+}
+
+/// The evaluations that a query names, or else the best by ReasonScore.
+pub(crate) async fn compared_evals(
+    analyses: &AnalysisCache,
+    query: &Query,
+) -> Result<ComparedEvals, ApiError> {
+    let mut ids = query.all("eval").map(|name| analyses.eval_id(name)).collect::<Result<Vec<_>, _>>()?;
+    ids.sort();
+    ids.dedup();
+    if !ids.is_empty() {
+        return Ok(ComparedEvals { ids, best_of: None });
+    }
+    let board = analyses.leaderboard(mode(query, Mode::C_P)?, &test_conditions(query)?).await?;
+    let best_of = Some(board.rows.len()).filter(|rows| *rows > MAX_EVALS);
+    let ids = board.rows.iter().take(MAX_EVALS).map(|row| row.eval.eval_id.clone()).collect();
+    Ok(ComparedEvals { ids, best_of })
+}
+
+/// Each of the compared evaluations against each other.
+pub(crate) async fn pairwise(analyses: &AnalysisCache, query: &Query) -> Result<Arc<Pairwise>, ApiError> {
+    let evals = compared_evals(analyses, query).await?.ids;
+    analyses.pairwise(mode(query, Mode::C_P)?, test_conditions(query)?, evals).await
+}
+
+/// The two evaluations that a query names, or else the two with the highest rating.
+pub(crate) async fn pair(analyses: &AnalysisCache, query: &Query) -> Result<Pair, ApiError> {
+    let named = |name: &str| query.get(name).map(|name| analyses.eval_id(name)).transpose();
+    let (a, b) = (named("a")?, named("b")?);
+    if let (Some(a), Some(b)) = (&a, &b) {
+        return Ok(Pair { a: a.clone(), b: b.clone() });
+    }
+    let ratings = pairwise(analyses, query).await?;
+    let mut best = ratings.evals.iter().map(|eval| &eval.eval.eval_id);
+    let mut best_but = |other: Option<&String>| {
+        let found = best.find(|id| Some(*id) != other).cloned();
+        found.ok_or_else(|| ApiError::bad_request("a comparison takes two evaluations; name both"))
+    };
+    let a = a.map_or_else(|| best_but(b.as_ref()), Ok)?;
+    let b = b.map_or_else(|| best_but(Some(&a)), Ok)?;
+    Ok(Pair { a, b })
+}
+
+/// Two evaluations on the tests that both answered.
+pub(crate) async fn comparison(
+    analyses: &AnalysisCache,
+    pair: &Pair,
+    query: &Query,
+) -> Result<Arc<Comparison>, ApiError> {
+    analyses.comparison(pair, mode(query, Mode::C_P)?, test_conditions(query)?).await
+}
+
+/// The tests that ended differently for the two.
+pub(crate) async fn disagreements(
+    analyses: &AnalysisCache,
+    pair: &Pair,
+    query: &Query,
+) -> Result<Arc<DisagreementList>, ApiError> {
+    analyses.disagreements(pair, test_conditions(query)?).await
+}
+
+/// At most `max` of these tests after skipping `first`, with the trials of both.
+pub(crate) async fn disagreement_rows(
+    analyses: &AnalysisCache,
+    pair: &Pair,
+    query: &Query,
+    which: Disagreement,
+    first: u64,
+    max: usize,
+) -> Result<Arc<Vec<[StoredTrial; 2]>>, ApiError> {
+    analyses.disagreement_rows(pair, test_conditions(query)?, which, first, max).await
+}

@@ -1,0 +1,185 @@
+//! Tests that ended differently for two evaluations, in the order in which they are shown.
+
+use reasonscape_core::Outcome;
+use reasonscape_points::{PointDisagreements, TestDisagreement, TestName, TrialNumber};
+
+use super::error::ApiError;
+use super::point_id::point_id;
+use super::query_string::{Query, encoded};
+use super::trial_query::Coordinates;
+
+/// The parameters that say which tests are listed, and of whom.
+pub(crate) const NAMES: [&str; 6] = ["a", "b", "task", "params", "filter", "right"];
+
+/// Which disagreements are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Disagreement {
+    /// Exactly one is right.
+    #[default]
+    OnlyOne,
+    /// Only the first is right.
+    OnlyA,
+    /// Only the second is right.
+    OnlyB,
+    /// They ended differently in any way.
+    Any,
+}
+
+impl Disagreement {
+    pub(crate) const ALL: [Self; 4] = [Self::OnlyOne, Self::OnlyA, Self::OnlyB, Self::Any];
+
+    /// As it stands in an address.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::OnlyOne => "one",
+            Self::OnlyA => "a",
+            Self::OnlyB => "b",
+            Self::Any => "any",
+        }
+    }
+
+    /// Reads it from an address.
+    pub(crate) fn from_query(query: &Query) -> Result<Self, ApiError> {
+        let Some(name) = query.get("right") else { return Ok(Self::default()) };
+        let found = Self::ALL.into_iter().find(|right| right.name() == name);
+        found.ok_or_else(|| {
+            ApiError::bad_request(format_args!("`right={name}` says nothing; there are one, a, b and any"))
+        })
+    }
+
+    fn includes(self, test: &TestDisagreement) -> bool {
+        let (a, b) = (test.a == Outcome::Correct, test.b == Outcome::Correct);
+        match self {
+            Self::OnlyOne => a != b,
+            Self::OnlyA => a && !b,
+            Self::OnlyB => b && !a,
+            Self::Any => true,
+        }
+    }
+}
+
+/// The tests, by task, coordinates, index and repeat.
+#[derive(Debug)]
+pub(crate) struct DisagreementList {
+    points: Vec<PointDisagreements>,
+}
+
+impl DisagreementList {
+    pub(crate) fn new(points: Vec<PointDisagreements>) -> Self {
+        let mut keyed: Vec<_> =
+            points.into_iter().map(|point| (Coordinates::parse(&point.params), point)).collect();
+        keyed.sort_by(|(params_a, a), (params_b, b)| {
+            a.base_task.cmp(&b.base_task).then_with(|| params_a.compare(params_b))
+        });
+        Self { points: keyed.into_iter().map(|(_, point)| point).collect() }
+    }
+
+    /// The tests with this disagreement, in order.
+    pub(crate) fn tests(&self, which: Disagreement) -> impl Iterator<Item = TestName<'_>> {
+        self.points.iter().flat_map(move |point| {
+            point.tests.iter().filter(move |test| which.includes(test)).map(|test| TestName {
+                base_task: &point.base_task,
+                params: &point.params,
+                number: test.number,
+            })
+        })
+    }
+
+    /// How many tests have this disagreement.
+    pub(crate) fn count(&self, which: Disagreement) -> u64 {
+        let tests = self.points.iter().flat_map(|point| &point.tests);
+        tests.filter(|test| which.includes(test)).count() as u64
+    }
+
+    /// The tests before and after this one, and its number from 1; none if the test is not listed.
+    pub(crate) fn neighbors(&self, which: Disagreement, test: TestName<'_>) -> Neighbors<'_> {
+        let mut before = None;
+        let mut tests = self.tests(which);
+        let mut place = 0;
+        while let Some(other) = tests.next() {
+            place += 1;
+            if other == test {
+                return Neighbors { before, behind: tests.next(), place: Some(place) };
+            }
+            before = Some(other);
+        }
+        Neighbors { before: None, behind: None, place: None }
+    }
+}
+
+/// Where a test stands among others.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Neighbors<'a> {
+    pub(crate) before: Option<TestName<'a>>,
+    pub(crate) behind: Option<TestName<'a>>,
+    pub(crate) place: Option<u64>,
+}
+
+/// The link to a test in a list of disagreements; the list says whose trials are shown.
+pub(crate) fn test_href(base: &str, test: TestName<'_>, list: &Query) -> String {
+    let TrialNumber { index, repeat } = test.number;
+    let [a, b] = ["a", "b"].map(|name| encoded(list.get(name).unwrap_or_default()));
+    let (task, point, repeat) = (encoded(test.base_task), point_id(test.params), repeat.to_string());
+    let keep = list.with("a", None).with("b", None).with("repeat", (repeat != "0").then_some(&repeat));
+    format!("{base}/compare/tests/{a}/{b}/{task}/{point}/{index}{keep}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn test(index: u64, a: Outcome, b: Outcome) -> TestDisagreement {
+        TestDisagreement { number: TrialNumber { index, repeat: 0 }, a, b }
+    }
+
+    fn some() -> DisagreementList {
+        let point = |task: &str, params: &str, tests| PointDisagreements {
+            base_task: task.to_owned(),
+            params: params.to_owned(),
+            tests,
+        };
+        DisagreementList::new(vec![
+            point("sort", r#"{"length": 16}"#, vec![test(3, Outcome::Correct, Outcome::Incorrect)]),
+            point(
+                "sort",
+                r#"{"length": 4}"#,
+                vec![
+                    test(1, Outcome::Truncated, Outcome::Correct),
+                    test(8, Outcome::Incorrect, Outcome::Truncated),
+                ],
+            ),
+            point("add", "{}", vec![test(0, Outcome::Correct, Outcome::Truncated)]),
+        ])
+    }
+
+    #[test]
+    fn counts_and_orders_tests_by_disagreement() {
+        let differing = some();
+        assert_eq!(Disagreement::ALL.map(|right| differing.count(right)), [3, 2, 1, 4]);
+        let shown = |right| {
+            differing.tests(right).map(|test| (test.base_task, test.number.index)).collect::<Vec<_>>()
+        };
+        // 4 comes before 16.
+        assert_eq!(shown(Disagreement::Any), [("add", 0), ("sort", 1), ("sort", 8), ("sort", 3)]);
+        assert_eq!(shown(Disagreement::OnlyA), [("add", 0), ("sort", 3)]);
+    }
+
+    #[test]
+    fn finds_neighbors_among_listed_tests() {
+        let differing = some();
+        let tests: Vec<_> = differing.tests(Disagreement::OnlyOne).collect();
+        let neighbors = differing.neighbors(Disagreement::OnlyOne, tests[1]);
+        assert_eq!(
+            (neighbors.before, neighbors.behind, neighbors.place),
+            (Some(tests[0]), Some(tests[2]), Some(2))
+        );
+        let first = differing.neighbors(Disagreement::OnlyOne, tests[0]);
+        assert_eq!((first.before, first.place), (None, Some(1)));
+        // It is wrong for both, and so none of these.
+        let other = differing.tests(Disagreement::Any).find(|test| test.number.index == 8).unwrap();
+        assert_eq!(
+            differing.neighbors(Disagreement::OnlyOne, other),
+            Neighbors { before: None, behind: None, place: None }
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! Errors of requests.
+
+use std::fmt::Display;
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use reasonscape_points::PointsError;
+
+/// Why a request failed. The outermost layer makes it a page, or JSON for the API.
+#[derive(Debug, Clone)]
+pub(crate) struct ApiError {
+    pub(crate) status: StatusCode,
+    pub(crate) message: String,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, message: impl Display) -> Self {
+        Self { status, message: message.to_string() }
+    }
+
+    /// 400.
+    pub(crate) fn bad_request(message: impl Display) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// 404.
+    pub(crate) fn not_found(message: impl Display) -> Self {
+        Self::new(StatusCode::NOT_FOUND, message)
+    }
+
+    /// The error that a status code stands for.
+    pub(crate) fn from_status(status: StatusCode) -> Self {
+        Self::new(
+            status,
+            match status {
+                StatusCode::NOT_FOUND => "there is nothing at this address",
+                StatusCode::METHOD_NOT_ALLOWED => "this address is only for reading",
+                _ => status.canonical_reason().unwrap_or("the request failed"),
+            },
+        )
+    }
+}
+
+impl From<PointsError> for ApiError {
+    fn from(error: PointsError) -> Self {
+        match error {
+            PointsError::InvalidQuery(_) => Self::bad_request(error),
+            error => {
+                tracing::error!(%error, "a question could not be answered");
+                // Paths of the server are only for its log.
+                Self::new(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "the study could not be read; `reasonscape serve --log warn` says why",
+                )
+            }
+        }
+    }
+}
+
+impl From<reasonscape_stats::StatsError> for ApiError {
+    fn from(error: reasonscape_stats::StatsError) -> Self {
+        Self::bad_request(error)
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}

@@ -1,0 +1,60 @@
+//! What evaluations, points, outcomes and numbers are called on pages.
+
+use reasonscape_core::Outcome;
+use reasonscape_points::PointsDb;
+use serde_json::Value;
+
+use super::sanitize::visible;
+
+/// What tables call an evaluation; not yet made safe to show.
+pub(crate) fn eval_label(db: &PointsDb, eval_id: &str) -> String {
+    let eval = db.evals().iter().find(|eval| eval.eval_id == eval_id);
+    eval.map_or_else(|| eval_id.to_owned(), |eval| reasonscape_analysis::eval_label(db.evals(), eval))
+}
+
+/// The name of a stored outcome.
+pub(crate) fn status_name(code: u8) -> &'static str {
+    let known = [Outcome::Incorrect, Outcome::Correct, Outcome::Truncated];
+    known.into_iter().find(|status| status.code() == code).map_or("unknown", Outcome::name)
+}
+
+/// Parameters as a person reads them: `depth=1 length=16`.
+pub(crate) fn coordinates(params: &str) -> String {
+    let plain = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match serde_json::from_str::<Value>(params) {
+        Ok(Value::Object(members)) => {
+            let shown = members.iter().map(|(name, value)| format!("{name}={}", plain(value)));
+            visible(&shown.collect::<Vec<_>>().join(" ")).into_owned()
+        }
+        _ => visible(params).into_owned(),
+    }
+}
+
+/// An integer with separators: 12,345.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thousands;
+
+    #[test]
+    fn separates_thousands() {
+        assert_eq!(
+            [0, 999, 1_000, 12_345, 1_234_567].map(thousands),
+            ["0", "999", "1,000", "12,345", "1,234,567"]
+        );
+    }
+}

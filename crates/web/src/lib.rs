@@ -1,0 +1,34 @@
+//! The web app: a study as pages in a browser, and as JSON for programs.
+//!
+//! # Promises
+//! Pages are complete without a script, need nothing but this program, and keep their state in their URL. Text of a model
+//! is shown and never executed: everything is escaped, and no page has an inline script. Other machines need a token, and
+//! pages of other origins cannot act on a user's behalf. Pages and API show what `analysis` computes. The server prints
+//! nothing and listens to no signal.
+
+mod analysis_cache;
+mod api;
+mod app;
+mod assets;
+mod auth;
+mod chart;
+mod comparison;
+mod disagreements;
+mod error;
+mod figures;
+mod labels;
+mod pages;
+mod params;
+mod point_id;
+mod prometheus;
+mod query_string;
+mod response;
+mod runs;
+mod sanitize;
+mod server;
+mod single_flight;
+mod trial_lookup;
+mod trial_query;
+
+pub use self::auth::{Access, Token};
+pub use self::server::{Notice, ServeError, ServeOptions, listen, serve};

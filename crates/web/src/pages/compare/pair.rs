@@ -1,0 +1,210 @@
+//! Two evaluations on the tests that both answered.
+
+use serde::Serialize;
+
+use super::super::choices::{Choice, evals};
+use super::super::disagreement_rows::{self, Row};
+use super::drawing::{Axis, Drawing};
+use crate::analysis_cache::Pair;
+use crate::app::{App, Snapshot};
+use crate::comparison::{self, TESTS};
+use crate::disagreements::Disagreement;
+use crate::error::ApiError;
+use crate::labels::thousands;
+use crate::query_string::Query;
+use crate::sanitize::visible;
+use reasonscape_analysis::{Comparison, TaskComparison, p_value, verdict_name};
+
+/// Tests that are shown as a beginning.
+const MAX_SHOWN: usize = 8;
+
+#[derive(Serialize)]
+pub(super) struct PairView {
+    #[serde(skip)]
+    pub(super) ids: Pair,
+    #[serde(skip)]
+    pub(super) remarks: Vec<String>,
+    a: String,
+    b: String,
+    /// All evaluations, to choose the two from.
+    choices_a: Vec<Choice>,
+    choices_b: Vec<Choice>,
+    swapped: String,
+    sentence: String,
+    verdict: &'static str,
+    gap: Drawing,
+    gap_axis: String,
+    difference: String,
+    margin: String,
+    p: String,
+    pairs: String,
+    discordant: String,
+    detectable: Option<String>,
+    axis: String,
+    tasks: Vec<TaskRow>,
+    counts: Vec<Counted>,
+    rows: Vec<Row>,
+    all: String,
+}
+
+#[derive(Serialize)]
+struct TaskRow {
+    task: String,
+    verdict: &'static str,
+    difference: String,
+    low: String,
+    high: String,
+    interval: Drawing,
+    p: String,
+    only_a: Counted,
+    only_b: Counted,
+    pairs: String,
+    needed: Option<String>,
+}
+
+/// A number of tests, and where they are listed.
+#[derive(Serialize)]
+struct Counted {
+    name: String,
+    n: String,
+    href: Option<String>,
+}
+
+pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<PairView, ApiError> {
+    let pair = comparison::pair(&study.analyses, query).await?;
+    let found = comparison::comparison(&study.analyses, &pair, query).await?;
+    let list_of_tests = comparison::disagreements(&study.analyses, &pair, query).await?;
+    let rows =
+        comparison::disagreement_rows(&study.analyses, &pair, query, Disagreement::OnlyOne, 0, MAX_SHOWN)
+            .await?;
+    let list = query.only(&TESTS).with("a", Some(&pair.a)).with("b", Some(&pair.b));
+    let listed = |name: &str, task: Option<&str>, which: Disagreement, n: u64| {
+        let list = task.map_or_else(|| list.clone(), |task| list.with("task", Some(task)));
+        let list = list.with("right", (which != Disagreement::OnlyOne).then(|| which.name()));
+        Counted {
+            name: name.to_owned(),
+            n: thousands(n),
+            href: (n > 0).then(|| format!("{}/compare/tests{list}", app.base)),
+        }
+    };
+    let bound = found.tasks.iter().flat_map(|task| [task.low, task.high]);
+    let axis = Axis::around_zero(bound, 0.01, 1.0);
+    let row = |task: &TaskComparison| TaskRow {
+        only_a: listed("", Some(&task.task), Disagreement::OnlyA, task.b),
+        only_b: listed("", Some(&task.task), Disagreement::OnlyB, task.c),
+        ..task_row(task, axis)
+    };
+    let score = found.score;
+    let gap_axis = Axis::around_zero([score.ci_low, score.ci_high], 10.0, 1000.0);
+    let said = format!("{:+.0}, from {:+.0} to {:+.0}", score.difference, score.ci_low, score.ci_high);
+    let choices = |id: &str| evals(&study.analyses.db, &Query::default().with("eval", Some(id)));
+    let [a, b] = found.labels.each_ref().map(|label| visible(label).into_owned());
+    Ok(PairView {
+        remarks: found.remarks(),
+        choices_a: choices(&pair.a),
+        choices_b: choices(&pair.b),
+        swapped: format!(
+            "{}/compare{}#pair",
+            app.base,
+            query.with("a", Some(&pair.b)).with("b", Some(&pair.a))
+        ),
+        sentence: sentence(&found),
+        verdict: verdict_name(found.verdict),
+        gap: gap_axis.draw(score.ci_low, score.difference, score.ci_high, said),
+        gap_axis: format!("{:.0}", gap_axis.high),
+        difference: signed(score.difference, 0),
+        margin: format!("{:.0}", score.margin),
+        p: compared(score.p),
+        pairs: thousands(found.pairs),
+        discordant: format!("{:.1} %", 100.0 * found.discordant_share),
+        detectable: found.detectable_difference.map(|share| format!("{:.1}", 100.0 * share)),
+        axis: format!("{:.0}", 100.0 * axis.high),
+        tasks: found.tasks.iter().map(row).collect(),
+        counts: vec![
+            listed(
+                "exactly one is right",
+                None,
+                Disagreement::OnlyOne,
+                list_of_tests.count(Disagreement::OnlyOne),
+            ),
+            listed(
+                &format!("only {a} is right"),
+                None,
+                Disagreement::OnlyA,
+                list_of_tests.count(Disagreement::OnlyA),
+            ),
+            listed(
+                &format!("only {b} is right"),
+                None,
+                Disagreement::OnlyB,
+                list_of_tests.count(Disagreement::OnlyB),
+            ),
+            listed(
+                "they end differently in any way",
+                None,
+                Disagreement::Any,
+                list_of_tests.count(Disagreement::Any),
+            ),
+        ],
+        rows: rows.iter().map(|row| disagreement_rows::row(app, row, &list)).collect(),
+        all: format!("{}/compare/tests{list}", app.base),
+        a,
+        b,
+        ids: pair,
+    })
+}
+
+/// The result as a sentence on a page.
+fn sentence(found: &Comparison) -> String {
+    // What belongs together stays on one line.
+    let said = visible(&found.sentence).replace(" ± ", "\u{a0}±\u{a0}");
+    let capital = said.strip_prefix("cannot tell").map(|rest| format!("Cannot tell{rest}"));
+    format!("{}.", capital.unwrap_or(said))
+}
+
+fn task_row(task: &TaskComparison, axis: Axis) -> TaskRow {
+    let points = |share: f64| signed(100.0 * share, 1);
+    let nobody = || Counted { name: String::new(), n: String::new(), href: None };
+    let (low, high) = (points(task.low), points(task.high));
+    let center = task.difference.unwrap_or_else(|| f64::midpoint(task.low, task.high));
+    let said = format!("{}: {}, from {low} to {high} percentage points", task.task, points(center));
+    TaskRow {
+        task: visible(&task.task).into_owned(),
+        verdict: verdict_name(task.verdict),
+        difference: points(center),
+        interval: axis.draw(task.low, center, task.high, visible(&said).into_owned()),
+        low,
+        high,
+        p: p_value(task.p_adjusted),
+        only_a: nobody(),
+        only_b: nobody(),
+        pairs: thousands(task.pairs),
+        needed: task.pairs_needed.map(thousands),
+    }
+}
+
+/// A p-value as it stands in a sentence: `= 0.021` or `< 0.001`.
+fn compared(p: f64) -> String {
+    let shown = p_value(p);
+    shown.strip_prefix('<').map_or_else(|| format!("= {shown}"), |most| format!("< {most}"))
+}
+
+/// A number with its sign, zero without.
+fn signed(number: f64, decimals: usize) -> String {
+    let shown = format!("{number:+.decimals$}");
+    let is_zero = shown.chars().all(|c| matches!(c, '+' | '-' | '0' | '.'));
+    if is_zero { shown.trim_start_matches(['+', '-']).to_owned() } else { shown.replace('-', "−") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::signed;
+
+    #[test]
+    fn zero_has_no_sign() {
+        assert_eq!(
+            [0.0, -0.04, 0.06, -12.34].map(|number| signed(number, 1)),
+            ["0.0", "0.0", "+0.1", "−12.3"]
+        );
+    }
+}

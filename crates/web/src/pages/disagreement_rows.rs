@@ -1,0 +1,53 @@
+//! The table of tests that ended differently for two evaluations.
+
+use reasonscape_points::{StoredTrial, TestName, TrialNumber};
+use serde::Serialize;
+
+use super::MAX_ANSWER_LEN;
+use crate::app::App;
+use crate::disagreements::test_href;
+use crate::labels::{coordinates, status_name};
+use crate::query_string::Query;
+use crate::sanitize::{excerpt, visible};
+
+/// A test and the trials of both.
+#[derive(Serialize)]
+pub(super) struct Row {
+    task: String,
+    params: String,
+    index: u64,
+    repeat: u32,
+    target: String,
+    href: String,
+    a: Side,
+    b: Side,
+}
+
+#[derive(Serialize)]
+struct Side {
+    status: &'static str,
+    answer: Option<String>,
+}
+
+/// A row of the table. `list` is the query of the list that it is in.
+pub(super) fn row(app: &App, [a, b]: &[StoredTrial; 2], list: &Query) -> Row {
+    let side = |trial: &StoredTrial| Side {
+        status: status_name(trial.status),
+        answer: trial.answer.as_ref().map(|answer| excerpt(answer, MAX_ANSWER_LEN)),
+    };
+    let name = TestName {
+        base_task: &a.base_task,
+        params: &a.params,
+        number: TrialNumber { index: a.index, repeat: a.repeat },
+    };
+    Row {
+        task: visible(&a.base_task).into_owned(),
+        params: coordinates(&a.params),
+        index: a.index,
+        repeat: a.repeat,
+        target: excerpt(&a.target, MAX_ANSWER_LEN),
+        href: test_href(&app.base, name, list),
+        a: side(a),
+        b: side(b),
+    }
+}

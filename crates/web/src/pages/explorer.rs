@@ -1,0 +1,380 @@
+//! Where a model breaks: accuracy over two parameters of a task, along each of them, and the frontiers.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::Uri;
+use axum::response::Response;
+use reasonscape_stats::{Event, Mode};
+use serde::Serialize;
+
+use super::choices::Choice;
+use super::estimator_picker::{EstimatorGroup, estimator_groups};
+use super::model_picker::ModelPicker;
+use super::render;
+use crate::analysis_cache::AnalysisCache;
+use crate::app::App;
+use crate::chart::{ChartView, NeedsChartCsp, tooltip, trials_of};
+use crate::error::ApiError;
+use crate::figures::{frontier_rows, projection_figure, projection_views};
+use crate::params::{AnalysisQuery, mode};
+use crate::query_string::Query;
+use crate::sanitize::visible;
+use reasonscape_analysis::tables::{surface, threshold};
+use reasonscape_analysis::{
+    AccuracyGrid, AccuracyGridAxis, AccuracyGridCell, Parameter, TaskParameters, projection_finding,
+    surface_range, threshold_figure,
+};
+
+/// The parameters of this page.
+const NAMES: [&str; 6] = ["task", "part", "x", "y", "eval", "mode"];
+/// Steps of the color scale.
+const STEPS: f64 = 10.0;
+/// A cell with a smaller proportion of truncated responses is not marked.
+const MIN_TRUNCATION_RATE: f64 = 0.005;
+
+#[derive(Serialize)]
+struct Page {
+    tasks: Vec<Choice>,
+    parts: Vec<Choice>,
+    xs: Vec<Choice>,
+    ys: Vec<Choice>,
+    modes: Vec<EstimatorGroup>,
+    models: ModelPicker,
+    task: String,
+    /// Errors in the query.
+    problems: Vec<String>,
+    /// Why there is nothing to look along.
+    flat: Option<String>,
+    trials: String,
+    #[serde(flatten)]
+    results: Results,
+}
+
+/// What the study says about a task, all empty if there is nothing to show.
+#[derive(Serialize, Default)]
+struct Results {
+    surfaces: Vec<Surface>,
+    /// Why there are no surfaces.
+    line: Option<String>,
+    /// Notes on the surfaces.
+    remarks: Vec<String>,
+    projection: Option<ChartView>,
+    projection_findings: Vec<String>,
+    frontier: Option<ChartView>,
+    frontier_findings: Vec<String>,
+}
+
+/// One model over two parameters.
+#[derive(Serialize)]
+struct Surface {
+    eval_id: String,
+    label: String,
+    x: String,
+    y: String,
+    columns: Vec<String>,
+    /// The largest value of the vertical parameter is at the top, as on an axis.
+    rows: Vec<Row>,
+    finding: String,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    cells: Vec<Option<HeatCell>>,
+}
+
+#[derive(Serialize)]
+struct HeatCell {
+    step: u8,
+    center: String,
+    margin: String,
+    value: f64,
+    low: f64,
+    high: f64,
+    said: String,
+    href: String,
+    cut: Option<String>,
+}
+
+/// The parameters of a request, with defaults where it names none, or none that the study has.
+struct ExplorerParams {
+    task: String,
+    /// The manifold; none is the whole task.
+    part: Option<String>,
+    parts: Vec<String>,
+    parameters: Vec<Parameter>,
+    x: Option<String>,
+    y: Option<String>,
+    mode: Mode,
+}
+
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri).only(&NAMES);
+    let study = app.study().await;
+    let analyses = &study.analyses;
+    let all = analyses.parameters(&[]).await?;
+    let params = parse_params(analyses, &all, &query).await?;
+    let models = ModelPicker::from_query(analyses, &query, Some(&params.task), params.mode, u64::MAX).await?;
+    let flat = flat(&params, analyses);
+    let results = if flat.is_none() && !models.ids.is_empty() {
+        results(&app.base, analyses, &params, &models.ids).await?
+    } else {
+        Results::default()
+    };
+    let page = Page {
+        tasks: all.iter().map(|task| name_choice(&task.task, task.task == params.task)).collect(),
+        parts: parts(&params),
+        xs: axis_choices(&params, params.x.as_ref(), None),
+        ys: axis_choices(&params, params.y.as_ref(), params.x.as_ref()),
+        modes: estimator_groups(params.mode),
+        models,
+        task: visible(&params.task).into_owned(),
+        problems: unknown_task(&all, &query).into_iter().collect(),
+        flat,
+        trials: format!("{}/trials{}", app.base, Query::default().with("task", Some(&params.task))),
+        results,
+    };
+    let mut response = render(&app, "explorer.html", "Explorer", &study.remarks, &page)?;
+    response.extensions_mut().insert(NeedsChartCsp);
+    Ok(response)
+}
+
+/// Reads the parameters of a request. Without a task it is the one that has most to look at.
+async fn parse_params(
+    analyses: &AnalysisCache,
+    all: &[TaskParameters],
+    query: &Query,
+) -> Result<ExplorerParams, ApiError> {
+    let asked = query.get("task");
+    let named = all.iter().find(|task| Some(task.task.as_str()) == asked);
+    let first = all.iter().find(|task| task.parameters.len() > 1);
+    let first = first.or_else(|| all.iter().find(|task| !task.parameters.is_empty())).or(all.first());
+    let task = named.or(first).ok_or_else(|| ApiError::bad_request("the study has no points yet"))?;
+    let part = query.get("part").filter(|part| task.manifolds.iter().any(|known| known == part));
+    let narrowed = match part {
+        Some(part) => {
+            analyses.parameters(&[format!("base_task={}", task.task), format!("manifold={part}")]).await?
+        }
+        None => Arc::default(),
+    };
+    let parameters = narrowed.first().map_or(&task.parameters, |task| &task.parameters);
+    // Parameters of a task that was chosen before are not an error: they are dropped with it.
+    let known = |name: &&str| parameters.iter().any(|parameter| parameter.name == **name);
+    let x = query.get("x").filter(known);
+    let y = query.get("y").filter(known).filter(|y| Some(*y) != x);
+    let mut free = parameters.iter().map(|parameter| parameter.name.as_str());
+    let x = x.or_else(|| free.clone().find(|name| Some(*name) != y));
+    let y = y.or_else(|| free.find(|name| Some(*name) != x));
+    Ok(ExplorerParams {
+        task: task.task.clone(),
+        part: part.map(ToOwned::to_owned),
+        parts: task.manifolds.clone(),
+        parameters: parameters.clone(),
+        x: x.map(ToOwned::to_owned),
+        y: y.map(ToOwned::to_owned),
+        mode: mode(query, Mode::C_P)?,
+    })
+}
+
+/// What to say of a task that the study does not have.
+fn unknown_task(all: &[TaskParameters], query: &Query) -> Option<String> {
+    let asked = query.get("task").filter(|asked| !all.iter().any(|task| task.task == **asked))?;
+    Some(format!("there is no task `{asked}`; choose one of those below"))
+}
+
+fn name_choice(name: &str, is_chosen: bool) -> Choice {
+    Choice { value: name.to_owned(), shown: visible(name).into_owned(), is_chosen }
+}
+
+/// The parameters that an axis can show: all but that of the other axis.
+fn axis_choices(params: &ExplorerParams, chosen: Option<&String>, other: Option<&String>) -> Vec<Choice> {
+    let offered = params.parameters.iter().filter(|parameter| Some(&parameter.name) != other);
+    offered
+        .map(|parameter| Choice {
+            value: parameter.name.clone(),
+            shown: visible(&format!("{} ({} values)", parameter.name, parameter.values.len())).into_owned(),
+            is_chosen: Some(&parameter.name) == chosen,
+        })
+        .collect()
+}
+
+/// The parts of the suite that the task has, if there are several.
+fn parts(params: &ExplorerParams) -> Vec<Choice> {
+    if params.parts.len() < 2 {
+        return Vec::new();
+    }
+    let all =
+        Choice { value: String::new(), shown: "all of them".to_owned(), is_chosen: params.part.is_none() };
+    let part = |name: &String| name_choice(name, Some(name) == params.part.as_ref());
+    [all].into_iter().chain(params.parts.iter().map(part)).collect()
+}
+
+fn flat(params: &ExplorerParams, analyses: &AnalysisCache) -> Option<String> {
+    params.parameters.is_empty().then(|| {
+        let tasks: std::collections::BTreeSet<&str> =
+            analyses.db.sources().iter().map(|source| source.task.as_str()).collect();
+        let others = if tasks.len() > 1 { " Another task may have some." } else { "" };
+        format!(
+            "No parameter of {} varies: all its trials are at one level of difficulty, as those of a dataset are, so \
+             that there is nothing to look along.{others}",
+            visible(&params.task)
+        )
+    })
+}
+
+/// The query that asks the API for the same: this task, these models, and these parameters.
+fn api_query(params: &ExplorerParams, ids: &[String], along: &[&str]) -> Query {
+    let mut pairs = vec![("task", params.task.as_str()), ("mode", params.mode.name())];
+    pairs.extend(ids.iter().map(|id| ("eval", id.as_str())));
+    pairs.extend(along.iter().map(|name| ("x", *name)));
+    let filter = params.part.as_ref().map(|part| format!("manifold={part}"));
+    pairs.extend(filter.iter().map(|filter| ("filter", filter.as_str())));
+    Query::from_pairs(&pairs)
+}
+
+async fn results(
+    base: &str,
+    analyses: &AnalysisCache,
+    params: &ExplorerParams,
+    ids: &[String],
+) -> Result<Results, ApiError> {
+    let here = api_query(params, ids, &[]);
+    let selected = AnalysisQuery::from_query(&here)?;
+    let filters: Vec<&str> = here.all("filter").collect();
+    let (mut surfaces, mut notes, mut line) = (Vec::new(), Vec::new(), None);
+    if let (Some(x), Some(y)) = (&params.x, &params.y) {
+        for view in &analyses.surface(&selected, Some(x), Some(y)).await?.views {
+            surfaces.extend(in_order(view, ids).map(|cells| surface(base, view, cells, &filters)));
+            notes.extend(remarks(view, params.mode));
+        }
+    } else {
+        let task = visible(&params.task);
+        line = Some(format!("{task} has one parameter that varies; a surface takes two."));
+    }
+    let names: Vec<&str> = params.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    let query = api_query(params, ids, &names);
+    let views = projection_views(analyses, &query).await?;
+    let mut projection_findings: Vec<String> = views.iter().filter_map(projection_finding).collect();
+    projection_findings.extend(views.iter().filter(|view| !view.mixed.is_empty()).map(mixed));
+    let projection = ChartView::new(
+        projection_figure(analyses, &query, &views).await?,
+        "projection",
+        format!("{base}/api/v1/figures/projection{query}"),
+        Some(&surface::display_table(&views)),
+    );
+    let numeric = params.parameters.iter().filter(|parameter| parameter.is_numeric);
+    let numeric: Vec<&str> = numeric.map(|parameter| parameter.name.as_str()).collect();
+    let (mut frontier, mut frontier_findings) = (None, Vec::new());
+    if !numeric.is_empty() {
+        let query = api_query(params, ids, &numeric);
+        let rows = frontier_rows(analyses, &query).await?;
+        frontier_findings = rows
+            .iter()
+            .map(|row| {
+                visible(&format!("{} along {}: {}", row.label, row.parameter, row.finding)).into_owned()
+            })
+            .collect();
+        frontier = Some(ChartView::new(
+            threshold_figure(&rows, selected.confidence.level()),
+            "frontier",
+            format!("{base}/api/v1/figures/frontier{query}"),
+            Some(&threshold::display_table(&rows)),
+        ));
+    }
+    Ok(Results {
+        surfaces,
+        line,
+        remarks: notes,
+        projection: Some(projection),
+        projection_findings,
+        frontier,
+        frontier_findings,
+    })
+}
+
+/// The cells of each model, in the order in which these are chosen.
+fn in_order<'v>(view: &'v AccuracyGrid, ids: &'v [String]) -> impl Iterator<Item = &'v [AccuracyGridCell]> {
+    let all = view.by_eval();
+    ids.iter().filter_map(move |id| {
+        all.iter().find(|cells| cells.iter().any(|cell| cell.eval.eval_id == *id)).copied()
+    })
+}
+
+fn surface(base: &str, view: &AccuracyGrid, cells: &[AccuracyGridCell], filters: &[&str]) -> Surface {
+    let [x, y] = [&view.axes[0], &view.axes[1]];
+    let values = |axis: &AccuracyGridAxis| -> Vec<String> {
+        axis.values.iter().map(|value| visible(&value.to_string()).into_owned()).collect()
+    };
+    let at = |column: usize, row: usize| {
+        cells.iter().find(|cell| cell.places == [column, row]).map(|cell| heat(base, view, cell, filters))
+    };
+    let names = values(y);
+    let rows = names.iter().enumerate().rev().map(|(place, name)| Row {
+        name: name.clone(),
+        cells: (0..x.values.len()).map(|column| at(column, place)).collect(),
+    });
+    let first = cells.first();
+    Surface {
+        eval_id: first.map_or(String::new(), |cell| cell.eval.eval_id.clone()),
+        label: first.map_or(String::new(), |cell| visible(&cell.label).into_owned()),
+        x: visible(&x.parameter).into_owned(),
+        y: visible(&y.parameter).into_owned(),
+        columns: values(x),
+        rows: rows.collect(),
+        finding: surface_range(view, cells).map_or_else(
+            || "cannot tell any two places apart".to_owned(),
+            |range| format!("goes {}", visible(&range)),
+        ),
+    }
+}
+
+fn heat(base: &str, view: &AccuracyGrid, cell: &AccuracyGridCell, filters: &[&str]) -> HeatCell {
+    let estimate = &cell.estimate;
+    let cut_off = cell.n_t as f64 / cell.n.max(1) as f64;
+    let is_marked = cell.truncation_known && cut_off >= MIN_TRUNCATION_RATE;
+    HeatCell {
+        step: (estimate.center * STEPS).round().clamp(0.0, STEPS) as u8,
+        center: format!("{:.0}", 100.0 * estimate.center),
+        margin: format!("{:.0}", (100.0 * estimate.margin).max(1.0)),
+        value: estimate.center,
+        low: estimate.low,
+        high: estimate.high,
+        said: visible(&format!("{}: {}", view.place(&cell.places), tooltip(cell))).into_owned(),
+        href: trials_of(base, view, cell, filters),
+        cut: is_marked.then(|| format!("{:.0} % truncated", 100.0 * cut_off)),
+    }
+}
+
+/// Notes on the cells.
+fn remarks(view: &AccuracyGrid, mode: Mode) -> Vec<String> {
+    let mut remarks = vec![format!("Accuracy is by {mode}, with its 95 % interval.")];
+    if !view.pooled.is_empty() {
+        remarks.push(format!("Each cell pools all values of {}.", view.pooled.join(", ")));
+    }
+    if !view.mixed.is_empty() {
+        remarks.push(mixed(view));
+    }
+    if view.cells.iter().any(|cell| cell.is_near_chance) {
+        let calibrated = Mode { event: Event::Calibrated, ..mode };
+        remarks.push(format!(
+            "Near chance these intervals are too narrow; {calibrated} gives bounds that hold."
+        ));
+    }
+    let empty = view.cells.iter().filter(|cell| cell.n == 0).count();
+    if empty > 0 {
+        remarks.push(format!("{empty} cells have no trial yet; `reasonscape run` asks for them."));
+    }
+    remarks.iter().map(|remark| visible(remark).into_owned()).collect()
+}
+
+fn mixed(view: &AccuracyGrid) -> String {
+    let axes: Vec<&str> = view.axes.iter().map(|axis| axis.parameter.as_str()).collect();
+    let change = if view.mixed.len() == 1 { "changes" } else { "change" };
+    let said = format!(
+        "{} {change} along with {}: what is seen may come of either.",
+        view.mixed.join(", "),
+        axes.join(" and ")
+    );
+    visible(&said).into_owned()
+}

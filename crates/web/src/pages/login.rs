@@ -1,0 +1,82 @@
+//! The login page.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::header::{ORIGIN, SET_COOKIE};
+use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Serialize;
+use tokio::sync::Mutex;
+use url::form_urlencoded;
+
+use super::render;
+use crate::app::App;
+use crate::auth::{MAX_BODY_LEN, Token};
+use crate::error::ApiError;
+use crate::query_string::Query;
+
+/// The delay after a wrong token; requests with wrong tokens are delayed one after the other.
+const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(250);
+static LOGIN_QUEUE: Mutex<()> = Mutex::const_new(());
+
+#[derive(Serialize)]
+struct Login<'a> {
+    /// Where to go after the login.
+    next: &'a str,
+    problem: Option<&'static str>,
+}
+
+/// The path to redirect to, if it is one of this server.
+fn own(app: &App, path: Option<&str>) -> String {
+    let home = format!("{}/", app.base);
+    let is_own = |path: &&str| {
+        path.starts_with(&home) && !path.starts_with("//") && !path.contains(['\\', '\r', '\n', '\t'])
+    };
+    path.filter(is_own).map_or(home.clone(), ToOwned::to_owned)
+}
+
+pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let next = own(&app, Query::from_uri(&uri).get("next"));
+    if app.access.token.is_none() {
+        return Ok(Redirect::to(&next).into_response());
+    }
+    render(&app, "login.html", "", &[], &Login { next: &next, problem: None })
+}
+
+pub(crate) async fn enter(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
+    let (head, body) = request.into_parts();
+    let too_long = |_| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "a token is not as long as that");
+    let body = axum::body::to_bytes(body, MAX_BODY_LEN).await.map_err(too_long)?;
+    let given = |wanted: &str| {
+        let mut fields = form_urlencoded::parse(&body);
+        fields.find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned())
+    };
+    let next = own(&app, given("next").as_deref());
+    let Some(token) = &app.access.token else { return Ok(Redirect::to(&next).into_response()) };
+    if !token.is_secret(given("token").unwrap_or_default().trim()) {
+        {
+            let _line = LOGIN_QUEUE.lock().await;
+            tokio::time::sleep(WRONG_TOKEN_DELAY).await;
+        }
+        let page = Login { next: &next, problem: Some("That is not the token of this server.") };
+        let mut response = render(&app, "login.html", "", &[], &page)?;
+        // Not 401, which would be shown as an error page instead of the form.
+        *response.status_mut() = StatusCode::OK;
+        return Ok(response);
+    }
+    let is_https = head.headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    Ok(with_cookie(&next, &token.cookie(&app.base, is_https)))
+}
+
+pub(crate) async fn leave(State(app): State<Arc<App>>) -> Response {
+    with_cookie(&format!("{}/login", app.base), &Token::no_cookie(&app.base))
+}
+
+fn with_cookie(to: &str, cookie: &str) -> Response {
+    let mut response = Redirect::to(to).into_response();
+    let cookie = HeaderValue::try_from(cookie).expect("digits and a path that was checked");
+    response.headers_mut().insert(SET_COOKIE, cookie);
+    response
+}

@@ -1,0 +1,94 @@
+//! Which models a page shows: those that are chosen, or the best few.
+
+use reasonscape_stats::Mode;
+use serde::Serialize;
+
+use super::choices::Choice;
+use crate::analysis_cache::AnalysisCache;
+use crate::error::ApiError;
+use crate::labels::eval_label;
+use crate::query_string::Query;
+use crate::sanitize::visible;
+use reasonscape_analysis::ScoreRow;
+
+/// Models that are shown unless the reader chooses.
+const DEFAULT_MODELS: usize = 3;
+/// Models on a page: as many as have a colour of their own.
+const MAX_MODELS: usize = 8;
+
+/// The models to choose from, and those that are shown.
+#[derive(Serialize)]
+pub(super) struct ModelPicker {
+    pub(super) choices: Vec<Choice>,
+    /// The ids of those that are shown.
+    pub(super) ids: Vec<String>,
+    /// Notes on the choice.
+    said: Vec<String>,
+}
+
+impl ModelPicker {
+    /// Reads `eval` of an address. Without one, the models with the highest ReasonScore are shown, of those that were
+    /// tried on the task: a few, and no more than have so many trials together, but for the first.
+    pub(super) async fn from_query(
+        analyses: &AnalysisCache,
+        query: &Query,
+        task: Option<&str>,
+        mode: Mode,
+        most_trials: u64,
+    ) -> Result<Self, ApiError> {
+        let board = analyses.leaderboard(mode, &[]).await?;
+        let was_tried =
+            |tasks: &std::collections::BTreeMap<String, _>| task.is_none_or(|task| tasks.contains_key(task));
+        let rows: Vec<&ScoreRow> = board.rows.iter().filter(|row| was_tried(&row.tasks)).collect();
+        let known: Vec<&str> = rows.iter().map(|row| row.eval.eval_id.as_str()).collect();
+        let mut said = Vec::new();
+        let mut asked: Vec<&str> = query.all("eval").collect();
+        let unknown: Vec<&str> = asked.extract_if(.., |id| !known.contains(id)).collect();
+        let of_task = task.map_or(String::new(), |task| format!(" on {task}"));
+        said.extend(unknown.iter().take(DEFAULT_MODELS).map(|id| {
+            if analyses.db.evals().iter().any(|eval| eval.eval_id == *id) {
+                format!("{} has no trial{of_task} yet.", visible(&eval_label(&analyses.db, id)))
+            } else {
+                format!("The study has no evaluation `{id}`.")
+            }
+        }));
+        let mut ids: Vec<String> = if asked.is_empty() {
+            let mut trials = 0;
+            let fits = |row: &&&ScoreRow| {
+                let of_task = |name: &str| task.is_none_or(|task| task == name);
+                trials +=
+                    row.tasks.iter().filter(|(name, _)| of_task(name)).map(|(_, task)| task.n).sum::<u64>();
+                trials <= most_trials
+            };
+            let few = rows.iter().take(DEFAULT_MODELS).take_while(fits).count().max(1).min(known.len());
+            if known.len() > few {
+                let these =
+                    if few == 1 { "this is the one".to_owned() } else { format!("these are the {few}") };
+                said.push(format!(
+                    "Of {} models{of_task}, {these} with the highest ReasonScore.",
+                    known.len()
+                ));
+            }
+            known.iter().take(few).map(ToString::to_string).collect()
+        } else {
+            // In the order of the leaderboard, which is that of the list.
+            known.iter().filter(|id| asked.contains(*id)).map(ToString::to_string).collect()
+        };
+        if ids.len() > MAX_MODELS {
+            said.push(format!(
+                "Of the {} models that are chosen, the best {MAX_MODELS} are shown.",
+                ids.len()
+            ));
+            ids.truncate(MAX_MODELS);
+        }
+        let choices = known
+            .iter()
+            .map(|id| Choice {
+                value: (*id).to_owned(),
+                shown: visible(&eval_label(&analyses.db, id)).into_owned(),
+                is_chosen: ids.iter().any(|chosen| chosen == id),
+            })
+            .collect();
+        Ok(Self { choices, ids, said })
+    }
+}

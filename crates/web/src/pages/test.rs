@@ -1,0 +1,160 @@
+//! One test, with the trials of two evaluations side by side.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::Uri;
+use axum::response::Response;
+use reasonscape_points::{StoredTrial, TestName, TrialNumber};
+use serde::{Deserialize, Serialize};
+
+use super::render;
+use super::transcript::{Field, MessageView, TranscriptView, fields};
+use crate::analysis_cache::Pair;
+use crate::app::{App, Snapshot};
+use crate::comparison::disagreements;
+use crate::disagreements::{Disagreement, NAMES, test_href};
+use crate::error::ApiError;
+use crate::labels::{coordinates, eval_label, status_name, thousands};
+use crate::params::number;
+use crate::query_string::Query;
+use crate::sanitize::visible;
+use crate::trial_lookup::{read_transcript, trial_path};
+use crate::trial_query::{TrialName, params_of_point};
+use reasonscape_analysis::logprob_stats;
+
+/// The path parameters of a test's URL.
+#[derive(Debug, Deserialize)]
+pub(crate) struct TestPath {
+    a: String,
+    b: String,
+    task: String,
+    point: String,
+    index: u64,
+}
+
+#[derive(Serialize)]
+struct Page {
+    task: String,
+    params: String,
+    index: u64,
+    repeat: u32,
+    target: String,
+    /// The prompt of both; none if the prompts differ or the cache does not have them.
+    messages: Option<Vec<MessageView>>,
+    /// Whether their prompts are known and not the same.
+    asked_differently: bool,
+    sides: Vec<Side>,
+    previous: Option<String>,
+    next: Option<String>,
+    back: String,
+    swapped: String,
+    /// As in `3 of 120`.
+    place: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Side {
+    letter: &'static str,
+    label: String,
+    how: String,
+    status: &'static str,
+    answer: Option<String>,
+    method: String,
+    said: Option<TranscriptView>,
+    fields: Vec<Field>,
+    href: String,
+}
+
+pub(crate) async fn page(
+    State(app): State<Arc<App>>,
+    Path(path): Path<TestPath>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let asked = Query::from_uri(&uri);
+    let study = app.study().await;
+    let repeat = number::<u32>(&asked, "repeat")?.unwrap_or(0);
+    let which = Disagreement::from_query(&asked)?;
+    let pair = Pair { a: path.a.clone(), b: path.b.clone() };
+    let trials = find(&study, &path, repeat).await?;
+    let list =
+        asked.only(&NAMES).with("page", asked.get("page")).with("a", Some(&pair.a)).with("b", Some(&pair.b));
+    let list_of_tests = disagreements(&study.analyses, &pair, &list).await?;
+    let [one, _] = &trials;
+    let name = TestName {
+        base_task: &one.base_task,
+        params: &one.params,
+        number: TrialNumber { index: one.index, repeat },
+    };
+    let neighbors = list_of_tests.neighbors(which, name);
+    let link = |test: Option<TestName<'_>>| test.map(|test| test_href(&app.base, test, &list));
+    let mut sides = Vec::new();
+    for (letter, trial) in ["A", "B"].into_iter().zip(&trials) {
+        sides.push(side(&app, &study, letter, trial).await);
+    }
+    let prompts: Vec<&Vec<MessageView>> =
+        sides.iter().filter_map(|side| side.said.as_ref().map(|said| &said.messages)).collect();
+    let asked_differently = matches!(prompts[..], [a, b] if a != b);
+    let messages = if asked_differently {
+        None
+    } else {
+        // A common prompt is shown once.
+        let mut messages = None;
+        for said in sides.iter_mut().filter_map(|side| side.said.as_mut()) {
+            messages = Some(std::mem::take(&mut said.messages));
+        }
+        messages
+    };
+    let other = list.with("a", Some(&pair.b)).with("b", Some(&pair.a));
+    let swapped_right = match which {
+        Disagreement::OnlyA => Some("b"),
+        Disagreement::OnlyB => Some("a"),
+        Disagreement::Any => Some("any"),
+        Disagreement::OnlyOne => None,
+    };
+    let page = Page {
+        task: visible(&one.base_task).into_owned(),
+        params: coordinates(&one.params),
+        index: one.index,
+        repeat,
+        target: visible(&one.target).into_owned(),
+        messages,
+        asked_differently,
+        sides,
+        previous: link(neighbors.before),
+        next: link(neighbors.behind),
+        back: format!("{}/compare/tests{list}", app.base),
+        swapped: test_href(&app.base, name, &other.with("right", swapped_right)),
+        place: neighbors
+            .place
+            .map(|place| format!("{} of {}", thousands(place), thousands(list_of_tests.count(which)))),
+    };
+    render(&app, "test.html", "Compare", &study.remarks, &page)
+}
+
+/// The trials of both on a test.
+async fn find(study: &Snapshot, path: &TestPath, repeat: u32) -> Result<[StoredTrial; 2], ApiError> {
+    let absent = || ApiError::not_found("there is no such test that both were asked");
+    let params =
+        params_of_point(&study.analyses.db, &path.a, &path.task, &path.point).await?.ok_or_else(absent)?;
+    let of = async |eval: &str| -> Result<StoredTrial, ApiError> {
+        study.analyses.db.trial(eval, &path.task, &params, path.index, repeat).await?.ok_or_else(absent)
+    };
+    Ok([of(&path.a).await?, of(&path.b).await?])
+}
+
+async fn side(app: &App, study: &Snapshot, letter: &'static str, trial: &StoredTrial) -> Side {
+    let said = read_transcript(app, trial).await;
+    let logprob_stats = said.as_ref().and_then(|said| logprob_stats(said, trial.answer.as_deref()));
+    Side {
+        letter,
+        label: visible(&eval_label(&study.analyses.db, &trial.eval_id)).into_owned(),
+        how: visible(&format!("{} · {}", trial.template, trial.sampler)).into_owned(),
+        status: status_name(trial.status),
+        answer: trial.answer.as_ref().map(|answer| visible(answer).into_owned()),
+        method: visible(&trial.method).into_owned(),
+        said: said.as_ref().map(TranscriptView::from),
+        fields: fields(trial, logprob_stats),
+        href: format!("{}{}", app.base, trial_path(&TrialName::from(trial))),
+    }
+}

@@ -1,0 +1,93 @@
+//! What a trial says and what was measured in it, as templates show it.
+
+use reasonscape_points::StoredTrial;
+use reasonscape_providers::{Transcript, TranscriptMessage};
+use serde::Serialize;
+
+use crate::labels::thousands;
+use crate::sanitize::visible;
+use reasonscape_analysis::{LogprobStats, bits_per_token};
+
+/// A measured value with its name.
+#[derive(Serialize)]
+pub(super) struct Field {
+    name: &'static str,
+    value: String,
+}
+
+/// The messages and the response of a trial, with control characters made visible.
+#[derive(Serialize)]
+pub(super) struct TranscriptView {
+    pub(super) messages: Vec<MessageView>,
+    reasoning: Option<String>,
+    reply: String,
+}
+
+/// One message.
+#[derive(Serialize, PartialEq)]
+pub(super) struct MessageView {
+    role: String,
+    content: String,
+}
+
+impl From<&Transcript> for TranscriptView {
+    fn from(said: &Transcript) -> Self {
+        let view = |message: &TranscriptMessage| MessageView {
+            role: visible(&message.role).into_owned(),
+            content: visible(&message.content).into_owned(),
+        };
+        Self {
+            messages: said.messages.iter().map(view).collect(),
+            reasoning: said.reasoning.as_ref().map(|reasoning| visible(reasoning).into_owned()),
+            reply: visible(&said.reply).into_owned(),
+        }
+    }
+}
+
+/// The measurements of a trial.
+pub(super) fn fields(trial: &StoredTrial, surprise: Option<LogprobStats>) -> Vec<Field> {
+    let field = |name: &'static str, value: String| Field { name, value };
+    let tokens = |count: Option<u64>| count.map_or_else(|| "not counted".to_owned(), thousands);
+    let guess = match trial.guess {
+        0.0 => "none".to_owned(),
+        guess => format!("{:.0} %", 100.0 * guess),
+    };
+    let bits = match bits_per_token(trial) {
+        Some(bits) => format!("{bits:.2} bits per token"),
+        None => "unknown: no tokens counted, or nothing to compress".to_owned(),
+    };
+    let mut fields = vec![
+        field("finish reason", visible(&trial.finish).into_owned()),
+        field("tokens of the completion", tokens(trial.completion_tokens)),
+        field("tokens of the reasoning", tokens(trial.reasoning_tokens)),
+        field("tokens of the prompt", tokens(trial.prompt_tokens)),
+        field("time to the last byte", format!("{:.2} s", trial.latency_ms as f64 / 1000.0)),
+        field("chance of a blind guess", guess),
+        field(
+            "characters",
+            format!(
+                "{} reasoned, {} answered",
+                thousands(trial.reasoning_chars),
+                thousands(trial.answer_chars)
+            ),
+        ),
+        field("after gzip", format!("{} bytes", thousands(trial.compressed_size))),
+        field("entropy, by gzip", bits),
+    ];
+    if let Some(surprise) = surprise {
+        let tokens = thousands(surprise.tokens as u64);
+        fields.push(field(
+            "surprisal, by probabilities",
+            format!("{:.2} bits per token, over {tokens}", surprise.bits_per_token),
+        ));
+        if let Some(probability) = surprise.answer_probability {
+            fields.push(field("probability of the answer", format!("{:.1} %", 100.0 * probability)));
+        }
+    }
+    fields.push(field(
+        "template and sampler",
+        visible(&format!("{} · {}", trial.template, trial.sampler)).into_owned(),
+    ));
+    fields.push(field("cache key", trial.cache_key.chars().take(16).collect()));
+    fields
+}

@@ -1,0 +1,79 @@
+//! Parameters of a query string that several pages and API calls share.
+
+use reasonscape_points::Estimator;
+use reasonscape_stats::{Confidence, Mode};
+
+use super::error::ApiError;
+use super::query_string::Query;
+use super::trial_query::{MAX_PAGE_SIZE, PAGE_SIZE};
+use reasonscape_analysis::GroupBy;
+
+/// Which part of a study an analysis is about, and how accuracy is estimated.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct AnalysisQuery {
+    /// Conditions on points, of the form `COLUMN=VALUE`.
+    pub(crate) conditions: Vec<String>,
+    pub(crate) mode: Mode,
+    pub(crate) confidence: Confidence,
+}
+
+impl AnalysisQuery {
+    /// Reads `eval`, `task`, `filter`, `mode` and `confidence`.
+    pub(crate) fn from_query(query: &Query) -> Result<Self, ApiError> {
+        let named =
+            |name, column: &str| query.all(name).map(move |value| format!("{column}={value}")).collect();
+        let mut conditions: Vec<String> = named("eval", "eval_id");
+        conditions.extend::<Vec<String>>(named("task", "base_task"));
+        conditions.extend(query.all("filter").map(ToOwned::to_owned));
+        let confidence = match query.get("confidence") {
+            None => Confidence::default(),
+            Some(text) => {
+                text.parse().ok().and_then(|level| Confidence::new(level).ok()).ok_or_else(|| {
+                    ApiError::bad_request(format_args!(
+                        "`confidence={text}` is out of range; give a number from 0.01 to 0.999999, as 0.95 for 95 %"
+                    ))
+                })?
+            }
+        };
+        Ok(Self { conditions, mode: mode(query, Mode::C_P)?, confidence })
+    }
+
+    pub(crate) fn estimator(&self) -> Estimator {
+        Estimator { mode: self.mode, confidence: self.confidence }
+    }
+}
+
+/// The estimation mode: `mode`, or the given default.
+pub(crate) fn mode(query: &Query, default: Mode) -> Result<Mode, ApiError> {
+    Ok(query.get("mode").map(str::parse).transpose()?.unwrap_or(default))
+}
+
+/// What a row stands for: `by=eval` or `by=task`.
+pub(crate) fn by(query: &Query, default: GroupBy) -> Result<GroupBy, ApiError> {
+    match query.get("by") {
+        None => Ok(default),
+        Some("eval") => Ok(GroupBy::Eval),
+        Some("task") => Ok(GroupBy::Task),
+        Some(other) => {
+            Err(ApiError::bad_request(format_args!("`by={other}` is unknown; there are eval and task")))
+        }
+    }
+}
+
+/// A number, if the query has one of this name.
+pub(crate) fn number<T: std::str::FromStr>(query: &Query, name: &str) -> Result<Option<T>, ApiError> {
+    let invalid =
+        |text: &str| ApiError::bad_request(format_args!("`{name}={text}` is no number; give one from 0"));
+    query.get(name).map(|text| text.parse().map_err(|_| invalid(text))).transpose()
+}
+
+/// The rows of a long list to return: how many to skip (`offset`), and how many at most (`limit`).
+pub(crate) fn page_range(query: &Query) -> Result<(u64, usize), ApiError> {
+    let limit = number(query, "limit")?.unwrap_or(PAGE_SIZE);
+    if limit == 0 || limit > MAX_PAGE_SIZE {
+        return Err(ApiError::bad_request(format_args!(
+            "`limit={limit}` is out of range; it is from 1 to {MAX_PAGE_SIZE}"
+        )));
+    }
+    Ok((number(query, "offset")?.unwrap_or(0), limit))
+}

@@ -1,0 +1,238 @@
+//! Runs that are made, started and watched in the browser.
+//!
+//! A run is of the study that the server shows, or of a study of its own in `runs/NAME/`, which the command line can run
+//! as well. Each has a folder there with a `run.json`, so that it survives the server. A key that somebody types is held
+//! in memory only, until its run ends.
+
+pub(crate) mod api;
+mod create;
+mod create_request;
+mod datasets;
+mod errors;
+mod form_options;
+mod plan;
+mod record;
+mod results_router;
+mod run_name;
+mod sse;
+mod store;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use reasonscape_pipeline::{Shutdown, check};
+use reasonscape_providers::ApiKey;
+use reasonscape_study::{Eval, Selection, Study, is_selected};
+use tokio::sync::Semaphore;
+
+pub(crate) use self::create_request::CreateRunRequest;
+pub(crate) use self::datasets::{DatasetInfo, MAX_UPLOAD_LEN, Uploaded, upload_too_long};
+use self::errors::{conflict, io_error, run_error};
+pub(crate) use self::form_options::{FormOptions, StudyOptions};
+pub(crate) use self::plan::{Plan, PromptMessage, RequiredKey, Sample};
+use self::plan::{key_id, keys};
+pub(crate) use self::record::{EvalProgress, RunRecord, RunState};
+pub(crate) use self::results_router::{address as view_address, view, view_home};
+use self::store::RunStore;
+use self::worker::ActiveRun;
+use super::error::ApiError;
+use super::single_flight::SingleFlight;
+
+/// Runs that may be active at a time.
+const MAX_ACTIVE_RUNS: usize = 2;
+/// Pages that watch runs at a time.
+const MAX_LISTENERS: usize = 64;
+/// A longer text is not a key.
+const MAX_KEY_LEN: usize = 4_096;
+
+/// The runs of a server: those on disk and those that are active.
+pub(crate) struct Runs {
+    store: RunStore,
+    active: Mutex<BTreeMap<String, Arc<ActiveRun>>>,
+    plans: SingleFlight<plan::PlanKey, Arc<Plan>>,
+    views: results_router::Views,
+    listeners: Arc<Semaphore>,
+}
+
+impl Runs {
+    pub(crate) fn new(home: PathBuf) -> Self {
+        Self {
+            store: RunStore::new(home),
+            active: Mutex::default(),
+            plans: SingleFlight::default(),
+            views: results_router::Views::default(),
+            listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
+        }
+    }
+
+    fn active(&self) -> MutexGuard<'_, BTreeMap<String, Arc<ActiveRun>>> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A run as it is now.
+    pub(crate) fn get(&self, name: &str) -> Result<Arc<RunRecord>, ApiError> {
+        if let Some(active) = self.active().get(name) {
+            return Ok(active.latest());
+        }
+        self.store.load(name).map(Arc::new)
+    }
+
+    /// All runs, the latest first.
+    pub(crate) fn list(&self) -> Vec<Arc<RunRecord>> {
+        let names = self.store.names();
+        let mut runs: Vec<Arc<RunRecord>> = names.iter().filter_map(|name| self.get(name).ok()).collect();
+        runs.sort_by_key(|run| std::cmp::Reverse((run.started_ms.max(Some(run.created_ms)), run.created_ms)));
+        runs
+    }
+
+    /// Whether a run has results to show.
+    pub(crate) fn has_results(&self, record: &RunRecord) -> bool {
+        self.store.has_results(record)
+    }
+
+    pub(crate) fn list_datasets(&self) -> Vec<DatasetInfo> {
+        self.store.datasets().list()
+    }
+
+    pub(crate) async fn store_dataset(
+        &self,
+        name: &str,
+        body: axum::body::Body,
+    ) -> Result<Uploaded, ApiError> {
+        self.store.datasets().store(name, body).await
+    }
+
+    pub(crate) fn delete_dataset(&self, name: &str) -> Result<(), ApiError> {
+        self.store.datasets().delete(name)
+    }
+
+    /// Starts a run with the keys that were typed for it, by the id of what needs them.
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        name: &str,
+        typed: &BTreeMap<String, String>,
+    ) -> Result<Arc<RunRecord>, ApiError> {
+        let before = self.get(name)?;
+        let active = Arc::new(ActiveRun::new(&before));
+        {
+            let mut all = self.active();
+            if all.contains_key(name) {
+                return Err(conflict("this run is going on already"));
+            }
+            if before.of_study && all.values().any(|other| other.latest().of_study) {
+                return Err(conflict("another run of this study is going on; wait for it, or cancel it"));
+            }
+            if all.len() >= MAX_ACTIVE_RUNS {
+                return Err(conflict(&format!(
+                    "{MAX_ACTIVE_RUNS} runs are going on already; wait for one to end, or cancel it"
+                )));
+            }
+            // From here on no other request can start it.
+            all.insert(name.to_owned(), Arc::clone(&active));
+        }
+        let started = self.prepare(&before, typed).and_then(|job| {
+            let runs = Arc::clone(self);
+            active.start(job, move |name| drop(runs.active().remove(name))).map_err(|error| io_error(&error))
+        });
+        match started {
+            Ok(()) => Ok(active.latest()),
+            Err(problem) => {
+                self.active().remove(name);
+                Err(problem)
+            }
+        }
+    }
+
+    /// Everything that a run needs, or why it cannot begin.
+    fn prepare(&self, record: &RunRecord, typed: &BTreeMap<String, String>) -> Result<worker::Job, ApiError> {
+        let lock = self.store.lock(record)?;
+        let mut study = Study::clone(&*self.store.study(&self.store.study_folder(record))?);
+        let selection = selection(record);
+        let needs = keys(&study, &selection);
+        for (id, key) in typed.iter().filter(|(_, key)| !key.trim().is_empty()) {
+            let Some(need) = needs.iter().find(|need| need.id == *id) else {
+                return Err(ApiError::bad_request("a key is for something that this run does not ask"));
+            };
+            let key = key.trim();
+            if key.len() > MAX_KEY_LEN || !key.bytes().all(|byte| matches!(byte, b'!'..=b'~')) {
+                return Err(ApiError::bad_request(
+                    "that is no key: it has characters that no header can carry",
+                ));
+            }
+            for eval in study.evals.iter_mut().filter(|eval| key_id(eval) == need.id) {
+                eval.api_key_override = Some(ApiKey::new(key));
+            }
+        }
+        check(&study, &selection).map_err(|error| run_error(&error))?;
+        Ok(worker::Job { study, selection, folder: self.store.folder().join(&record.name), lock })
+    }
+
+    /// The first call waits for requests in flight, the second leaves at once.
+    pub(crate) fn cancel(&self, name: &str) -> Result<Arc<RunRecord>, ApiError> {
+        let Some(active) = self.active().get(name).cloned() else {
+            self.get(name)?;
+            return Err(conflict("this run is not going on"));
+        };
+        active.cancel();
+        Ok(active.latest())
+    }
+
+    /// Deletes a run with its results; what it added to the study itself stays there.
+    pub(crate) fn delete(&self, name: &str) -> Result<(), ApiError> {
+        let record = self.get(name)?;
+        if !record.state.is_over() || self.active().contains_key(name) {
+            return Err(conflict("this run is going on; cancel it first"));
+        }
+        let folder = self.store.existing_folder(name)?;
+        if !record.of_study {
+            drop(self.store.lock(&record)?);
+        }
+        self.views.evict(name);
+        self.store.remove(&folder)
+    }
+
+    /// How many runs are active.
+    pub(crate) fn active_count(&self) -> usize {
+        self.active().len()
+    }
+
+    /// Stops all runs because the server ends.
+    pub(crate) fn stop_all(&self, stop: Shutdown) {
+        for active in self.active().values() {
+            active.by_server.store(true, Relaxed);
+            active.stop(stop);
+        }
+    }
+
+    /// Waits until no run is active.
+    pub(crate) async fn wait_idle(&self) {
+        while self.active_count() > 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+/// What a study is of, in words.
+fn describe_source(study: &Study) -> String {
+    match &study.dataset {
+        Some(dataset) => format!("dataset {}, {} questions", dataset.name(), dataset.len()),
+        None => format!("suite {}", study.suite.name),
+    }
+}
+
+fn selection(record: &RunRecord) -> Selection {
+    Selection {
+        evals: record.evals.clone(),
+        tasks: record.tasks.clone(),
+        count: record.count.map(|count| count as usize),
+        ..Selection::default()
+    }
+}
+
+fn selected<'s>(study: &'s Study, selection: &'s Selection) -> impl Iterator<Item = &'s Eval> {
+    study.evals.iter().filter(|eval| is_selected(eval, selection))
+}

@@ -1,0 +1,317 @@
+//! The request that makes a run, as a form or as JSON.
+
+use std::fmt::Write as _;
+
+use reasonscape_core::{ColumnMap, Suite};
+use reasonscape_study::Prices;
+use regex::Regex;
+use serde::Deserialize;
+use url::form_urlencoded;
+
+use crate::error::ApiError;
+use reasonscape_ingest::dataset_reader::DatasetFormat;
+use reasonscape_study::EvalSpec;
+
+/// Models of a run at most.
+const MAX_MODELS: usize = 100;
+/// Tests at a point at most, as in a suite.
+const MAX_COUNT: u32 = 100_000;
+/// The comment at the top of the study.toml of a run.
+const HEAD: &str = "# Made in the browser. Everything can be changed here; `reasonscape run` on this folder asks what is missing.\n";
+
+/// What a run is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RunSource {
+    /// The study that the server shows, or a part of it.
+    Study,
+    /// A suite, of models that are named here.
+    Suite,
+    /// A dataset, of models that are named here.
+    Dataset,
+}
+
+/// A run to be made. What is absent is left to the defaults of a study.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CreateRunRequest {
+    #[serde(rename = "ask")]
+    pub(super) source: RunSource,
+    /// A built-in suite, or `study` for that of the study.
+    #[serde(default)]
+    pub(super) suite: Option<String>,
+    /// A dataset that was uploaded.
+    #[serde(default)]
+    pub(super) dataset: Option<String>,
+    #[serde(default)]
+    map: Option<String>,
+    #[serde(default)]
+    target_regex: Option<String>,
+    /// The size of a random sample of the questions.
+    #[serde(default)]
+    pub(super) sample: Option<u32>,
+    #[serde(default)]
+    pub(super) models: Vec<String>,
+    #[serde(default)]
+    base_url: Option<String>,
+    #[serde(default)]
+    provider: Option<String>,
+    #[serde(default)]
+    pub(super) api_key_env: Option<String>,
+    #[serde(default)]
+    template: Option<String>,
+    #[serde(default)]
+    sampler: Option<String>,
+    #[serde(default)]
+    concurrency: Option<u32>,
+    #[serde(default)]
+    price_prompt: Option<f64>,
+    #[serde(default)]
+    price_completion: Option<f64>,
+    #[serde(default)]
+    pub(super) count: Option<u32>,
+    #[serde(default)]
+    repeats: Option<u32>,
+    /// Evaluations of the study, by id.
+    #[serde(default)]
+    pub(super) evals: Vec<String>,
+    /// Tasks of the study.
+    #[serde(default)]
+    pub(super) tasks: Vec<String>,
+}
+
+impl CreateRunRequest {
+    /// Reads JSON.
+    pub(crate) fn from_json(body: &[u8]) -> Result<Self, ApiError> {
+        let request: Self = serde_json::from_slice(body)
+            .map_err(|error| ApiError::bad_request(format_args!("this is no run: {error}")))?;
+        request.checked()
+    }
+
+    /// Reads a form; empty fields count as absent.
+    pub(crate) fn from_form(body: &[u8]) -> Result<Self, ApiError> {
+        let pairs: Vec<(String, String)> = form_urlencoded::parse(body)
+            .map(|(name, value)| (name.into_owned(), value.trim().to_owned()))
+            .filter(|(_, value)| !value.is_empty())
+            .collect();
+        let all = |wanted: &str| -> Vec<String> {
+            let found = pairs.iter().filter(|(name, _)| name == wanted);
+            found
+                .flat_map(|(_, value)| value.lines())
+                .map(|line| line.trim().to_owned())
+                .filter(|line| !line.is_empty())
+                .collect()
+        };
+        let text =
+            |wanted: &str| pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
+        let source = match text("ask").as_deref() {
+            Some("study") => RunSource::Study,
+            Some("dataset") => RunSource::Dataset,
+            Some("suite") | None => RunSource::Suite,
+            Some(other) => {
+                return Err(ApiError::bad_request(format_args!(
+                    "`ask={other}` is unknown; there are study, suite and dataset"
+                )));
+            }
+        };
+        let request = Self {
+            source,
+            suite: text("suite"),
+            dataset: text("dataset"),
+            map: text("map"),
+            target_regex: text("target_regex"),
+            sample: number(text("sample"), "questions")?,
+            models: all("models"),
+            base_url: text("base_url"),
+            provider: text("provider"),
+            api_key_env: text("api_key_env"),
+            template: text("template"),
+            sampler: text("sampler"),
+            concurrency: number(text("concurrency"), "requests at a time")?,
+            price_prompt: number(text("price_prompt"), "the price of prompts")?,
+            price_completion: number(text("price_completion"), "the price of answers")?,
+            count: number(text("count"), "tests at each point")?,
+            repeats: number(text("repeats"), "repeats")?,
+            evals: all("evals"),
+            tasks: all("tasks"),
+        };
+        request.checked()
+    }
+
+    /// The form filled in as it was, as the part of an address behind the `?`.
+    pub(super) fn form(&self) -> String {
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        let source = match self.source {
+            RunSource::Study => "study",
+            RunSource::Suite => "suite",
+            RunSource::Dataset => "dataset",
+        };
+        let models = self.models.join("\n");
+        let number = |number: Option<u32>| number.map(|number| number.to_string());
+        let price = |price: Option<f64>| price.map(|price| price.to_string());
+        for (name, value) in [
+            ("ask", Some(source.to_owned())),
+            ("suite", self.suite.clone()),
+            ("dataset", self.dataset.clone()),
+            ("map", self.map.clone()),
+            ("target_regex", self.target_regex.clone()),
+            ("sample", number(self.sample)),
+            ("models", (!models.is_empty()).then_some(models)),
+            ("base_url", self.base_url.clone()),
+            ("provider", self.provider.clone()),
+            ("api_key_env", self.api_key_env.clone()),
+            ("template", self.template.clone()),
+            ("sampler", self.sampler.clone()),
+            ("concurrency", number(self.concurrency)),
+            ("price_prompt", price(self.price_prompt)),
+            ("price_completion", price(self.price_completion)),
+            ("count", number(self.count)),
+            ("repeats", number(self.repeats)),
+        ] {
+            if let Some(value) = value {
+                form.append_pair(name, &value);
+            }
+        }
+        for (name, values) in [("evals", &self.evals), ("tasks", &self.tasks)] {
+            form.extend_pairs(values.iter().map(|value| (name, value)));
+        }
+        form.finish()
+    }
+
+    fn checked(self) -> Result<Self, ApiError> {
+        for (what, number) in [("count", self.count), ("repeats", self.repeats), ("sample", self.sample)] {
+            if let Some(wrong) = number.filter(|number| !(1..=MAX_COUNT).contains(number)) {
+                return Err(ApiError::bad_request(format_args!(
+                    "`{what}` is {wrong}; it is from 1 to {MAX_COUNT}"
+                )));
+            }
+        }
+        if self.source == RunSource::Study {
+            return Ok(self);
+        }
+        if self.models.is_empty() || self.base_url.is_none() {
+            return Err(ApiError::bad_request(
+                "a run needs the name of at least one model, and the address where it is served, as \
+                 `http://127.0.0.1:8089/v1`",
+            ));
+        }
+        if self.models.len() > MAX_MODELS {
+            return Err(ApiError::bad_request(format_args!("a run has at most {MAX_MODELS} models")));
+        }
+        Ok(self)
+    }
+
+    /// How the dataset is to be read.
+    pub(super) fn dataset_format(&self) -> Result<DatasetFormat, ApiError> {
+        let columns = match &self.map {
+            Some(map) => map.parse::<ColumnMap>().map_err(ApiError::bad_request)?,
+            None => ColumnMap::default(),
+        };
+        let compile = |text: &String| {
+            Regex::new(text)
+                .map_err(|error| ApiError::bad_request(format_args!("the pattern is wrong: {error}")))
+        };
+        Ok(DatasetFormat { columns, target: self.target_regex.as_ref().map(compile).transpose()? })
+    }
+
+    /// The text of the study.toml; `asked` is the line that names the suite or the dataset.
+    pub(super) fn study_toml(&self, asked: &str) -> Result<String, ApiError> {
+        let prices = match (self.price_prompt, self.price_completion) {
+            (Some(prompt), Some(completion)) => Some(Prices { prompt, completion }),
+            (None, None) => None,
+            _ => {
+                return Err(ApiError::bad_request(
+                    "the prices of prompts and answers go together; give both, 0 for what is free",
+                ));
+            }
+        };
+        let asking = EvalSpec {
+            base_url: self.base_url.clone().unwrap_or_default(),
+            provider: self.provider.clone(),
+            api_key_env: self.api_key_env.clone(),
+            template: self.template.clone(),
+            sampler: self.sampler.clone(),
+            concurrency: self.concurrency,
+            prices,
+        };
+        let mut text = format!("{HEAD}{asked}\n");
+        for (key, number) in [("count", self.count), ("repeats", self.repeats)] {
+            // A dataset has as many tests as it has questions.
+            if let Some(number) = number.filter(|_| key == "repeats" || self.source == RunSource::Suite) {
+                writeln!(text, "{key} = {number}").expect("a string takes everything");
+            }
+        }
+        for model in &self.models {
+            asking.append_eval(&mut text, model);
+        }
+        Ok(text)
+    }
+
+    /// The name of the built-in suite; none for that of the study.
+    pub(super) fn built_in_suite(&self) -> Result<Option<&str>, ApiError> {
+        let name = self.suite.as_deref().unwrap_or("quick");
+        if name == "study" {
+            return Ok(None);
+        }
+        if Suite::built_in(name).is_none() {
+            let known: Vec<&str> = Suite::built_in_names().collect();
+            return Err(ApiError::bad_request(format_args!(
+                "unknown suite `{name}`; there are {}, and `study` for that of the study",
+                known.join(", ")
+            )));
+        }
+        Ok(Some(name))
+    }
+}
+
+/// A number of a form.
+fn number<T: std::str::FromStr>(text: Option<String>, what: &str) -> Result<Option<T>, ApiError> {
+    let read = |text: String| {
+        let plain: String = text.chars().filter(|c| !matches!(c, ',' | ' ' | '_')).collect();
+        plain.parse().map_err(|_| {
+            ApiError::bad_request(format_args!("{what}: `{text}` is no number that can be meant"))
+        })
+    };
+    text.map(read).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn form_and_json_give_the_same_study() {
+        let form =
+            b"ask=suite&suite=quick&models=a%0D%0A%0D%0Ab+c&base_url=http%3A%2F%2Fx%2Fv1&count=1%2C024\
+                     &price_prompt=0.5&price_completion=2&provider=&sample=";
+        let json = br#"{"ask": "suite", "suite": "quick", "models": ["a", "b c"], "base_url": "http://x/v1",
+                        "count": 1024, "price_prompt": 0.5, "price_completion": 2}"#;
+        let text = CreateRunRequest::from_form(form).unwrap().study_toml("suite = \"quick\"").unwrap();
+        let again = CreateRunRequest::from_form(form).unwrap().form();
+        assert_eq!(
+            text,
+            CreateRunRequest::from_form(again.as_bytes()).unwrap().study_toml("suite = \"quick\"").unwrap()
+        );
+        assert_eq!(text, CreateRunRequest::from_json(json).unwrap().study_toml("suite = \"quick\"").unwrap());
+        let study = reasonscape_study::Study::parse(&text, std::path::Path::new(".")).unwrap();
+        assert_eq!((study.count, study.evals.len(), study.evals[1].model.as_str()), (Some(1024), 2, "b c"));
+    }
+
+    #[test]
+    fn refuses_invalid_requests() {
+        for (form, says) in [
+            ("ask=everything", "there are study, suite and dataset"),
+            ("ask=suite", "at least one model"),
+            ("models=a&base_url=x&count=many", "no number"),
+            ("models=a&base_url=x&count=0", "from 1 to"),
+            ("models=a&base_url=x&count=99999999999", "no number"),
+        ] {
+            let problem = CreateRunRequest::from_form(form.as_bytes()).unwrap_err();
+            assert!(problem.message.contains(says), "{form}: {}", problem.message);
+        }
+        let problem = CreateRunRequest::from_json(br#"{"ask": "suite", "api_key": "x"}"#).unwrap_err();
+        assert!(problem.message.contains("unknown field `api_key`"), "{}", problem.message);
+        let request = CreateRunRequest::from_form(b"models=a&base_url=x&price_prompt=1").unwrap();
+        assert!(request.study_toml("").unwrap_err().message.contains("go together"));
+    }
+}

@@ -1,0 +1,205 @@
+//! Uploaded datasets, stored beside the study as the files that they were.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+
+use axum::body::{Body, HttpBody};
+use axum::http::StatusCode;
+use reasonscape_ingest::{ROW_EXTENSIONS, read_rows};
+use serde::Serialize;
+
+use super::errors::{invalid_lines_error, io_error};
+use super::run_name::slug;
+use crate::error::ApiError;
+use reasonscape_ingest::dataset_reader::{DatasetError, DatasetFormat, describe_problems};
+
+/// Length of an uploaded dataset at most.
+pub(crate) const MAX_UPLOAD_LEN: u64 = 64 * 1024 * 1024;
+/// Column names that are reported.
+const MAX_COLUMNS: usize = 40;
+
+/// A dataset in the list.
+#[derive(Debug, Serialize)]
+pub(crate) struct DatasetInfo {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+}
+
+/// A dataset that has just come.
+#[derive(Debug, Serialize)]
+pub(crate) struct Uploaded {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) rows: u64,
+    /// The column names of the first row.
+    pub(crate) columns: Vec<String>,
+    /// What is wrong with its rows if its columns are not mapped.
+    pub(crate) problems: Vec<String>,
+}
+
+/// The folder of datasets.
+pub(super) struct Datasets {
+    pub(super) folder: PathBuf,
+}
+
+impl Datasets {
+    /// All of them, by name.
+    pub(super) fn list(&self) -> Vec<DatasetInfo> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut listed: Vec<DatasetInfo> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                let found = entry.metadata().ok()?;
+                (found.is_file() && is_dataset(&name)).then_some(DatasetInfo { name, bytes: found.len() })
+            })
+            .collect();
+        listed.sort_by(|a, b| a.name.cmp(&b.name));
+        listed
+    }
+
+    /// The file of a dataset.
+    pub(super) fn file(&self, name: &str) -> Result<PathBuf, ApiError> {
+        let file = self.folder.join(name);
+        if !is_dataset(name) || !fs::symlink_metadata(&file).is_ok_and(|found| found.is_file()) {
+            return Err(ApiError::not_found("there is no such dataset"));
+        }
+        Ok(file)
+    }
+
+    pub(super) fn delete(&self, name: &str) -> Result<(), ApiError> {
+        fs::remove_file(self.file(name)?).map_err(|error| io_error(&error))
+    }
+
+    /// Stores an upload as it comes, and checks that it has rows.
+    pub(super) async fn store(&self, called: &str, body: Body) -> Result<Uploaded, ApiError> {
+        let (stem, extension) = split_name(called)?;
+        fs::create_dir_all(&self.folder).map_err(|error| io_error(&error))?;
+        let suffix = format!(".{extension}");
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".upload-").suffix(&suffix);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.tempfile_in(&self.folder).map_err(|error| io_error(&error))?;
+        let bytes = write_body(body, file.as_file_mut()).await?;
+        let path = file.path().to_owned();
+        let checked = tokio::task::spawn_blocking(move || check(&path)).await;
+        let (rows, columns, problems) = checked.map_err(|_| {
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "the dataset could not be checked")
+        })??;
+        let mut file = file;
+        for number in 1.. {
+            let name = if number == 1 {
+                format!("{stem}.{extension}")
+            } else {
+                format!("{stem}-{number}.{extension}")
+            };
+            match file.persist_noclobber(self.folder.join(&name)) {
+                Ok(_) => return Ok(Uploaded { name, bytes, rows, columns, problems }),
+                Err(error) if error.error.kind() == ErrorKind::AlreadyExists && number < 10_000 => {
+                    file = error.file;
+                }
+                Err(error) => return Err(io_error(&error.error)),
+            }
+        }
+        unreachable!("numbers do not end")
+    }
+}
+
+/// A plain file stem and a known extension, from the name that a client gave.
+fn split_name(called: &str) -> Result<(String, &'static str), ApiError> {
+    let path = Path::new(called);
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let known = ROW_EXTENSIONS.into_iter().find(|known| known.eq_ignore_ascii_case(extension));
+    let known = known.ok_or_else(|| {
+        ApiError::bad_request(format_args!(
+            "a dataset is a file of one of these kinds: {}",
+            ROW_EXTENSIONS.join(", ")
+        ))
+    })?;
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let stem = slug(&stem);
+    Ok((if stem == "run" { "dataset".to_owned() } else { stem }, known))
+}
+
+fn is_dataset(name: &str) -> bool {
+    let Some((stem, extension)) = name.split_once('.') else { return false };
+    super::run_name::is_name(stem) && ROW_EXTENSIONS.contains(&extension)
+}
+
+/// Writes a body to a file as it comes.
+async fn write_body(mut body: Body, file: &mut File) -> Result<u64, ApiError> {
+    let mut bytes = 0;
+    loop {
+        let next = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
+        let Some(frame) = next else { break };
+        let frame = frame.map_err(|_| ApiError::bad_request("the upload broke off; try again"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        bytes += data.len() as u64;
+        if bytes > MAX_UPLOAD_LEN {
+            return Err(upload_too_long());
+        }
+        file.write_all(&data).map_err(|error| io_error(&error))?;
+    }
+    file.sync_all().map_err(|error| io_error(&error))?;
+    Ok(bytes)
+}
+
+pub(crate) fn upload_too_long() -> ApiError {
+    let most = MAX_UPLOAD_LEN / 1024 / 1024;
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, format_args!("a dataset has at most {most} MiB here"))
+}
+
+/// How many rows a file has, what the first calls its fields, and what is wrong with them as items. Rows that cannot be
+/// read at all are refused.
+fn check(path: &Path) -> Result<(u64, Vec<String>, Vec<String>), ApiError> {
+    let (mut rows, mut columns, mut unreadable) = (0, Vec::new(), Vec::new());
+    let read = read_rows(path, &mut |line, row| {
+        rows += 1;
+        match row {
+            Ok(row) if columns.is_empty() => columns = row.keys().take(MAX_COLUMNS).cloned().collect(),
+            Ok(_) => {}
+            Err(problem) => unreadable.push(reasonscape_core::LineError { line, problem }),
+        }
+    });
+    read.map_err(|_| ApiError::bad_request("this file cannot be read as what its name says that it is"))?;
+    if !unreadable.is_empty() {
+        return Err(invalid_lines_error(&unreadable));
+    }
+    let problems = match DatasetFormat::default().items(path) {
+        Ok(_) => Vec::new(),
+        Err(DatasetError::Lines(problems)) if rows == 0 => return Err(invalid_lines_error(&problems)),
+        Err(DatasetError::Lines(problems)) => describe_problems(&problems),
+        Err(DatasetError::File(_)) => vec!["it cannot be read".to_owned()],
+    };
+    Ok((rows, columns, problems))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_file_name_never_becomes_a_path() {
+        for (called, name) in [
+            ("gsm8k.jsonl", "gsm8k.jsonl"),
+            ("../../etc/My File.CSV", "my-file.csv"),
+            ("..\\x.tsv", "x.tsv"),
+            ("a\0b.json", "a-b.json"),
+            ("\u{202e}.parquet", "dataset.parquet"),
+        ] {
+            let (stem, extension) = split_name(called).unwrap();
+            assert_eq!(format!("{stem}.{extension}"), name);
+            assert!(is_dataset(name), "{name}");
+        }
+        for wrong in ["", "x", ".jsonl", "study.toml", "cache.sqlite", "../x", "x.jsonl/"] {
+            let is_kept =
+                split_name(wrong).is_ok_and(|(stem, extension)| stem != "x" || extension != "jsonl");
+            assert!(!is_kept, "{wrong}");
+        }
+        for wrong in ["../x.jsonl", "x", ".upload-1.jsonl", "a/b.jsonl", "a.b.jsonl", "X.jsonl"] {
+            assert!(!is_dataset(wrong), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The record of a run, `run.json` in its folder.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use reasonscape_pipeline::EvalRunSummary;
+use reasonscape_study::Eval;
+use reasonscape_study::write_file;
+use serde::{Deserialize, Serialize};
+
+use reasonscape_pipeline::{FailureGroup, ProgressCounts, group_failures};
+
+/// The file, which is also the mark of a folder that may be deleted.
+pub(super) const FILE: &str = "run.json";
+/// The value of its `format` field.
+const FORMAT: &str = "reasonscape-run-1";
+/// Groups of failures of an evaluation that are recorded.
+const MAX_FAILURE_GROUPS: usize = 20;
+
+/// The state of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RunState {
+    /// Not started yet.
+    Planned,
+    Running,
+    /// Everything was sent, and the responses are being scored.
+    Judging,
+    /// Every trial has a response.
+    Complete,
+    /// It ended by itself, and some trials have no response.
+    Incomplete,
+    Cancelled,
+    Failed,
+    /// The server ended before the run did.
+    Interrupted,
+}
+
+impl RunState {
+    /// Whether the run is not active.
+    pub(crate) fn is_over(self) -> bool {
+        !matches!(self, Self::Running | Self::Judging)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Running => "running",
+            Self::Judging => "judging",
+            Self::Complete => "complete",
+            Self::Incomplete => "incomplete",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// A run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct RunRecord {
+    format: String,
+    pub(crate) name: String,
+    /// What the run is of, in words.
+    pub(crate) asks: String,
+    /// The form that it was made with, to make another like it.
+    #[serde(default)]
+    pub(crate) form: String,
+    /// Whether it is of the study that the server shows, and not one of its own.
+    pub(crate) of_study: bool,
+    pub(crate) models: Vec<String>,
+    /// Evaluations by id; all when empty.
+    pub(crate) evals: Vec<String>,
+    /// Tasks by name; all when empty.
+    pub(crate) tasks: Vec<String>,
+    /// Tests at each point, instead of what the study says.
+    pub(crate) count: Option<u32>,
+    pub(crate) state: RunState,
+    /// Why it ended, unless it is complete.
+    pub(crate) reason: Option<String>,
+    pub(crate) created_ms: u64,
+    pub(crate) started_ms: Option<u64>,
+    pub(crate) ended_ms: Option<u64>,
+    /// Responses scored, and to be scored, while it does that.
+    pub(crate) judged: Option<[u64; 2]>,
+    pub(crate) progress: Vec<EvalProgress>,
+}
+
+/// The progress of one evaluation. Tokens and cost are summed over all starts of the run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EvalProgress {
+    pub(crate) eval_id: String,
+    pub(crate) name: String,
+    pub(crate) planned: u64,
+    pub(crate) cached: u64,
+    pub(crate) answered: u64,
+    pub(crate) truncated: u64,
+    pub(crate) missing: u64,
+    pub(crate) retried: u64,
+    pub(crate) done: u64,
+    pub(crate) prompt_tokens: u64,
+    pub(crate) completion_tokens: u64,
+    pub(crate) cost: Option<f64>,
+    pub(crate) per_second: Option<f64>,
+    pub(crate) seconds_left: Option<f64>,
+    /// What it waits for, or why it ended early.
+    pub(crate) note: Option<String>,
+    /// The latest failure.
+    pub(crate) problem: Option<String>,
+    /// The failures that left trials without a response.
+    #[serde(rename = "troubles")]
+    pub(crate) failures: Vec<FailureGroup>,
+}
+
+/// The tokens used before a start.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TokensUsed {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+}
+
+impl EvalProgress {
+    pub(super) fn new(eval: &Eval) -> Self {
+        Self { eval_id: eval.id.to_string(), name: eval.name.clone(), ..Self::default() }
+    }
+
+    pub(super) fn spent(&self) -> TokensUsed {
+        TokensUsed { prompt_tokens: self.prompt_tokens, completion_tokens: self.completion_tokens }
+    }
+
+    fn spend(&mut self, eval: &Eval, before: TokensUsed, prompt_tokens: u64, completion_tokens: u64) {
+        self.prompt_tokens = before.prompt_tokens + prompt_tokens;
+        self.completion_tokens = before.completion_tokens + completion_tokens;
+        self.cost = eval.prices.map(|prices| prices.cost(self.prompt_tokens, self.completion_tokens));
+    }
+
+    /// Takes over the counts so far.
+    pub(super) fn follow(
+        &mut self,
+        eval: &Eval,
+        before: TokensUsed,
+        tally: &ProgressCounts,
+        elapsed: Duration,
+    ) {
+        self.planned = tally.planned;
+        self.cached = tally.cached;
+        self.answered = tally.answered;
+        self.truncated = tally.truncated;
+        self.missing = tally.missing;
+        self.retried = tally.retried;
+        self.done = tally.done();
+        self.per_second = Some(tally.rate(elapsed));
+        self.seconds_left = tally.left(elapsed).map(|left| left.as_secs_f64());
+        self.note.clone_from(&tally.waiting);
+        self.problem.clone_from(&tally.problem);
+        self.spend(eval, before, tally.prompt_tokens, tally.completion_tokens);
+    }
+
+    /// Takes over the summary of the run.
+    pub(super) fn end(&mut self, eval: &Eval, before: TokensUsed, summary: &EvalRunSummary) {
+        self.planned = summary.planned;
+        self.cached = summary.cached;
+        self.answered = summary.answered;
+        self.truncated = summary.truncated;
+        self.missing = summary.missing;
+        self.done = summary.cached + summary.answered + summary.missing;
+        (self.per_second, self.seconds_left) = (None, None);
+        self.note.clone_from(&summary.stopped);
+        self.problem = None;
+        self.failures = group_failures(&summary.missing_trials);
+        // The reason of the end is reported only once.
+        self.failures.retain(|trouble| summary.stopped.as_ref() != Some(&trouble.problem));
+        self.failures.truncate(MAX_FAILURE_GROUPS);
+        self.spend(eval, before, summary.prompt_tokens, summary.completion_tokens);
+    }
+}
+
+impl RunRecord {
+    pub(super) fn new(name: &str, asks: String) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            name: name.to_owned(),
+            asks,
+            form: String::new(),
+            of_study: false,
+            models: Vec::new(),
+            evals: Vec::new(),
+            tasks: Vec::new(),
+            count: None,
+            state: RunState::Planned,
+            reason: None,
+            created_ms: now_ms(),
+            started_ms: None,
+            ended_ms: None,
+            judged: None,
+            progress: Vec::new(),
+        }
+    }
+
+    /// The run in a folder; none if the folder has no valid record of this name.
+    pub(super) fn load(folder: &Path) -> Option<Self> {
+        let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
+        let text = std::fs::read(folder.join(FILE)).ok().filter(|_| is_folder)?;
+        let record: Self = serde_json::from_slice(&text).ok()?;
+        let is_called = folder.file_name().is_some_and(|name| name.to_str() == Some(&record.name));
+        (record.format == FORMAT && is_called).then_some(record)
+    }
+
+    pub(super) fn save(&self, folder: &Path) -> std::io::Result<()> {
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        write_file(&folder.join(FILE), |out| out.write_all(text.as_bytes()))
+    }
+
+    /// Marks the run as ended.
+    pub(super) fn end(&mut self, state: RunState, reason: Option<String>) {
+        self.state = state;
+        self.reason = reason;
+        self.ended_ms = Some(now_ms());
+        self.judged = None;
+        for progress in &mut self.progress {
+            (progress.per_second, progress.seconds_left) = (None, None);
+        }
+    }
+}
+
+pub(super) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_millis() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_only_folders_with_a_record_of_their_name() {
+        let parent = tempfile::TempDir::new().unwrap();
+        let folder = parent.path().join("quick-1");
+        std::fs::create_dir(&folder).unwrap();
+        assert!(RunRecord::load(&folder).is_none());
+        std::fs::write(folder.join(FILE), "{\"name\": \"quick-1\"}").unwrap();
+        assert!(RunRecord::load(&folder).is_none());
+        RunRecord::new("other", String::new()).save(&folder).unwrap();
+        assert!(RunRecord::load(&folder).is_none());
+        RunRecord::new("quick-1", String::new()).save(&folder).unwrap();
+        assert_eq!(RunRecord::load(&folder).unwrap().state, RunState::Planned);
+        #[cfg(unix)]
+        {
+            let link = parent.path().join("link");
+            std::os::unix::fs::symlink(&folder, &link).unwrap();
+            assert!(RunRecord::load(&link).is_none());
+        }
+    }
+}

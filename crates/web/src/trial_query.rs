@@ -1,0 +1,339 @@
+//! Which trials a query selects, page by page.
+//!
+//! The counters say how many trials each point has, so that a page knows its points without reading a trial. Only a
+//! text is looked for in the trials themselves, once for all pages.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use reasonscape_core::Outcome;
+use reasonscape_points::{
+    Filter, PointSet, PointTrialCount, PointsDb, PointsError, StoredTrial, TestName, TrialFilter, TrialNumber,
+};
+use reasonscape_stats::Mode;
+use serde_json::Value;
+
+use super::error::ApiError;
+use super::point_id::point_id;
+use super::query_string::Query;
+
+/// Trials on a page by default.
+pub(crate) const PAGE_SIZE: usize = 50;
+/// The largest page of the API.
+pub(crate) const MAX_PAGE_SIZE: usize = 500;
+
+/// The parameters that select trials.
+pub(crate) const NAMES: [&str; 6] = ["eval", "task", "status", "text", "params", "filter"];
+
+/// Which trials are selected.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct TrialQuery {
+    /// Conditions on points, of the form `COLUMN=VALUE`.
+    pub(crate) conditions: Vec<String>,
+    pub(crate) which: TrialFilter,
+}
+
+impl TrialQuery {
+    /// Reads it from an address.
+    pub(crate) fn from_query(query: &Query) -> Result<Self, ApiError> {
+        let mut conditions: Vec<String> = Vec::new();
+        conditions.extend(query.all("eval").map(|eval| format!("eval_id={eval}")));
+        conditions.extend(query.all("task").map(|task| format!("base_task={task}")));
+        for params in query.all("params") {
+            for item in params.split_whitespace() {
+                let item = item.strip_prefix("params.").unwrap_or(item);
+                if !item.contains('=') {
+                    return Err(ApiError::bad_request(format_args!(
+                        "`{item}` is no condition on a parameter; expected NAME=VALUE, as `length=8..32`"
+                    )));
+                }
+                conditions.push(format!("params.{item}"));
+            }
+        }
+        conditions.extend(query.all("filter").map(ToOwned::to_owned));
+        let mut statuses = query.all("status").map(status).collect::<Result<Vec<_>, _>>()?;
+        statuses.sort_unstable();
+        statuses.dedup();
+        let text = query.get("text").map(ToOwned::to_owned);
+        Ok(Self { conditions, which: TrialFilter { statuses, text } })
+    }
+}
+
+const STATUSES: [Outcome; 3] = [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated];
+
+fn status(name: &str) -> Result<Outcome, ApiError> {
+    STATUSES.into_iter().find(|status| status.name() == name).ok_or_else(|| {
+        ApiError::bad_request(format_args!(
+            "`{name}` is no status; there are correct, incorrect and truncated"
+        ))
+    })
+}
+
+/// The points that have such trials, in the order in which these are shown: by evaluation, task, coordinates, index and
+/// repeat.
+#[derive(Debug)]
+pub(crate) struct TrialIndex {
+    which: TrialFilter,
+    points: Vec<ListedPoint>,
+    pub(crate) total: u64,
+}
+
+#[derive(Debug)]
+struct ListedPoint {
+    at: PointTrialCount,
+    /// Trials before it.
+    start: u64,
+}
+
+/// One trial among others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TrialName {
+    pub(crate) eval_id: String,
+    pub(crate) base_task: String,
+    pub(crate) params: String,
+    pub(crate) index: u64,
+    pub(crate) repeat: u32,
+}
+
+impl From<&StoredTrial> for TrialName {
+    fn from(trial: &StoredTrial) -> Self {
+        Self {
+            eval_id: trial.eval_id.clone(),
+            base_task: trial.base_task.clone(),
+            params: trial.params.clone(),
+            index: trial.index,
+            repeat: trial.repeat,
+        }
+    }
+}
+
+impl TrialIndex {
+    pub(crate) async fn build(db: &PointsDb, wanted: &TrialQuery) -> Result<Self, PointsError> {
+        let filter = Filter::parse(&wanted.conditions)?;
+        let which = wanted.which.clone();
+        let found = if which.text.is_some() {
+            db.count_trials(&filter, &which).await?
+        } else {
+            let points = db.query_points(&filter, Mode::E_I).await?;
+            let count = |status| which.statuses.is_empty() || which.statuses.contains(&status);
+            points
+                .into_iter()
+                .map(|point| {
+                    let counts = point.counts;
+                    let n = [
+                        (Outcome::Correct, counts.n_e),
+                        (Outcome::Incorrect, counts.n_u().saturating_sub(counts.n_e)),
+                        (Outcome::Truncated, counts.n_t),
+                    ];
+                    PointTrialCount {
+                        eval_id: point.eval_id,
+                        base_task: point.base_task,
+                        params: point.params,
+                        n: n.into_iter().filter(|(status, _)| count(*status)).map(|(_, n)| n).sum(),
+                    }
+                })
+                .collect()
+        };
+        let place: BTreeMap<&str, usize> =
+            db.evals().iter().enumerate().map(|(place, eval)| (eval.eval_id.as_str(), place)).collect();
+        let mut keyed: Vec<_> = found
+            .into_iter()
+            .filter(|at| at.n > 0)
+            .map(|at| (place.get(at.eval_id.as_str()).copied(), Coordinates::parse(&at.params), at))
+            .collect();
+        keyed.sort_by(|(place_a, params_a, a), (place_b, params_b, b)| {
+            (place_a, &a.base_task).cmp(&(place_b, &b.base_task)).then_with(|| params_a.compare(params_b))
+        });
+        let mut total = 0;
+        let points = keyed
+            .into_iter()
+            .map(|(_, _, at)| {
+                let start = total;
+                total += at.n;
+                ListedPoint { at, start }
+            })
+            .collect();
+        Ok(Self { which, points, total })
+    }
+
+    /// At most `max` trials, after skipping `first`.
+    pub(crate) async fn rows(
+        &self,
+        db: &PointsDb,
+        first: u64,
+        max: usize,
+    ) -> Result<Vec<StoredTrial>, PointsError> {
+        let mut found = Vec::new();
+        let mut place = self.points.partition_point(|point| point.start + point.at.n <= first);
+        let mut skip = self.points.get(place).map_or(0, |point| first - point.start) as usize;
+        while found.len() < max && place < self.points.len() {
+            let left = (max - found.len()) as u64;
+            // Points of one file that are shown whole are read together; one of which a part is shown, alone.
+            let mut sum = 0;
+            let run = self.points[place..]
+                .iter()
+                .take_while(|point| {
+                    sum += point.at.n;
+                    self.is_beside(place, point) && sum <= left
+                })
+                .count();
+            let run = if skip > 0 { 1 } else { run.max(1) };
+            let points = &self.points[place..place + run];
+            found.extend(self.read(db, points, skip, left as usize).await?);
+            (place, skip) = (place + run, 0);
+        }
+        Ok(found)
+    }
+
+    fn is_beside(&self, place: usize, point: &ListedPoint) -> bool {
+        let first = &self.points[place].at;
+        first.eval_id == point.at.eval_id && first.base_task == point.at.base_task
+    }
+
+    async fn read(
+        &self,
+        db: &PointsDb,
+        points: &[ListedPoint],
+        skip: usize,
+        max: usize,
+    ) -> Result<Vec<StoredTrial>, PointsError> {
+        let params: Vec<&str> = points.iter().map(|point| point.at.params.as_str()).collect();
+        let PointTrialCount { eval_id, base_task, .. } = &points[0].at;
+        let of = PointSet { eval_id, base_task, params: &params };
+        // Further on at one point, as of an import, only the numbers of its trials are sorted to find the few that are
+        // shown.
+        if let [params] = params[..]
+            && skip >= PAGE_SIZE
+        {
+            let numbers = db.trial_numbers(of, &self.which).await?;
+            let tests = numbers.into_iter().skip(skip).take(max);
+            let tests: Vec<_> = tests.map(|number| TestName { base_task, params, number }).collect();
+            return Ok(db.trials_on(eval_id, &tests).await?.into_iter().flatten().collect());
+        }
+        let mut found = db.trials_at(of, &self.which, skip, max).await?;
+        found.sort_by_key(|trial| {
+            let place = params.iter().position(|params| *params == trial.params);
+            (place, trial.index, trial.repeat)
+        });
+        Ok(found)
+    }
+
+    /// The trials before and after this one; none if the trial is not listed.
+    pub(crate) async fn neighbors(
+        &self,
+        db: &PointsDb,
+        trial: &TrialName,
+    ) -> Result<[Option<TrialName>; 2], PointsError> {
+        let is_here = |point: &ListedPoint| {
+            point.at.eval_id == trial.eval_id
+                && point.at.base_task == trial.base_task
+                && point.at.params == trial.params
+        };
+        let Some(place) = self.points.iter().position(is_here) else { return Ok([None, None]) };
+        let numbers = self.numbers(db, place).await?;
+        let here = TrialNumber { index: trial.index, repeat: trial.repeat };
+        let Ok(at) = numbers.binary_search(&here) else { return Ok([None, None]) };
+        let before = match (at.checked_sub(1), place.checked_sub(1)) {
+            (Some(before), _) => Some(self.name(place, numbers[before])),
+            (None, Some(place)) => {
+                self.numbers(db, place).await?.last().map(|number| self.name(place, *number))
+            }
+            (None, None) => None,
+        };
+        let behind = match numbers.get(at + 1) {
+            Some(number) => Some(self.name(place, *number)),
+            None if place + 1 < self.points.len() => {
+                self.numbers(db, place + 1).await?.first().map(|number| self.name(place + 1, *number))
+            }
+            None => None,
+        };
+        Ok([before, behind])
+    }
+
+    /// The selected trials at a point.
+    async fn numbers(&self, db: &PointsDb, place: usize) -> Result<Vec<TrialNumber>, PointsError> {
+        let PointTrialCount { eval_id, base_task, params, .. } = &self.points[place].at;
+        db.trial_numbers(PointSet { eval_id, base_task, params: &[params] }, &self.which).await
+    }
+
+    fn name(&self, place: usize, TrialNumber { index, repeat }: TrialNumber) -> TrialName {
+        let PointTrialCount { eval_id, base_task, params, .. } = self.points[place].at.clone();
+        TrialName { eval_id, base_task, params, index, repeat }
+    }
+}
+
+/// Coordinates in an order that people expect: 4 before 16.
+#[derive(Debug)]
+pub(crate) struct Coordinates {
+    values: Vec<(String, Value)>,
+    text: String,
+}
+
+impl Coordinates {
+    pub(crate) fn parse(params: &str) -> Self {
+        let values = match serde_json::from_str(params) {
+            Ok(Value::Object(members)) => members.into_iter().collect(),
+            _ => Vec::new(),
+        };
+        Self { values, text: params.to_owned() }
+    }
+
+    pub(crate) fn compare(&self, other: &Self) -> Ordering {
+        let order = |((name_a, a), (name_b, b)): (&(String, Value), &(String, Value))| {
+            name_a.cmp(name_b).then_with(|| match (a.as_f64(), b.as_f64()) {
+                (Some(a), Some(b)) => a.total_cmp(&b),
+                _ => a.to_string().cmp(&b.to_string()),
+            })
+        };
+        let by_values = self.values.iter().zip(&other.values).map(order).find(|order| order.is_ne());
+        by_values.unwrap_or_else(|| self.text.cmp(&other.text))
+    }
+}
+
+/// The coordinates that go by a name, at an evaluation on a task.
+pub(crate) async fn params_of_point(
+    db: &PointsDb,
+    eval_id: &str,
+    task: &str,
+    name: &str,
+) -> Result<Option<String>, PointsError> {
+    // An id in a URL could be read as a pattern, so it has to be an exact one.
+    if !db.evals().iter().any(|eval| eval.eval_id == eval_id) {
+        return Ok(None);
+    }
+    let points = db.query_points(&Filter::parse([format!("eval_id={eval_id}")])?, Mode::E_I).await?;
+    let mut params = points.into_iter().filter(|point| point.base_task == task).map(|point| point.params);
+    Ok(params.find(|params| point_id(params) == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorts_parameters_numerically() {
+        let order = |a: &str, b: &str| Coordinates::parse(a).compare(&Coordinates::parse(b));
+        assert_eq!(order(r#"{"length": 4}"#, r#"{"length": 16}"#), Ordering::Less);
+        assert_eq!(order(r#"{"depth": 1, "length": 4}"#, r#"{"depth": 0, "length": 16}"#), Ordering::Greater);
+        assert_eq!(order(r#"{"kind": "b"}"#, r#"{"kind": "a"}"#), Ordering::Greater);
+        assert_eq!(order("{}", "{}"), Ordering::Equal);
+        assert_eq!(order("not json", "{}"), "not json".cmp("{}"));
+    }
+
+    #[test]
+    fn parses_or_refuses_trial_queries() {
+        let wanted = |text: &str| TrialQuery::from_query(&Query::from_uri(&text.parse().unwrap()));
+        let read =
+            wanted("/trials?eval=a1&task=sort&params=length%3D8..32+depth%3D1&status=truncated&text=42")
+                .unwrap();
+        assert_eq!(
+            read.conditions,
+            ["eval_id=a1", "base_task=sort", "params.length=8..32", "params.depth=1"]
+        );
+        assert_eq!(read.which.statuses, [Outcome::Truncated]);
+        assert_eq!(read.which.text.as_deref(), Some("42"));
+        assert_eq!(wanted("/trials?eval=&text=").unwrap(), TrialQuery::default());
+        assert!(wanted("/trials?status=wrong").unwrap_err().message.contains("there are correct"));
+        assert!(wanted("/trials?params=length").unwrap_err().message.contains("`length=8..32`"));
+    }
+}
