@@ -1,12 +1,14 @@
 //! Finds the prompts and replies of trials in the response cache.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use reasonscape_cache::{Cache, CacheError, Reader};
 use reasonscape_core::EntryId;
+use reasonscape_providers::Transcript;
+use reasonscape_study::Study;
 
 use crate::PointsError;
-use reasonscape_providers::Transcript;
 
 /// Reads prompts and replies from the response cache.
 #[derive(Debug)]
@@ -21,6 +23,16 @@ impl TranscriptReader {
     /// A [`PointsError`] when the cache cannot be read.
     pub fn open(cache: Option<&Cache>) -> Result<Self, PointsError> {
         Ok(Self { reader: cache.map(Cache::reader).transpose()? })
+    }
+
+    /// Opens the cache in a study's folder for reading; without one, nothing is found.
+    ///
+    /// # Errors
+    /// A [`PointsError`] when the cache cannot be read.
+    pub fn open_study(dir: &Path) -> Result<Self, PointsError> {
+        let path = dir.join(Study::CACHE_FILE);
+        let cache = path.exists().then(|| Cache::open_read_only(path)).transpose()?;
+        Self::open(cache.as_ref())
     }
 
     /// The prompt and reply under a key. A damaged entry counts as missing: the trial is useful without its text.

@@ -1,12 +1,7 @@
 //! Repetition loops: long trials that hardly say anything new.
 
-use std::sync::Arc;
-
-use reasonscape_cache::Cache;
-use reasonscape_core::{CacheKey, EntryId};
-use reasonscape_points::{PointsDb, PointsError, TrialMatch};
+use reasonscape_points::{PointsDb, PointsError, TranscriptReader, TrialMatch};
 use reasonscape_stats::Outcome;
-use reasonscape_study::Study;
 use serde::Serialize;
 
 use super::{CompressedTrial, PointQuery, TrialGroup};
@@ -93,6 +88,7 @@ pub struct LoopExample {
 #[derive(Debug)]
 pub(super) struct LoopCandidate {
     eval_id: String,
+    model: String,
     label: String,
     task: String,
     status: &'static str,
@@ -111,6 +107,7 @@ pub(super) fn lowest_entropy_loop(
         trials.iter().filter(move |trial| rule.is_loop(trial)).filter_map(move |trial| {
             Some(LoopCandidate {
                 eval_id: row.eval.eval_id.clone(),
+                model: row.eval.model.clone(),
                 label: row.label.clone(),
                 task: task.clone(),
                 status: trial.outcome.name(),
@@ -148,12 +145,13 @@ pub(super) async fn examples(
         })
         .collect();
     let places = db.locate_trials(&query.filter, &wanted).await?;
-    let replies = if candidates.is_empty() { None } else { Replies::open(db) };
+    let mut transcripts =
+        if candidates.is_empty() { None } else { TranscriptReader::open_study(db.study()).ok() };
     let found = candidates.into_iter().zip(places).filter_map(|(candidate, place)| {
         let place = place?;
-        let reply = replies
-            .as_ref()
-            .and_then(|replies| replies.get(&candidate.eval_id, &place.cache_key, place.repeat));
+        let text = transcripts.as_mut().and_then(|transcripts| {
+            reasoning_or_reply(transcripts, &place.cache_key, place.repeat, &candidate.model)
+        });
         Some(LoopExample {
             eval_id: candidate.eval_id,
             label: candidate.label,
@@ -166,36 +164,22 @@ pub(super) async fn examples(
             completion_tokens: candidate.completion_tokens,
             compressed_size: candidate.size,
             bits_per_token: candidate.bits,
-            words: reply.as_deref().and_then(loop_text),
+            words: text.as_deref().and_then(loop_text),
         })
     });
     Ok(found.collect())
 }
 
-/// The replies of a study, as far as it still has them. An analysis does not need them, so what cannot be read is just
-/// not shown.
-struct Replies {
-    study: Study,
-    cache: Cache,
-}
-
-impl Replies {
-    fn open(db: &PointsDb) -> Option<Self> {
-        let path = db.study().join("cache.sqlite");
-        if !path.exists() {
-            return None;
-        }
-        Some(Self { study: Study::load(db.study()).ok()?, cache: Cache::open_read_only(path).ok()? })
-    }
-
-    fn get(&self, eval_id: &str, key: &str, repeat: u32) -> Option<String> {
-        let eval = self.study.evals.iter().find(|eval| eval.id.as_str() == eval_id)?;
-        let key: CacheKey = key.parse().ok()?;
-        let id = EntryId { key, namespace: Arc::from(eval.cache_namespace.as_str()), repeat };
-        let response = self.cache.reader().ok()?.get(&id).ok()??;
-        let completion = eval.provider.parse(response.status, &response.body).ok()?;
-        Some(completion.reasoning.filter(|text| !text.is_empty()).unwrap_or(completion.content))
-    }
+/// The reasoning of a trial, or its reply where it has none. The analysis doesn't need it, so a text that can't be read
+/// is not shown.
+fn reasoning_or_reply(
+    transcripts: &mut TranscriptReader,
+    key: &str,
+    repeat: u32,
+    model: &str,
+) -> Option<String> {
+    let transcript = transcripts.find(key, repeat, model).ok()??;
+    Some(transcript.reasoning.filter(|text| !text.is_empty()).unwrap_or(transcript.reply))
 }
 
 /// The first words of what a text ends in saying over and over; nothing if its end does not repeat itself letter by

@@ -113,6 +113,7 @@ fn difference(a: Interval, b: Interval) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reasonscape_stats::Outcome;
     use reasonscape_stats::survival::{RiskSet, SurvivalData};
 
     #[test]

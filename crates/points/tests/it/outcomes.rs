@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use reasonscape_core::Outcome;
 use reasonscape_points::{Filter, Measure, PointsDb, Trial, TrialColumns, TrialMatch};
-use reasonscape_stats::paired_bootstrap::Outcome;
 use tempfile::TempDir;
 
 use super::test_env::{Draws, eval, file, open, point, rows, trial, wait, write};
