@@ -19,7 +19,7 @@ const TOPICS: &[(&str, &str, &str)] = &[
     ("analyses", "leaderboards, comparisons, landscapes, forensics", include_str!("../docs/analyze.md")),
     ("data", "files, columns and SQL", include_str!("../docs/data.md")),
     ("logs", "logs of lm-eval and Inspect", include_str!("../docs/import.md")),
-    ("zeta", "metrics of answers you already have", include_str!("../docs/zeta.md")),
+    ("zeta", "metrics of answers you already have", include_str!("../docs/metrics.md")),
     ("browser", "pages, their API, and who gets in", include_str!("../docs/serve.md")),
     ("simulator", "models of known skill", include_str!("../docs/simulator.md")),
 ];

@@ -4,7 +4,7 @@
 //! wrong.** So an equation is checked only where it can be read in plain arithmetic, and called false only when it is
 //! false in every reading that people have of it: a result may be rounded or cut off to the digits shown, `50 + 10%`
 //! may be 55, and whatever is denied, asked, supposed, quoted or corrected on the spot is left alone. The rules, and
-//! what they find in a labelled corpus, are in `docs/zeta-steps.md`.
+//! what they find in a labelled corpus, are in `docs/metrics-steps.md`.
 
 mod hedging;
 mod operands;

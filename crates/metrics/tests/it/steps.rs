@@ -53,7 +53,7 @@ fn confirmed_lines_are_labelled_true() {
     }
 }
 
-/// The table of `docs/zeta-steps.md` is made of these counts.
+/// The table of `docs/metrics-steps.md` is made of these counts.
 #[test]
 fn precision_and_recall_match_documentation() {
     let corpus = corpus();
@@ -81,14 +81,14 @@ fn precision_and_recall_match_documentation() {
         found as f64 / wrong as f64
     )
     .unwrap();
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/zeta-steps.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics-steps.md");
     let page = std::fs::read_to_string(path).unwrap();
-    assert!(page.contains(&table), "`docs/zeta-steps.md` lacks\n{table}");
+    assert!(page.contains(&table), "`docs/metrics-steps.md` lacks\n{table}");
     for line in corpus.iter().filter(|(label, text)| *label == Label::Wrong && classify(text) != Label::Wrong)
     {
         assert!(
             page.contains(&format!("`{}`", line.1)),
-            "`docs/zeta-steps.md` does not say that this is missed: {}",
+            "`docs/metrics-steps.md` does not say that this is missed: {}",
             line.1
         );
     }
