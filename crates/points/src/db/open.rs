@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use datafusion::arrow::array::{AsArray, RecordBatch};
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
-use datafusion::arrow::datatypes::Int64Type;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::tables::{RecomputedCounts, Tables, recount};
+use super::columns::IntColumn;
+use super::recount::{RecomputedCounts, recount};
+use super::tables::Tables;
 use super::{PointsDb, UnitProvenance};
 use crate::files::{FileInfo, discover, inspect};
 use crate::schema;
@@ -35,8 +36,7 @@ impl PointsFile {
 
     /// Trials that it counts.
     fn total(&self) -> u64 {
-        let n = self.rows.column_by_name("n").expect("its columns were checked");
-        n.as_primitive::<Int64Type>().values().iter().map(|n| u64::try_from(*n).unwrap_or(0)).sum()
+        IntColumn::new(&self.rows, "n").values().iter().map(|n| u64::try_from(*n).unwrap_or(0)).sum()
     }
 }
 
