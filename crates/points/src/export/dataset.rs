@@ -15,7 +15,7 @@ use datafusion::parquet::file::properties::WriterProperties;
 use reasonscape_cache::Cache;
 
 use super::{Exported, ExportedTrial, Unit, card, units};
-use crate::error::plain;
+use crate::error::parquet_message;
 use crate::{Filter, PointsDb, PointsError, StoredTrial, TranscriptReader};
 use reasonscape_ingest::Progress;
 use reasonscape_providers::TranscriptMessage;
@@ -80,7 +80,7 @@ async fn write(
     exported: &mut Exported,
     progress: &Progress,
 ) -> Result<(), PointsError> {
-    let failed = |error| PointsError::Write { path: path.to_owned(), problem: plain(&error) };
+    let failed = |error| PointsError::Write { path: path.to_owned(), problem: parquet_message(&error) };
     let properties =
         WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
     let file = File::create(path).map_err(PointsError::io("write", path))?;
