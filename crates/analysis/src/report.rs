@@ -205,11 +205,11 @@ fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Bl
     for row in &board.rows {
         let mark = if row.complete { "" } else { "*" };
         table.push(vec![
-            Cell::Shown(row.place()),
+            Cell::Formatted(row.place()),
             Cell::text(&row.label),
-            Cell::Shown(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
+            Cell::Formatted(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
             Cell::text(row.band),
-            Cell::Shown(
+            Cell::Formatted(
                 row.truncation_rate.map_or_else(|| "?".to_owned(), |rate| format!("{:.1} %", 100.0 * rate)),
             ),
             Cell::optional(row.tokens_mean, 0),
@@ -231,7 +231,7 @@ fn by_task(board: &Leaderboard) -> Table {
     let cell = |row: &ScoreRow, task: &String| match row.tasks.get(task) {
         Some(task) => {
             let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
-            Cell::Shown(format!("{center:.2} ± {margin:.2}"))
+            Cell::Formatted(format!("{center:.2} ± {margin:.2}"))
         }
         None => Cell::Missing,
     };

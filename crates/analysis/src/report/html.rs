@@ -108,7 +108,7 @@ fn table(page: &mut String, table: &Table) {
         let _ = write!(page, "<th scope=\"col\"{}>{}</th>", class(place), escape(name));
     }
     page.push_str("</tr></thead>\n<tbody>\n");
-    for row in table.shown() {
+    for row in table.display_rows() {
         page.push_str("<tr>");
         for (place, cell) in row.iter().enumerate() {
             let _ = write!(page, "<td{}>{}</td>", class(place), escape(cell));

@@ -2,10 +2,7 @@
 
 use reasonscape_points::Value;
 
-use super::cells::{
-    bounds_cells, count_cell, estimate_cell, eval_cells, named_cells, table_from_named_cells,
-    truncated_count_cell,
-};
+use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::AccuracyGrid;
 
@@ -19,10 +16,10 @@ pub fn display_table(views: &[AccuracyGrid]) -> Table {
                 Cell::text(&cell.label),
                 Cell::text(&view.task),
                 Cell::text(view.place(&cell.places)),
-                estimate_cell(&cell.estimate),
-                count_cell(cell.n),
-                truncated_count_cell(cell.n_t, cell.truncation_known),
-                count_cell(cell.points),
+                Cell::estimate(&cell.estimate),
+                Cell::count(cell.n),
+                Cell::truncated_count(cell.n_t, cell.truncation_known),
+                Cell::count(cell.points),
                 known(cell.estimate.low),
                 known(cell.estimate.high),
             ]);
@@ -40,25 +37,24 @@ pub fn export_table(views: &[AccuracyGrid]) -> Table {
     let mut rows = Vec::new();
     for view in views {
         for cell in &view.cells {
-            let mut row = eval_cells(&cell.eval);
-            row.push(("task".to_owned(), Cell::text(&view.task)));
+            let mut row = RowBuilder::new().eval(&cell.eval).text("task", &view.task);
             for (name, (axis, place)) in ["x", "y"].into_iter().zip(view.axes.iter().zip(&cell.places)) {
-                row.push((format!("{name}_parameter"), Cell::text(&axis.parameter)));
-                row.push((name.to_owned(), value(&axis.values[*place])));
+                row = row
+                    .text(format!("{name}_parameter"), &axis.parameter)
+                    .cell(name, value(&axis.values[*place]));
             }
-            row.extend(named_cells([
-                ("points", count_cell(cell.points)),
-                ("n", count_cell(cell.n)),
-                ("n_e", count_cell(cell.n_e)),
-                ("n_u", count_cell(cell.n_u)),
-                ("n_t", count_cell(cell.n_t)),
-                ("truncation_known", Cell::text(cell.truncation_known.to_string())),
-                ("g", Cell::Number(cell.g, 2)),
-                ("mode", Cell::text(view.mode)),
-            ]));
-            row.extend(bounds_cells(&cell.estimate));
+            row = row
+                .count("points", cell.points)
+                .count("n", cell.n)
+                .count("n_e", cell.n_e)
+                .count("n_u", cell.n_u)
+                .count("n_t", cell.n_t)
+                .flag("truncation_known", cell.truncation_known)
+                .number("g", cell.g, 2)
+                .text("mode", view.mode)
+                .interval(&cell.estimate);
             rows.push(row);
         }
     }
-    table_from_named_cells(rows)
+    rows.into_iter().collect()
 }

@@ -73,7 +73,7 @@ impl Compression {
         let table =
             if global.format == Format::Csv { export_table(&found) } else { display_table(&found, measure) };
         print(global.format, &table, &found)?;
-        pictured.plot.draw(global, || compression_figure(&found, measure.spread(), measure.label()))?;
+        pictured.plot.draw(global, || compression_figure(&found, measure.quartiles(), measure.label()))?;
         if pictured.selected.mode.is_some() {
             global.note("`--mode` changes nothing here: trials are sorted by how they ended");
         }
