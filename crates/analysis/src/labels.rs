@@ -56,15 +56,15 @@ pub fn find_eval<'a>(evals: &[&'a EvalInfo], name: &str) -> Result<&'a EvalInfo,
     if let Some(eval) = evals.iter().find(|eval| eval.eval_id == name) {
         return Ok(eval);
     }
-    let called: Vec<&EvalInfo> =
+    let matching: Vec<&EvalInfo> =
         evals.iter().copied().filter(|eval| eval.name == name || eval.model == name).collect();
     let list = |evals: &[&EvalInfo]| {
-        let one = |eval: &&EvalInfo| {
+        let describe = |eval: &&EvalInfo| {
             format!("{} ({}, {}, {})", eval.eval_id, eval.name, eval.template, eval.sampler)
         };
-        join_alternatives(&evals.iter().map(one).collect::<Vec<_>>())
+        join_alternatives(&evals.iter().map(describe).collect::<Vec<_>>())
     };
-    match called.as_slice() {
+    match matching.as_slice() {
         [eval] => Ok(eval),
         [] => Err(PointsError::InvalidQuery(format!(
             "no evaluation is called `{name}`; give an id, a name or a model: {}",

@@ -95,7 +95,7 @@ impl ScoreRow {
     }
 
     /// The places that the score supports: `1`, or `=2-4` where it shares them.
-    pub fn place(&self) -> String {
+    pub fn rank_label(&self) -> String {
         if self.is_tied() {
             format!("={}-{}", self.rank_best, self.rank_worst)
         } else {
@@ -104,18 +104,18 @@ impl ScoreRow {
     }
 
     /// What keeps it from being complete, in words.
-    pub fn lacks(&self) -> Option<String> {
-        let mut lacks = Vec::new();
+    pub fn describe_missing(&self) -> Option<String> {
+        let mut missing_parts = Vec::new();
         if !self.missing_tasks.is_empty() {
-            lacks.push(format!("every trial of {}", self.missing_tasks.join(", ")));
+            missing_parts.push(format!("every trial of {}", self.missing_tasks.join(", ")));
         }
         if self.missing > 0 {
-            lacks.push(format!("{} planned trials", self.missing));
+            missing_parts.push(format!("{} planned trials", self.missing));
         }
         if self.missing_points > 0 {
-            lacks.push(format!("{} points that others have", self.missing_points));
+            missing_parts.push(format!("{} points that others have", self.missing_points));
         }
-        (!lacks.is_empty()).then(|| lacks.join(" and "))
+        (!missing_parts.is_empty()).then(|| missing_parts.join(" and "))
     }
 }
 
@@ -132,8 +132,8 @@ impl Leaderboard {
             );
         }
         for row in &self.rows {
-            if let Some(lacks) = row.lacks() {
-                remarks.push(format!("* {} lacks {lacks}; it is scored on what it has.", row.label));
+            if let Some(missing_parts) = row.describe_missing() {
+                remarks.push(format!("* {} lacks {missing_parts}; it is scored on what it has.", row.label));
             }
         }
         for label in &self.unscored {
@@ -141,12 +141,12 @@ impl Leaderboard {
         }
         let calibrated = Mode { event: Event::Calibrated, ..self.mode };
         for (task, evals) in &self.near_chance {
-            let who = match evals.as_slice() {
+            let subject = match evals.as_slice() {
                 [one] => format!("{one} is"),
                 several => format!("{} evaluations are", several.len()),
             };
             remarks.push(format!(
-                "On {task}, {who} near chance, where these intervals are too narrow; {calibrated} gives bounds that hold."
+                "On {task}, {subject} near chance, where these intervals are too narrow; {calibrated} gives bounds that hold."
             ));
         }
         remarks

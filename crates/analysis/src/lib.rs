@@ -60,9 +60,12 @@ pub use self::pairwise::{Pairwise, RatedModel, pairwise};
 pub use self::parameter_grid::{Parameter, TaskParameters, parameters};
 pub use self::query::PointQuery;
 pub use self::similarity::{
-    ClusterMerge, ExcludedEval, Member, ModelClusters, NearestModel, cluster_models, similarity_figure,
+    ClusterMerge, ClusteredModel, ExcludedEval, ModelClusters, NearestModel, cluster_models,
+    similarity_figure,
 };
-pub use self::spectrum::{PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure};
+pub use self::spectrum::{
+    PopulationSummary, PromptSource, Sampling, Series, Spectra, spectra, spectrum_figure,
+};
 pub use self::summaries::{EvalSummary, PointSummary, TaskSummary, evals, points, tasks};
 pub use self::surprisal::{LogprobStats, logprob_stats};
 pub use self::threshold::{
@@ -75,7 +78,7 @@ pub use self::trials::GroupBy;
 
 /// An interval as programs read it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Bounds {
+pub struct IntervalEstimate {
     /// Lower end of the confidence interval.
     pub low: f64,
     /// Upper end of the confidence interval.
@@ -88,7 +91,7 @@ pub struct Bounds {
     pub point: Option<f64>,
 }
 
-impl From<Interval> for Bounds {
+impl From<Interval> for IntervalEstimate {
     fn from(interval: Interval) -> Self {
         Self {
             low: interval.low,
@@ -101,8 +104,8 @@ impl From<Interval> for Bounds {
 }
 
 /// A share in percent, without the digits that rounding leaves: 99.9, not 99.89999999999999.
-pub(crate) fn in_percent(share: f64) -> f64 {
-    (share * 1e6).round() / 1e4
+pub(crate) fn in_percent(proportion: f64) -> f64 {
+    (proportion * 1e6).round() / 1e4
 }
 
 /// A ReasonScore as programs read it.

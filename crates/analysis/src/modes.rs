@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::query::PointQuery;
 use super::totals::SuiteTotals;
-use super::{Bounds, Score};
+use super::{IntervalEstimate, Score};
 
 /// One evaluation by each of the modes.
 #[derive(Debug, Clone, Serialize)]
@@ -25,7 +25,7 @@ pub struct ModesRow {
     /// The ReasonScore by mode.
     pub scores: BTreeMap<&'static str, Score>,
     /// The share of correct answers by task and mode.
-    pub tasks: BTreeMap<String, BTreeMap<&'static str, Bounds>>,
+    pub tasks: BTreeMap<String, BTreeMap<&'static str, IntervalEstimate>>,
 }
 
 /// Estimates each evaluation that is meant by each of these modes.
@@ -44,7 +44,8 @@ pub async fn modes(db: &PointsDb, query: &PointQuery, modes: &[Mode]) -> Result<
             let counters = task.counts.counters()?;
             let estimates: Vec<Interval> =
                 modes.iter().map(|mode| mode.estimate(&counters, Confidence::P95)).collect();
-            let by_mode = modes.iter().zip(&estimates).map(|(mode, one)| (mode.name(), Bounds::from(*one)));
+            let by_mode =
+                modes.iter().zip(&estimates).map(|(mode, one)| (mode.name(), IntervalEstimate::from(*one)));
             tasks.insert(name.clone(), by_mode.collect());
             of_tasks.push(estimates);
         }
@@ -57,10 +58,10 @@ pub async fn modes(db: &PointsDb, query: &PointQuery, modes: &[Mode]) -> Result<
         });
         intervals.push(of_tasks);
     }
-    for (place, mode) in modes.iter().enumerate() {
+    for (index, mode) in modes.iter().enumerate() {
         let bounds: Vec<Vec<TaskBounds>> = intervals
             .iter()
-            .map(|tasks| tasks.iter().map(|modes| TaskBounds::from(modes[place])).collect())
+            .map(|tasks| tasks.iter().map(|modes| TaskBounds::from(modes[index])).collect())
             .collect();
         for (row, score) in rows.iter_mut().zip(reason_scores(&bounds, Bootstrap::default())?) {
             row.scores.insert(mode.name(), score.into());

@@ -31,19 +31,19 @@ impl PointQuery {
 
     /// The error when nothing matches; it lists the values that there are.
     pub async fn no_match_error(&self, db: &PointsDb) -> PointsError {
-        let mut there = Vec::new();
+        let mut available = Vec::new();
         for item in &self.items {
             let name = item.split('=').next().unwrap_or_default().trim();
             match values(db, name).await {
-                Ok(values) if values.is_empty() => there.push(format!("no point has `{name}`")),
-                Ok(values) => there.push(format!("`{name}` is {}", join_alternatives(&values))),
+                Ok(values) if values.is_empty() => available.push(format!("no point has `{name}`")),
+                Ok(values) => available.push(format!("`{name}` is {}", join_alternatives(&values))),
                 Err(error) => return error,
             }
         }
-        let asked = self.items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(" and ");
-        PointsError::InvalidQuery(match there.as_slice() {
+        let conditions = self.items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(" and ");
+        PointsError::InvalidQuery(match available.as_slice() {
             [] => format!("`{}` has no points; `reasonscape evaluate` counts them", db.study().display()),
-            there => format!("nothing in the study matches {asked}; {}", there.join("; ")),
+            available => format!("nothing in the study matches {conditions}; {}", available.join("; ")),
         })
     }
 }

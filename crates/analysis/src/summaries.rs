@@ -6,7 +6,7 @@ use reasonscape_points::{Column, Estimator, EvalInfo, PointsDb, PointsError, Tri
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::Bounds;
+use super::IntervalEstimate;
 use super::labels::eval_label;
 use super::query::PointQuery;
 use super::totals::{SuiteTotals, is_known, truncation_is_known};
@@ -37,7 +37,7 @@ pub struct EvalSummary {
     /// Tokens of a completion.
     pub tokens_mean: Option<f64>,
     /// The share of correct answers, all tasks together.
-    pub correct: Bounds,
+    pub correct: IntervalEstimate,
     /// The estimator.
     pub mode: &'static str,
 }
@@ -107,7 +107,7 @@ pub struct TaskSummary {
     /// Mean tokens of a completion.
     pub tokens_mean: Option<f64>,
     /// The share of correct answers, all evaluations together.
-    pub correct: Bounds,
+    pub correct: IntervalEstimate,
     /// The estimator.
     pub mode: &'static str,
 }
@@ -199,7 +199,7 @@ pub struct PointSummary {
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
     /// The proportion of correct answers.
-    pub estimate: Bounds,
+    pub estimate: IntervalEstimate,
     /// The estimator.
     pub mode: &'static str,
 }
@@ -207,16 +207,19 @@ pub struct PointSummary {
 impl PointSummary {
     /// These coordinates as a person reads them: `length=16 max_depth=2`.
     pub fn coordinates(&self, names: &BTreeSet<&str>) -> String {
-        let plain = |value: &Json| match value {
+        let value_text = |value: &Json| match value {
             Json::String(text) => text.clone(),
             other => other.to_string(),
         };
         match &self.params {
             Json::Object(params) => {
-                let shown = params.iter().filter(|(name, _)| names.contains(name.as_str()));
-                shown.map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>().join(" ")
+                let chosen = params.iter().filter(|(name, _)| names.contains(name.as_str()));
+                chosen
+                    .map(|(name, value)| format!("{name}={}", value_text(value)))
+                    .collect::<Vec<_>>()
+                    .join(" ")
             }
-            other => plain(other),
+            other => value_text(other),
         }
     }
 }
@@ -234,8 +237,8 @@ pub(crate) fn varying_params(points: &[PointSummary]) -> BTreeMap<&str, BTreeSet
         .into_iter()
         .map(|(task, of_task)| {
             let is_one_point = of_task.values().all(|values| values.len() == 1);
-            let telling = of_task.into_iter().filter(|(_, values)| is_one_point || values.len() > 1);
-            (task, telling.map(|(name, _)| name).collect())
+            let varying = of_task.into_iter().filter(|(_, values)| is_one_point || values.len() > 1);
+            (task, varying.map(|(name, _)| name).collect())
         })
         .collect()
 }

@@ -41,17 +41,17 @@ impl SuiteTotals {
         if groups.is_empty() {
             return Err(query.no_match_error(db).await);
         }
-        let mut of_evals: BTreeMap<String, BTreeMap<String, TaskTotals>> = BTreeMap::new();
+        let mut tasks_by_eval: BTreeMap<String, BTreeMap<String, TaskTotals>> = BTreeMap::new();
         for group in groups {
             let [eval_id, task] = &group.key[..] else { unreachable!("grouped by two columns") };
-            let counted = TaskTotals { points: group.points, counts: group.counts };
-            of_evals.entry(eval_id.to_string()).or_default().insert(task.to_string(), counted);
+            let totals = TaskTotals { points: group.points, counts: group.counts };
+            tasks_by_eval.entry(eval_id.to_string()).or_default().insert(task.to_string(), totals);
         }
         let evals = db
             .evals()
             .iter()
             .filter_map(|info| {
-                let tasks = of_evals.remove(&info.eval_id)?;
+                let tasks = tasks_by_eval.remove(&info.eval_id)?;
                 Some(EvalTotals { info: info.clone(), label: eval_label(db.evals(), info), tasks })
             })
             .collect();
@@ -88,8 +88,8 @@ impl EvalTotals {
 
     /// Points of its tasks that others have and it has not.
     pub(super) fn missing_points(&self, suite: &BTreeMap<String, u64>) -> u64 {
-        let missing = |(task, counted): (&String, &TaskTotals)| {
-            suite.get(task).map_or(0, |points| points.saturating_sub(counted.points))
+        let missing = |(task, totals): (&String, &TaskTotals)| {
+            suite.get(task).map_or(0, |points| points.saturating_sub(totals.points))
         };
         self.tasks.iter().map(missing).sum()
     }

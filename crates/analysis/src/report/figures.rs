@@ -11,8 +11,8 @@ pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
     let points = rows
         .iter()
         .enumerate()
-        .map(|(place, row)| {
-            Point::between(row.score.center, place as f64, row.score.ci_low, row.score.ci_high)
+        .map(|(index, row)| {
+            Point::between(row.score.center, index as f64, row.score.ci_low, row.score.ci_high)
         })
         .collect();
     let figure = Figure::new("ReasonScore")
@@ -40,7 +40,7 @@ pub(super) fn by_task(board: &Leaderboard, max: usize) -> Figure {
             })
         })
         .collect();
-    let heat = Heatmap {
+    let heatmap = Heatmap {
         rows: rows.iter().map(|row| row.label.clone()).collect(),
         columns: board.tasks.clone(),
         cells,
@@ -51,14 +51,14 @@ pub(super) fn by_task(board: &Leaderboard, max: usize) -> Figure {
     };
     let figure = Figure::new("Accuracy by model and task")
         .subtitle(format!("middle of the 95 % interval by {}, and the interval", board.mode))
-        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heat)));
+        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heatmap)));
     with_remark(figure, board.rows.len(), max)
 }
 
 /// Win rates among the evaluations with the highest ratings.
-pub(super) fn head_to_head(games: &Pairwise, max: usize) -> Figure {
-    let names: Vec<String> = best(&games.evals, max).iter().map(|player| player.label.clone()).collect();
-    let cells = best(&games.win_rates, max)
+pub(super) fn head_to_head(pairwise: &Pairwise, max: usize) -> Figure {
+    let names: Vec<String> = best(&pairwise.evals, max).iter().map(|model| model.label.clone()).collect();
+    let cells = best(&pairwise.win_rates, max)
         .iter()
         .flat_map(|row| best(row, max))
         .map(|rate| Cell {
@@ -67,7 +67,7 @@ pub(super) fn head_to_head(games: &Pairwise, max: usize) -> Figure {
             text: rate.map(|rate| format!("{:.0}", 100.0 * rate)).unwrap_or_default(),
         })
         .collect();
-    let heat = Heatmap {
+    let heatmap = Heatmap {
         rows: names.clone(),
         columns: names,
         cells,
@@ -78,7 +78,7 @@ pub(super) fn head_to_head(games: &Pairwise, max: usize) -> Figure {
     };
     Figure::new("Win rates")
         .subtitle("row against column, averaged over tasks; exact")
-        .panel(Panel::new("", Axis::linear("against"), Axis::linear("")).layer(Layer::Heatmap(heat)))
+        .panel(Panel::new("", Axis::linear("against"), Axis::linear("")).layer(Layer::Heatmap(heatmap)))
 }
 
 /// The first, which are the best.

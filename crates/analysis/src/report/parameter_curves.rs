@@ -24,24 +24,24 @@ pub(super) async fn parameter_curves(
     let mut sections = Vec::new();
     let along = AxisSelection { x: None, y: None, is_surface: false };
     if let Some(found) = if_any(accuracy_grids(db, &curves.query, along, estimator).await)?
-        .filter(|found| !found.views.is_empty())
+        .filter(|found| !found.grids.is_empty())
     {
         let mut blocks = vec![Block::text(
             "Accuracy along the parameter that varies most on each task, everything else pooled, with its 95 % interval.",
         )];
-        blocks.push(Block::Figure(Box::new(projection_figure(&found.views, confidence))));
+        blocks.push(Block::Figure(Box::new(projection_figure(&found.grids, confidence))));
         blocks.extend(curves.remark("projection"));
         let mixed: Vec<String> = found
-            .views
+            .grids
             .iter()
-            .filter(|view| !view.mixed.is_empty())
-            .map(|view| {
+            .filter(|grid| !grid.mixed.is_empty())
+            .map(|grid| {
                 format!(
                     "On {}, {} {} along with {}: what is seen may come of either.",
-                    view.task,
-                    view.mixed.join(", "),
-                    if view.mixed.len() == 1 { "changes" } else { "change" },
-                    view.axes[0].parameter
+                    grid.task,
+                    grid.mixed.join(", "),
+                    if grid.mixed.len() == 1 { "changes" } else { "change" },
+                    grid.axes[0].parameter
                 )
             })
             .collect();

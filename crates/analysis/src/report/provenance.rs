@@ -84,8 +84,8 @@ mod tests {
         let script = "import datetime, sys\nfor day in sys.stdin.read().split(): \
                       print(datetime.date(1970, 1, 1) + datetime.timedelta(int(day)))";
         let given: Vec<String> = days.iter().map(ToString::to_string).collect();
-        let Some(said) = reasonscape_test_support::python(script, &given.join(" ")) else { return };
+        let Some(expected) = reasonscape_test_support::python(script, &given.join(" ")) else { return };
         let ours: Vec<String> = days.iter().map(|day| date(day * 86_400_000 + 5)).collect();
-        assert_eq!(ours, said.lines().collect::<Vec<_>>());
+        assert_eq!(ours, expected.lines().collect::<Vec<_>>());
     }
 }

@@ -1,7 +1,7 @@
 //! Cells that several display tables have in common.
 
 use super::Cell;
-use crate::Bounds;
+use crate::IntervalEstimate;
 
 impl Cell {
     /// An integer.
@@ -15,7 +15,7 @@ impl Cell {
     }
 
     /// A proportion with its margin; missing where nothing was counted.
-    pub(super) fn estimate(bounds: &Bounds) -> Self {
+    pub(super) fn estimate(bounds: &IntervalEstimate) -> Self {
         match bounds.point {
             Some(_) => Self::Formatted(format!("{:.3} ± {:.3}", bounds.center, bounds.margin)),
             None => Self::Missing,

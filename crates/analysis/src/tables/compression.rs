@@ -6,7 +6,7 @@ use crate::{Compression, CompressionRow, EffectSize, OutcomeStats, QuartileSumma
 
 /// What the table and the figure show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Measure {
+pub enum CompressionMeasure {
     /// Bits per token.
     #[default]
     Bits,
@@ -14,7 +14,7 @@ pub enum Measure {
     Size,
 }
 
-impl Measure {
+impl CompressionMeasure {
     /// The quartiles of trials that ended alike.
     pub fn quartiles(self) -> fn(&OutcomeStats) -> Option<QuartileSummary> {
         match self {
@@ -47,7 +47,7 @@ impl Measure {
 }
 
 /// The table for people.
-pub fn display_table(found: &Compression, measure: Measure) -> Table {
+pub fn display_table(found: &Compression, measure: CompressionMeasure) -> Table {
     let mut table = Table::new(&[
         "name",
         "task",
@@ -101,7 +101,7 @@ fn loops_cell(row: &CompressionRow) -> Cell {
     if loops.of == 0 {
         return Cell::Missing;
     }
-    let [low, high] = [loops.share.low, loops.share.high].map(|proportion| 100.0 * proportion);
+    let [low, high] = [loops.proportion.low, loops.proportion.high].map(|proportion| 100.0 * proportion);
     Cell::Formatted(format!("{} ({low:.1} to {high:.1} %)", loops.count))
 }
 
@@ -132,7 +132,7 @@ pub fn export_table(found: &Compression) -> Table {
             .count("loops_of", row.loops.of)
             .number("loop_bits_below", row.loops.rule.bits_below, 4)
             .number("loop_tokens_from", row.loops.rule.tokens_from, 0)
-            .estimate("loop_share", &row.loops.share)
+            .estimate("loop_share", &row.loops.proportion)
             .text("finding", &row.finding)
     };
     found.rows.iter().map(row).collect()

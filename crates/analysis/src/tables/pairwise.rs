@@ -7,12 +7,12 @@ use crate::Pairwise;
 /// The table for people.
 pub fn display_table(found: &Pairwise) -> Table {
     let fixed = ["#", "name", "Elo", "95 % interval", "expected wins", "rating"].map(str::to_owned);
-    let opponents = (1..=found.evals.len()).map(|place| format!("vs {place}"));
+    let opponents = (1..=found.evals.len()).map(|index| format!("vs {index}"));
     let mut table = Table::new(&fixed.into_iter().chain(opponents).collect::<Vec<_>>());
-    for (place, (eval, rates)) in found.evals.iter().zip(&found.win_rates).enumerate() {
+    for (index, (eval, rates)) in found.evals.iter().zip(&found.win_rates).enumerate() {
         let interval = eval.elo_low.zip(eval.elo_high);
         let mut row = vec![
-            Cell::count(place as u64 + 1),
+            Cell::count(index as u64 + 1),
             Cell::text(&eval.label),
             Cell::Number(eval.elo, 0),
             interval.map_or(Cell::Missing, |(low, high)| Cell::Formatted(format!("{low:.0} to {high:.0}"))),

@@ -9,14 +9,14 @@ use crate::summaries::varying_params;
 pub fn display_table(rows: &[PointSummary]) -> Table {
     let mut table =
         Table::new(&["eval", "task", "params", "correct", "n", "n_e", "n_t", "g", "missing", "low", "high"]);
-    let telling = varying_params(rows);
+    let varying = varying_params(rows);
     for row in rows {
         let is_known = row.n > 0;
         let known = |number| if is_known { Cell::Number(number, 3) } else { Cell::Missing };
         table.push(vec![
             Cell::text(&row.label),
             Cell::text(&row.task),
-            Cell::text(row.coordinates(&telling[row.task.as_str()])),
+            Cell::text(row.coordinates(&varying[row.task.as_str()])),
             Cell::estimate(&row.estimate),
             Cell::count(row.n),
             Cell::count(row.n_e),

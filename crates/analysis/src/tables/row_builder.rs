@@ -3,7 +3,7 @@
 use reasonscape_points::EvalInfo;
 
 use super::{Cell, Table};
-use crate::Bounds;
+use crate::IntervalEstimate;
 
 /// One row of an export table: cells with the names of their columns, in the order in which they are added.
 #[derive(Debug, Clone, Default)]
@@ -78,7 +78,7 @@ impl RowBuilder {
     }
 
     /// Adds a confidence interval with its center, its margin and its point estimate.
-    pub(super) fn interval(self, bounds: &Bounds) -> Self {
+    pub(super) fn interval(self, bounds: &IntervalEstimate) -> Self {
         self.number("low", bounds.low, 4)
             .number("high", bounds.high, 4)
             .number("center", bounds.center, 4)
@@ -88,7 +88,7 @@ impl RowBuilder {
 
     /// Adds a point estimate under a name of its own, and the ends of its confidence interval as `{name}_low` and
     /// `{name}_high`.
-    pub(super) fn estimate(self, name: &str, bounds: &Bounds) -> Self {
+    pub(super) fn estimate(self, name: &str, bounds: &IntervalEstimate) -> Self {
         self.optional_number(name, bounds.point, 4).number(format!("{name}_low"), bounds.low, 4).number(
             format!("{name}_high"),
             bounds.high,

@@ -21,7 +21,7 @@ fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
     for row in &board.rows {
         let mark = if row.complete { "" } else { "*" };
         let mut cells = vec![
-            Cell::Formatted(row.place()),
+            Cell::Formatted(row.rank_label()),
             Cell::text(&row.label),
             Cell::Formatted(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
             // Not text, which may be folded: a band is one word.

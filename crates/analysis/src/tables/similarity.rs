@@ -2,7 +2,7 @@
 
 use super::row_builder::RowBuilder;
 use super::{Cell, Table};
-use crate::{Member, ModelClusters};
+use crate::{ClusteredModel, ModelClusters};
 
 /// The table for people.
 pub fn display_table(found: &ModelClusters) -> Table {
@@ -33,7 +33,7 @@ pub fn display_table(found: &ModelClusters) -> Table {
 
 /// The table for programs: every column, every digit.
 pub fn export_table(found: &ModelClusters) -> Table {
-    let row = |member: &Member| {
+    let row = |member: &ClusteredModel| {
         let nearest = member.nearest.as_ref();
         let mut row = RowBuilder::new()
             .eval(&member.eval)

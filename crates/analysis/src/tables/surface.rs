@@ -7,15 +7,15 @@ use super::{Cell, Table};
 use crate::AccuracyGrid;
 
 /// The table for people.
-pub fn display_table(views: &[AccuracyGrid]) -> Table {
+pub fn display_table(grids: &[AccuracyGrid]) -> Table {
     let mut table = Table::new(&["eval", "task", "at", "correct", "n", "truncated", "points", "low", "high"]);
-    for view in views {
-        for cell in &view.cells {
+    for grid in grids {
+        for cell in &grid.cells {
             let known = |number| if cell.n > 0 { Cell::Number(number, 3) } else { Cell::Missing };
             table.push(vec![
                 Cell::text(&cell.label),
-                Cell::text(&view.task),
-                Cell::text(view.place(&cell.places)),
+                Cell::text(&grid.task),
+                Cell::text(grid.coordinates(&cell.value_indices)),
                 Cell::estimate(&cell.estimate),
                 Cell::count(cell.n),
                 Cell::truncated_count(cell.n_t, cell.truncation_known),
@@ -29,19 +29,20 @@ pub fn display_table(views: &[AccuracyGrid]) -> Table {
 }
 
 /// The table for programs: every column, every digit.
-pub fn export_table(views: &[AccuracyGrid]) -> Table {
+pub fn export_table(grids: &[AccuracyGrid]) -> Table {
     let value = |value: &Value| match value {
         Value::Number(number) => Cell::Number(*number, 4),
         other => Cell::text(other.to_string()),
     };
     let mut rows = Vec::new();
-    for view in views {
-        for cell in &view.cells {
-            let mut row = RowBuilder::new().eval(&cell.eval).text("task", &view.task);
-            for (name, (axis, place)) in ["x", "y"].into_iter().zip(view.axes.iter().zip(&cell.places)) {
+    for grid in grids {
+        for cell in &grid.cells {
+            let mut row = RowBuilder::new().eval(&cell.eval).text("task", &grid.task);
+            for (name, (axis, index)) in ["x", "y"].into_iter().zip(grid.axes.iter().zip(&cell.value_indices))
+            {
                 row = row
                     .text(format!("{name}_parameter"), &axis.parameter)
-                    .cell(name, value(&axis.values[*place]));
+                    .cell(name, value(&axis.values[*index]));
             }
             row = row
                 .count("points", cell.points)
@@ -51,7 +52,7 @@ pub fn export_table(views: &[AccuracyGrid]) -> Table {
                 .count("n_t", cell.n_t)
                 .flag("truncation_known", cell.truncation_known)
                 .number("g", cell.g, 2)
-                .text("mode", view.mode)
+                .text("mode", grid.mode)
                 .interval(&cell.estimate);
             rows.push(row);
         }

@@ -19,7 +19,7 @@ pub fn display_table(rows: &[TokensRow], keep: f64) -> Table {
         "exact up to".to_owned(),
     ]);
     for row in rows {
-        let (now, enough) = (row.now.as_ref(), row.enough.as_ref());
+        let (now, sufficient) = (row.now.as_ref(), row.sufficient.as_ref());
         let any = if row.truncation_known { "any" } else { "?" };
         let exact = row.exact_up_to.map_or(Cell::Formatted(any.to_owned()), Cell::count);
         table.push(vec![
@@ -28,9 +28,9 @@ pub fn display_table(rows: &[TokensRow], keep: f64) -> Table {
             Cell::count(row.n),
             now.map_or(Cell::Missing, |now| Cell::estimate(&now.accuracy)),
             now.map_or(Cell::Missing, |now| token_cost_cell(&now.mean_tokens)),
-            enough.map_or(Cell::Missing, |enough| token_quantile_cell(enough.tokens)),
-            enough.map_or(Cell::Missing, |enough| Cell::estimate(&enough.at.accuracy)),
-            enough.map_or(Cell::Missing, |enough| token_cost_cell(&enough.at.mean_tokens)),
+            sufficient.map_or(Cell::Missing, |sufficient| token_quantile_cell(sufficient.tokens)),
+            sufficient.map_or(Cell::Missing, |sufficient| Cell::estimate(&sufficient.at.accuracy)),
+            sufficient.map_or(Cell::Missing, |sufficient| token_cost_cell(&sufficient.at.mean_tokens)),
             if row.n == 0 { Cell::Missing } else { exact },
         ]);
     }
@@ -117,18 +117,18 @@ pub fn export_budgets_table(rows: &[TokensRow]) -> Table {
 /// The table for programs: every column, every digit.
 pub fn export_table(rows: &[TokensRow]) -> Table {
     let row = |row: &TokensRow| {
-        let (now, enough) = (row.now.as_ref(), row.enough.as_ref());
-        let then = enough.map(|enough| &enough.at);
+        let (now, sufficient) = (row.now.as_ref(), row.sufficient.as_ref());
+        let then = sufficient.map(|sufficient| &sufficient.at);
         let numbers = trial_group(row)
             .count("n", row.n)
             .count("without_tokens", row.without_tokens)
             .optional_count("exact_up_to", row.exact_up_to)
             .optional_number("accuracy_low", now.map(|now| now.accuracy.low), 4)
             .optional_number("accuracy_high", now.map(|now| now.accuracy.high), 4)
-            .optional_number("keep", enough.map(|enough| enough.keep), 2)
-            .optional_count("enough", enough.and_then(|enough| enough.tokens.tokens))
-            .optional_count("enough_low", enough.and_then(|enough| enough.tokens.low))
-            .optional_count("enough_high", enough.and_then(|enough| enough.tokens.high))
+            .optional_number("keep", sufficient.map(|sufficient| sufficient.keep), 2)
+            .optional_count("enough", sufficient.and_then(|sufficient| sufficient.tokens.tokens))
+            .optional_count("enough_low", sufficient.and_then(|sufficient| sufficient.tokens.low))
+            .optional_count("enough_high", sufficient.and_then(|sufficient| sufficient.tokens.high))
             .optional_number("then_accuracy_low", then.map(|then| then.accuracy.low), 4)
             .optional_number("then_accuracy_high", then.map(|then| then.accuracy.high), 4);
         let numbers = with_token_cost(numbers, "mean_tokens", now.map(|now| now.mean_tokens));
