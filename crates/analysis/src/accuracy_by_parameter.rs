@@ -12,7 +12,7 @@ use super::IntervalEstimate;
 use super::near_chance::calibrated_near_chance;
 use super::parameter_grid::{GridCell, ParameterGrid, TaskGrid};
 use super::query::PointQuery;
-use super::totals::is_known;
+use super::truncation::is_known;
 
 pub use self::figure::{projection_figure, surface_figure};
 pub use self::findings::{projection_finding, surface_finding, surface_range};

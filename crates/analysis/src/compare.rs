@@ -12,8 +12,8 @@ use reasonscape_stats::power::{
 use reasonscape_stats::{Confidence, Mode, StatsError};
 use serde::{Serialize, Serializer};
 
-use super::labels::{eval_label, find_eval};
-use super::query::PointQuery;
+use super::labels::eval_label;
+use super::query::{PointQuery, find_eval};
 
 /// Of tests at 5 %, those that find a difference where there is none.
 const LEVEL: f64 = 0.05;

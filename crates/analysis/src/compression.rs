@@ -17,8 +17,8 @@ pub use self::loops::{LoopExample, LoopRule};
 pub use self::quartiles::QuartileSummary;
 use super::IntervalEstimate;
 use super::query::PointQuery;
-use super::totals::is_known;
 use super::trials::{GroupBy, TrialGroup, load_trial_groups};
+use super::truncation::is_known;
 
 /// Bytes of nothing after gzip: its header and its end. Nothing was weighed where there are no more.
 const EMPTY_GZIP_SIZE: u64 = 20;

@@ -14,8 +14,8 @@ pub use self::change_point::ChangePoint;
 pub use self::figure::{hazard_figure, histogram_figure};
 use super::IntervalEstimate;
 use super::query::PointQuery;
-use super::totals::is_known;
 use super::trials::{GroupBy, TrialGroup, load_trial_groups, powers_of_two};
+use super::truncation::is_known;
 
 /// Bins of one width that are worth looking at.
 const MAX_BINS: u64 = 1_000;

@@ -8,8 +8,8 @@ use reasonscape_stats::{Confidence, Event, Mode};
 use serde::Serialize;
 
 use super::query::PointQuery;
-use super::summaries::truncation_rate;
-use super::totals::{EvalTotals, SuiteTotals, is_known, truncation_is_known};
+use super::totals::{EvalTotals, SuiteTotals};
+use super::truncation::{is_known, truncation_is_known, truncation_rate};
 use super::{Score, calibrated_near_chance};
 
 /// A leaderboard and what has to be said beside it.
@@ -158,9 +158,9 @@ impl Leaderboard {
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Result<Leaderboard, PointsError> {
-    let counted = SuiteTotals::load(db, query).await?;
+    let totals = SuiteTotals::load(db, query).await?;
     let (scored, unscored): (Vec<&EvalTotals>, Vec<&EvalTotals>) =
-        counted.evals.iter().partition(|eval| eval.with_trials().next().is_some());
+        totals.evals.iter().partition(|eval| eval.with_trials().next().is_some());
     let mut near_chance: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut tasks = Vec::new();
     for eval in &scored {
@@ -178,8 +178,8 @@ pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Resul
         .map(|((eval, tasks), (score, rank))| {
             let total = eval.total();
             let truncation_known = truncation_is_known(db, [&eval.info.eval_id]);
-            let (missing, missing_points) = (total.missing(), eval.missing_points(&counted.suite));
-            let missing_tasks = eval.without_trials(&counted.suite);
+            let (missing, missing_points) = (total.missing(), eval.missing_points(&totals.suite));
+            let missing_tasks = eval.without_trials(&totals.suite);
             let tokens_mean = total.completion_tokens.value();
             ScoreRow {
                 rank: rank.rank,
@@ -208,7 +208,7 @@ pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Resul
     Ok(Leaderboard {
         rows,
         mode,
-        tasks: counted.suite.into_keys().collect(),
+        tasks: totals.suite.into_keys().collect(),
         unscored: unscored.iter().map(|eval| eval.label.clone()).collect(),
         near_chance,
     })

@@ -33,6 +33,7 @@ mod threshold;
 mod tokens;
 mod totals;
 mod trials;
+mod truncation;
 
 use reasonscape_stats::Interval;
 use reasonscape_stats::score::ReasonScore;
@@ -52,13 +53,13 @@ pub use self::hazard::{
     Bin, ChangePoint, CurvePoint, HazardOptions, HazardRow, TokenQuantile, hazard, hazard_figure,
     histogram_figure,
 };
-pub use self::labels::{eval_label, find_eval, join_truncated, truncation_note};
+pub use self::labels::{eval_label, join_truncated};
 pub use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard};
 pub use self::modes::{ModesRow, modes};
 pub use self::near_chance::calibrated_near_chance;
 pub use self::pairwise::{Pairwise, RatedModel, pairwise};
 pub use self::parameter_grid::{Parameter, TaskParameters, parameters};
-pub use self::query::PointQuery;
+pub use self::query::{PointQuery, find_eval};
 pub use self::similarity::{
     ClusterMerge, ClusteredModel, ExcludedEval, ModelClusters, NearestModel, cluster_models,
     similarity_figure,
@@ -75,6 +76,7 @@ pub use self::tokens::{
     BudgetOutcome, SufficientBudget, TokenCost, TokensOptions, TokensRow, tokens, tokens_figure,
 };
 pub use self::trials::GroupBy;
+pub use self::truncation::truncation_note;
 
 /// An interval as programs read it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

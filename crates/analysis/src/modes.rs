@@ -33,11 +33,11 @@ pub struct ModesRow {
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn modes(db: &PointsDb, query: &PointQuery, modes: &[Mode]) -> Result<Vec<ModesRow>, PointsError> {
-    let counted = SuiteTotals::load(db, query).await?;
+    let totals = SuiteTotals::load(db, query).await?;
     let mut rows: Vec<ModesRow> = Vec::new();
     // The intervals of each row, task by task, and of each task, mode by mode.
     let mut intervals: Vec<Vec<Vec<Interval>>> = Vec::new();
-    for eval in counted.evals.iter().filter(|eval| eval.with_trials().next().is_some()) {
+    for eval in totals.evals.iter().filter(|eval| eval.with_trials().next().is_some()) {
         let mut tasks = BTreeMap::new();
         let mut of_tasks = Vec::new();
         for (name, task) in eval.with_trials() {
@@ -52,7 +52,7 @@ pub async fn modes(db: &PointsDb, query: &PointQuery, modes: &[Mode]) -> Result<
         rows.push(ModesRow {
             eval: eval.info.clone(),
             label: eval.label.clone(),
-            complete: eval.without_trials(&counted.suite).is_empty(),
+            complete: eval.without_trials(&totals.suite).is_empty(),
             scores: BTreeMap::new(),
             tasks,
         });

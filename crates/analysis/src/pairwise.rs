@@ -121,16 +121,16 @@ pub async fn pairwise(
     mode: Mode,
     method: Method,
 ) -> Result<Pairwise, PointsError> {
-    let counted = SuiteTotals::load(db, query).await?;
+    let totals = SuiteTotals::load(db, query).await?;
     let (rated, unrated): (Vec<&EvalTotals>, Vec<&EvalTotals>) =
-        counted.evals.iter().partition(|eval| eval.with_trials().next().is_some());
+        totals.evals.iter().partition(|eval| eval.with_trials().next().is_some());
     let [_, _, ..] = rated.as_slice() else {
         return Err(PointsError::InvalidQuery(
             "fewer than two evaluations have trials, and a comparison takes two; ask for more of them, or `run` more"
                 .to_owned(),
         ));
     };
-    let tasks: Vec<String> = counted
+    let tasks: Vec<String> = totals
         .suite
         .keys()
         .filter(|task| rated.iter().any(|eval| eval.with_trials().any(|(name, _)| name == *task)))

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use super::labels::eval_label;
 use super::query::PointQuery;
-use super::totals::truncation_is_known;
+use super::truncation::truncation_is_known;
 
 /// What was counted at every point that is meant, task by task.
 #[derive(Debug)]

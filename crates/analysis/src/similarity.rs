@@ -121,9 +121,9 @@ pub async fn cluster_models(
     linkage: Linkage,
     shape: bool,
 ) -> Result<ModelClusters, PointsError> {
-    let counted = SuiteTotals::load(db, query).await?;
-    let has_trials = |task: &&String| counted.evals.iter().any(|eval| trials(eval, task) > 0);
-    let tasks: Vec<String> = counted.suite.keys().filter(has_trials).cloned().collect();
+    let totals = SuiteTotals::load(db, query).await?;
+    let has_trials = |task: &&String| totals.evals.iter().any(|eval| trials(eval, task) > 0);
+    let tasks: Vec<String> = totals.suite.keys().filter(has_trials).cloned().collect();
     if shape && tasks.len() < 2 {
         return Err(PointsError::InvalidQuery(format!(
             "a profile of {} task has no shape; leave `--shape` away or widen the filter",
@@ -131,7 +131,7 @@ pub async fn cluster_models(
         )));
     }
     let (mut profiles, mut left_out) = (Vec::new(), Vec::new());
-    for eval in &counted.evals {
+    for eval in &totals.evals {
         match profile(eval, &tasks, estimator)? {
             Ok(profile) => profiles.push(if shape { without_level(profile) } else { profile }),
             Err(lacks) => left_out.push(ExcludedEval {

@@ -15,8 +15,8 @@ pub use self::figure::tokens_figure;
 pub use self::token_cost::TokenCost;
 use super::hazard::TokenQuantile;
 use super::query::PointQuery;
-use super::totals::is_known;
 use super::trials::{GroupBy, TrialGroup, load_trial_groups, powers_of_two};
+use super::truncation::is_known;
 use super::{IntervalEstimate, in_percent};
 
 /// Options of the analysis.

@@ -94,15 +94,3 @@ impl EvalTotals {
         self.tasks.iter().map(missing).sum()
     }
 }
-
-/// Whether all of these evaluations say which answers were cut off. Logs of other tools may not, and then a rate of
-/// zero would be an invention.
-pub(super) fn truncation_is_known<'a>(db: &PointsDb, evals: impl IntoIterator<Item = &'a String>) -> bool {
-    !evals.into_iter().any(|eval_id| db.truncation_unknown().contains(eval_id))
-}
-
-/// For serde, which says nothing of what is as usual.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-pub(super) fn is_known(known: &bool) -> bool {
-    *known
-}
