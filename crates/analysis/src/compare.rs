@@ -172,7 +172,7 @@ pub async fn compare(
     };
     let (answered_a, answered_b) = (answered(a), answered(b));
     let paired: Vec<PairedTask> = db
-        .paired(&a.eval_id, &b.eval_id, &query.filter.of_tests())
+        .paired(&a.eval_id, &b.eval_id, &query.filter.for_tests())
         .await?
         .into_iter()
         .filter(|task| task.pairs() > 0)

@@ -25,8 +25,8 @@ impl PointQuery {
 
     /// The same query restricted to these evaluations, which must be among those that it selects.
     #[must_use]
-    pub fn of_evals(&self, eval_ids: &[&str]) -> Self {
-        Self { filter: self.filter.of_evals(eval_ids), items: self.items.clone() }
+    pub fn for_evals(&self, eval_ids: &[&str]) -> Self {
+        Self { filter: self.filter.for_evals(eval_ids), items: self.items.clone() }
     }
 
     /// The error when nothing matches; it lists the values that there are.

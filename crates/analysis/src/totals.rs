@@ -56,7 +56,7 @@ impl SuiteTotals {
             })
             .collect();
         let points =
-            db.aggregate(&[Column::BaseTask, Column::Params], &query.filter.of_tests(), Mode::C_P).await?;
+            db.aggregate(&[Column::BaseTask, Column::Params], &query.filter.for_tests(), Mode::C_P).await?;
         let mut suite: BTreeMap<String, u64> = BTreeMap::new();
         for point in points {
             *suite.entry(point.key[0].to_string()).or_default() += 1;

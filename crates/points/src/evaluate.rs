@@ -199,7 +199,7 @@ fn write(study: &Path, receiver: Receiver<WriterMessage>) -> Result<Vec<Evaluate
             WriterMessage::Points(points) => {
                 let (writer, ..) = open.as_mut().expect("a unit is started before its points");
                 for point in points {
-                    writer.point(point)?;
+                    writer.write_point(point)?;
                 }
             }
             WriterMessage::Finish { provenance, name, damaged } => {

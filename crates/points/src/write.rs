@@ -99,11 +99,11 @@ impl UnitWriter {
         })
     }
 
-    /// Adds a point. A trial that is given twice is written once, be it with its point given twice.
+    /// Writes a point. A trial that is given twice is written once, be it with its point given twice.
     ///
     /// # Errors
     /// A [`PointsError`] if the disk is full or the like.
-    pub fn point(&mut self, mut point: PointTrials) -> Result<(), PointsError> {
+    pub fn write_point(&mut self, mut point: PointTrials) -> Result<(), PointsError> {
         let trials = std::mem::take(&mut point.trials);
         let (index, seen) = self.seen.entry(point.params.clone()).or_insert_with(|| {
             self.points.push((point.clone(), TrialCounts::default()));

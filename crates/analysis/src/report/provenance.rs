@@ -44,7 +44,7 @@ pub(super) fn provenance(sources: &[UnitProvenance], board: &Leaderboard) -> Vec
             Cell::text(&row.eval.sampler),
             Cell::text(row.eval.groups.join(" ")),
             sum(|task| task.n),
-            if row.truncation_known { sum(|task| task.n_t) } else { Cell::Formatted("?".to_owned()) },
+            if row.truncation_known { sum(|task| task.n_t) } else { Cell::unknown() },
         ]);
     }
     vec![Block::List(facts), Block::Table(table)]

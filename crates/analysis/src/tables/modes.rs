@@ -89,12 +89,12 @@ pub fn export_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
                 GroupBy::Eval => {
                     let score = row.scores[mode.name()];
                     let interval = [score.center, score.margin, score.ci_low, score.ci_high];
-                    table_rows.push(with_interval(first.clone(), mode, interval));
+                    table_rows.push(with_interval(first.clone(), *mode, interval));
                 }
                 GroupBy::Task => table_rows.extend(row.tasks.iter().map(|(task, estimates)| {
                     let accuracy = estimates[mode.name()];
                     let interval = [accuracy.center, accuracy.margin, accuracy.low, accuracy.high];
-                    with_interval(first.clone().text("task", task), mode, interval)
+                    with_interval(first.clone().text("task", task), *mode, interval)
                 })),
             }
         }
@@ -102,7 +102,7 @@ pub fn export_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
     table_rows.into_iter().collect()
 }
 
-fn with_interval(row: RowBuilder, mode: &Mode, [center, margin, low, high]: [f64; 4]) -> RowBuilder {
+fn with_interval(row: RowBuilder, mode: Mode, [center, margin, low, high]: [f64; 4]) -> RowBuilder {
     row.text("mode", mode.name())
         .number("center", center, 4)
         .number("margin", margin, 4)

@@ -20,7 +20,7 @@ pub fn display_table(rows: &[PointSummary]) -> Table {
             Cell::estimate(&row.estimate),
             Cell::count(row.n),
             Cell::count(row.n_e),
-            if row.truncation_known { Cell::count(row.n_t) } else { Cell::unknown() },
+            Cell::truncated_count(row.n_t, row.truncation_known),
             Cell::Number(row.g, 1),
             Cell::count(row.missing),
             known(row.estimate.low),

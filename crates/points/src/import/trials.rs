@@ -280,7 +280,7 @@ impl TrialWriter {
                     }
                 }
             }
-            self.writer.point(point(0, trials))?;
+            self.writer.write_point(point(0, trials))?;
         }
         Ok(self)
     }
@@ -294,7 +294,7 @@ impl TrialWriter {
         let duplicates = self.summary.skipped.get(skip_reason::DUPLICATE).copied().unwrap_or(0);
         let skipped = self.summary.skipped.values().sum::<u64>() - duplicates;
         let found = self.seen.len() as u64 + skipped;
-        self.writer.point(point(planned.max(found), Vec::new()))?;
+        self.writer.write_point(point(planned.max(found), Vec::new()))?;
         self.importer.finish()?;
         self.summary.counts = self.writer.finish(provenance)?;
         Ok(self.summary)

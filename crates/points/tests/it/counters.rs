@@ -193,7 +193,7 @@ fn write_large(
                 let params = study_point.params();
                 let manifolds = study_point.manifolds.iter().map(|id| (*id).to_owned()).collect();
                 let point = PointTrials { params: params.clone(), manifolds, planned: tally.planned, trials };
-                writer.point(point).unwrap();
+                writer.write_point(point).unwrap();
                 tallies.push(((eval.eval_id.clone(), task, params), tally));
             }
             writer.finish(&provenance(1)).unwrap();

@@ -53,29 +53,29 @@ fn unit_file(study: &TempDir, kind: &str) -> PathBuf {
 /// Asserts that opening is refused in these words, with the name of the file.
 fn assert_open_fails(study: &TempDir, path: &Path, words: &[&str]) -> PointsError {
     let error = wait(PointsDb::open(study.path())).expect_err(&format!("{words:?}"));
-    let said = error.to_string();
-    assert!(said.contains(&format!("`{}`", path.display())), "{} is not named: {said}", path.display());
+    let message = error.to_string();
+    assert!(message.contains(&format!("`{}`", path.display())), "{} is not named: {message}", path.display());
     for words in words {
-        assert!(said.contains(words), "`{words}` is not in: {said}");
+        assert!(message.contains(words), "`{words}` is not in: {message}");
     }
-    assert!(error.is_input(), "{said}");
-    assert!(!said.contains("called `") && !said.contains("External"), "{said}");
+    assert!(error.is_input(), "{message}");
+    assert!(!message.contains("called `") && !message.contains("External"), "{message}");
     error
 }
 
-/// Writes a file again with other things said of it, or with other columns.
+/// Writes a file again with other metadata, or with other columns.
 fn rewrite(
     path: &Path,
     edit_metadata: impl Fn(&mut Vec<KeyValue>),
     columns: impl Fn(&RecordBatch) -> RecordBatch,
 ) {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
-    let mut said = builder.metadata().file_metadata().key_value_metadata().cloned().unwrap();
-    said.retain(|pair| pair.key.starts_with("reasonscape."));
-    assert_eq!(said.len(), 6);
-    edit_metadata(&mut said);
+    let mut metadata = builder.metadata().file_metadata().key_value_metadata().cloned().unwrap();
+    metadata.retain(|pair| pair.key.starts_with("reasonscape."));
+    assert_eq!(metadata.len(), 6);
+    edit_metadata(&mut metadata);
     let batches: Vec<RecordBatch> = builder.build().unwrap().map(|batch| columns(&batch.unwrap())).collect();
-    let properties = WriterProperties::builder().set_key_value_metadata(Some(said)).build();
+    let properties = WriterProperties::builder().set_key_value_metadata(Some(metadata)).build();
     let file = File::create(path).unwrap();
     let mut writer = ArrowWriter::try_new(file, batches[0].schema(), Some(properties)).unwrap();
     for batch in batches {
@@ -84,8 +84,8 @@ fn rewrite(
     writer.close().unwrap();
 }
 
-fn set(said: &mut [KeyValue], key: &str, value: &str) {
-    let pair = said.iter_mut().find(|pair| pair.key == key).unwrap();
+fn set(metadata: &mut [KeyValue], key: &str, value: &str) {
+    let pair = metadata.iter_mut().find(|pair| pair.key == key).unwrap();
     pair.value = Some(value.to_owned());
 }
 
@@ -97,7 +97,7 @@ fn dropping_a_writer_changes_nothing() {
     assert_eq!(before.len(), 2);
     let mut writer = UnitWriter::new(study.path(), alpha(), "boolean").unwrap();
     // Enough to be on the disk already.
-    writer.point(point(r#"{"length": 8}"#, &["m"], trials(&"i".repeat(20_000), 0.5))).unwrap();
+    writer.write_point(point(r#"{"length": 8}"#, &["m"], trials(&"i".repeat(20_000), 0.5))).unwrap();
     assert_eq!(open(study.path()).remarks().len(), 0, "what is being written is not seen");
     drop(writer);
     let after: Vec<_> =
@@ -118,7 +118,7 @@ fn dropping_a_writer_changes_nothing() {
 fn dropping_the_first_writer_leaves_an_empty_study() {
     let study = TempDir::new().unwrap();
     let mut writer = UnitWriter::new(study.path(), alpha(), "boolean").unwrap();
-    writer.point(point(r#"{"length": 8}"#, &["m"], trials("ccc", 0.5))).unwrap();
+    writer.write_point(point(r#"{"length": 8}"#, &["m"], trials("ccc", 0.5))).unwrap();
     drop(writer);
     assert!(file_names(study.path()).is_empty());
     assert!(matches!(wait(PointsDb::open(study.path())), Err(PointsError::Empty { .. })));
@@ -204,7 +204,7 @@ fn reports_unsupported_formats_with_a_remedy() {
         ] {
             let study = small_study();
             let path = unit_file(&study, kind);
-            rewrite(&path, |said| set(said, "reasonscape.format", format), Clone::clone);
+            rewrite(&path, |metadata| set(metadata, "reasonscape.format", format), Clone::clone);
             assert_open_fails(&study, &path, &words);
         }
     }
@@ -222,14 +222,14 @@ fn checks_file_metadata() {
         ] {
             let study = small_study();
             let path = unit_file(&study, kind);
-            rewrite(&path, |said| set(said, key, value), Clone::clone);
+            rewrite(&path, |metadata| set(metadata, key, value), Clone::clone);
             assert_open_fails(&study, &path, &[words, "move it out"]);
         }
         for key in ["eval", "task", "pair", "provenance", "kind", "format"] {
             let study = small_study();
             let path = unit_file(&study, kind);
             let key = format!("reasonscape.{key}");
-            rewrite(&path, |said| said.retain(|pair| pair.key != key), Clone::clone);
+            rewrite(&path, |metadata| metadata.retain(|pair| pair.key != key), Clone::clone);
             assert_open_fails(&study, &path, &[&format!("it does not say its `{key}`")]);
         }
     }
@@ -414,17 +414,17 @@ fn stores_the_provenance() {
         let builder =
             ParquetRecordBatchReaderBuilder::try_new(File::open(unit_file(&study, kind)).unwrap()).unwrap();
         let metadata = builder.metadata().file_metadata();
-        let edit_metadata = |key: &str| {
-            let said = metadata.key_value_metadata().unwrap().iter().find(|pair| pair.key == key).unwrap();
-            said.value.clone().unwrap()
+        let value_of = |key: &str| {
+            let pair = metadata.key_value_metadata().unwrap().iter().find(|pair| pair.key == key).unwrap();
+            pair.value.clone().unwrap()
         };
-        assert_eq!(edit_metadata("reasonscape.format"), "2");
-        assert_eq!(edit_metadata("reasonscape.kind"), kind);
-        assert_eq!(edit_metadata("reasonscape.task"), "boolean");
-        let eval: EvalInfo = serde_json::from_str(&edit_metadata("reasonscape.eval")).unwrap();
+        assert_eq!(value_of("reasonscape.format"), "2");
+        assert_eq!(value_of("reasonscape.kind"), kind);
+        assert_eq!(value_of("reasonscape.task"), "boolean");
+        let eval: EvalInfo = serde_json::from_str(&value_of("reasonscape.eval")).unwrap();
         assert_eq!(eval, alpha());
         let from: reasonscape_points::Provenance =
-            serde_json::from_str(&edit_metadata("reasonscape.provenance")).unwrap();
+            serde_json::from_str(&value_of("reasonscape.provenance")).unwrap();
         assert_eq!(from, provenance(1));
         assert!(metadata.created_by().unwrap().starts_with("reasonscape "));
     }
