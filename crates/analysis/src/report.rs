@@ -127,7 +127,7 @@ pub async fn report(
         "{} on {}, {trials} trials{}",
         pluralize(board.rows.len(), "evaluation"),
         pluralize(board.tasks.len(), "task"),
-        provenance::when(sources),
+        provenance::evaluated_note(sources),
     );
     Ok(Report { title: title.to_owned(), summary, sections })
 }
@@ -172,13 +172,13 @@ async fn head_to_head(
 fn task_by_task(board: &Leaderboard) -> Vec<Block> {
     vec![
         Block::text("Accuracy on each task, with its 95 % interval; the darker, the more a model fails."),
-        Block::Figure(Box::new(figures::by_task(board, MAX_ROWS))),
-        Block::Table(by_task(board)),
+        Block::Figure(Box::new(figures::accuracy_by_task(board, MAX_ROWS))),
+        Block::Table(task_table(board)),
     ]
 }
 
 /// Nothing where the study does not have what the question needs.
-fn if_any<T>(found: Result<T, PointsError>) -> Result<Option<T>, AnalysisError> {
+fn if_available<T>(found: Result<T, PointsError>) -> Result<Option<T>, AnalysisError> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(PointsError::InvalidQuery(_)) => Ok(None),
@@ -227,7 +227,7 @@ fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Bl
 }
 
 /// The numbers of the picture. Whichever are fewer, tasks or evaluations, stand side by side.
-fn by_task(board: &Leaderboard) -> Table {
+fn task_table(board: &Leaderboard) -> Table {
     let cell = |row: &ScoreRow, task: &String| match row.tasks.get(task) {
         Some(task) => {
             let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);

@@ -5,7 +5,7 @@ use reasonscape_stats::Mode;
 use reasonscape_stats::cluster::Linkage;
 
 use super::selection::TopModels;
-use super::{Block, Section, if_any};
+use super::{Block, Section, if_available};
 use crate::error::AnalysisError;
 use crate::tables::{Cell, Table};
 use crate::{
@@ -23,7 +23,7 @@ pub(super) async fn parameter_curves(
     let confidence = estimator.confidence.level();
     let mut sections = Vec::new();
     let along = AxisSelection { x: None, y: None, is_surface: false };
-    if let Some(found) = if_any(accuracy_grids(db, &curves.query, along, estimator).await)?
+    if let Some(found) = if_available(accuracy_grids(db, &curves.query, along, estimator).await)?
         .filter(|found| !found.grids.is_empty())
     {
         let mut blocks = vec![Block::text(
@@ -50,8 +50,8 @@ pub(super) async fn parameter_curves(
         }
         sections.push(Section { id: "landscapes", title: "Landscapes", blocks });
     }
-    if let Some(found) =
-        if_any(thresholds(db, &curves.query, None, estimator).await)?.filter(|found| !found.rows.is_empty())
+    if let Some(found) = if_available(thresholds(db, &curves.query, None, estimator).await)?
+        .filter(|found| !found.rows.is_empty())
     {
         let mut blocks = vec![
             Block::text(
@@ -66,7 +66,7 @@ pub(super) async fn parameter_curves(
         sections.push(Section { id: "frontiers", title: "Where models break", blocks });
     }
     if let Some(clusters) =
-        if_any(cluster_models(db, &rows.query, estimator, Linkage::default(), false).await)?
+        if_available(cluster_models(db, &rows.query, estimator, Linkage::default(), false).await)?
     {
         let mut blocks = vec![
             Block::text(

@@ -39,7 +39,7 @@ pub fn threshold_figure(rows: &[ThresholdRow], confidence: f64) -> Figure {
         figure = figure
             .note("a bar without a cap goes on beyond the edge; a dot at its end is a bound and no estimate");
     }
-    let not_drawn = by_task.iter().map(|rows| rows.len() - dots(rows, edges(rows)).len()).sum::<usize>();
+    let not_drawn = by_task.iter().map(|rows| rows.len() - dots(rows, axis_range(rows)).len()).sum::<usize>();
     if not_drawn > 0 {
         figure = figure.note(format!("not drawn, since unknown or far from what was tested: {not_drawn}"));
     }
@@ -60,16 +60,16 @@ fn panel(rows: &[ThresholdRow]) -> Panel {
         if fits_badly { format!("{}*", row.label) } else { row.label.clone() }
     });
     let (low, high) = tested(rows);
-    let edges = edges(rows);
+    let axis_range = axis_range(rows);
     let mut panel = Panel::new(
         first.task.as_str(),
-        Axis::linear(first.parameter.as_str()).range(edges.0, edges.1),
+        Axis::linear(first.parameter.as_str()).range(axis_range.0, axis_range.1),
         Axis::categories("", names.collect::<Vec<_>>()),
     );
     if low < high {
         panel = panel.layer(Layer::vertical("tested from", low)).layer(Layer::vertical("to", high));
     }
-    panel.layer(Layer::dots("", dots(rows, edges)))
+    panel.layer(Layer::dots("", dots(rows, axis_range)))
 }
 
 /// The smallest and the largest value that has trials.
@@ -79,7 +79,7 @@ fn tested(rows: &[ThresholdRow]) -> (f64, f64) {
 }
 
 /// What a panel shows: half as much again to either side of what was tested, since farther out the curve is a guess.
-fn edges(rows: &[ThresholdRow]) -> (f64, f64) {
+fn axis_range(rows: &[ThresholdRow]) -> (f64, f64) {
     match tested(rows) {
         (low, high) if low < high => (low - 0.5 * (high - low), high + 0.5 * (high - low)),
         (only, _) if only.is_finite() => (only - 1.0, only + 1.0),

@@ -57,7 +57,7 @@ pub async fn export_dataset(
         }
     }
     let readme = work.path().join("README.md");
-    let text = card::card(db, &units, &exported, schema().fields());
+    let text = card::dataset_card(db, &units, &exported, schema().fields());
     std::fs::write(&readme, text).map_err(PointsError::io("write", &readme))?;
     // A folder for temporary files is its owner's alone; a dataset is as open as other folders.
     #[cfg(unix)]

@@ -14,7 +14,7 @@ use reasonscape_study::EvalId;
 use serde_json::{Value, json};
 
 use super::ImportedUnit;
-use crate::evaluate::characters;
+use crate::evaluate::char_count;
 use crate::gzip_size::GzipSizer;
 use crate::{EvalInfo, PointTrials, PointsError, Provenance, Trial, TrialCounts, Truncation, UnitWriter};
 use reasonscape_ingest::Progress;
@@ -72,8 +72,8 @@ impl TrialBuilder {
                 reasoning_tokens: sample.reasoning_tokens,
                 latency_ms: sample.latency_ms,
                 received_ms: sample.received_ms,
-                reasoning_chars: characters(sample.reasoning.unwrap_or_default()),
-                answer_chars: characters(reply),
+                reasoning_chars: char_count(sample.reasoning.unwrap_or_default()),
+                answer_chars: char_count(reply),
                 compressed_size: sizer.gzip_size(sample.reasoning.unwrap_or(reply).as_bytes()),
                 finish: sample.finish,
                 method: format!("{}:{}", self.info.tool, self.info.score),
