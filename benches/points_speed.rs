@@ -129,7 +129,7 @@ fn make(folder: &Path, models: usize, tasks: usize, trials: usize) -> Result<(),
                         }
                     })
                     .collect();
-                writer.point(PointTrials {
+                writer.write_point(PointTrials {
                     params,
                     manifolds: vec!["all".to_owned()],
                     planned: each as u64,

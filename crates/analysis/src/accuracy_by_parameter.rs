@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError, Value};
 use serde::Serialize;
 
-use super::Bounds;
+use super::IntervalEstimate;
 use super::near_chance::calibrated_near_chance;
 use super::parameter_grid::{GridCell, ParameterGrid, TaskGrid};
 use super::query::PointQuery;
-use super::totals::is_known;
+use super::truncation::is_known;
 
 pub use self::figure::{projection_figure, surface_figure};
 pub use self::findings::{projection_finding, surface_finding, surface_range};
@@ -59,7 +59,7 @@ pub struct AccuracyGridCell {
     pub at: BTreeMap<String, Value>,
     /// Where these stand among the values of the axes.
     #[serde(skip)]
-    pub places: Vec<usize>,
+    pub value_indices: Vec<usize>,
     /// Points that are pooled here.
     pub points: u64,
     /// Trials that were answered or truncated.
@@ -76,7 +76,7 @@ pub struct AccuracyGridCell {
     /// Sum over completed trials of the chance that a blind guess is correct.
     pub g: f64,
     /// The proportion of correct answers.
-    pub estimate: Bounds,
+    pub estimate: IntervalEstimate,
     /// Whether chance is so near that the interval is too narrow.
     #[serde(skip)]
     pub is_near_chance: bool,
@@ -84,11 +84,11 @@ pub struct AccuracyGridCell {
 
 impl AccuracyGrid {
     /// A place as a person reads it: `length=16 max_depth=2`.
-    pub fn place(&self, places: &[usize]) -> String {
-        let one = |(axis, place): (&AccuracyGridAxis, &usize)| {
-            format!("{}={}", axis.parameter, axis.values[*place])
+    pub fn coordinates(&self, value_indices: &[usize]) -> String {
+        let one = |(axis, index): (&AccuracyGridAxis, &usize)| {
+            format!("{}={}", axis.parameter, axis.values[*index])
         };
-        self.axes.iter().zip(places).map(one).collect::<Vec<_>>().join(" ")
+        self.axes.iter().zip(value_indices).map(one).collect::<Vec<_>>().join(" ")
     }
 
     /// The cells of each evaluation, in the order of their places.
@@ -112,9 +112,9 @@ pub struct AxisSelection<'a> {
 #[derive(Debug, Clone)]
 pub struct AccuracyGrids {
     /// The tasks that have such parameters.
-    pub views: Vec<AccuracyGrid>,
+    pub grids: Vec<AccuracyGrid>,
     /// Tasks without a view, and why.
-    pub without: Vec<(String, String)>,
+    pub excluded: Vec<(String, String)>,
 }
 
 /// Looks at each task along one parameter or over two.
@@ -127,9 +127,9 @@ pub async fn accuracy_grids(
     along: AxisSelection<'_>,
     estimator: Estimator,
 ) -> Result<AccuracyGrids, PointsError> {
-    let grid = ParameterGrid::load(db, query).await?;
+    let parameter_grid = ParameterGrid::load(db, query).await?;
     for name in [along.x, along.y].into_iter().flatten() {
-        grid.check(name)?;
+        parameter_grid.check(name)?;
     }
     if along.is_surface && along.x.is_some() && along.x == along.y {
         let name = along.x.unwrap_or_default();
@@ -137,15 +137,15 @@ pub async fn accuracy_grids(
             "both parameters are `{name}`; a surface takes two, and `reasonscape analyze projection --x {name}` shows one"
         )));
     }
-    let mut found = AccuracyGrids { views: Vec::new(), without: Vec::new() };
-    for task in &grid.tasks {
+    let mut found = AccuracyGrids { grids: Vec::new(), excluded: Vec::new() };
+    for task in &parameter_grid.tasks {
         match axes(task, along) {
-            Ok(axes) => found.views.push(view(&grid, task, &axes, estimator)?),
-            Err(reason) => found.without.push((task.task.clone(), reason)),
+            Ok(axes) => found.grids.push(accuracy_grid(&parameter_grid, task, &axes, estimator)?),
+            Err(reason) => found.excluded.push((task.task.clone(), reason)),
         }
     }
-    if found.views.is_empty() {
-        let reasons = found.without.iter().map(|(task, reason)| format!("{task} {reason}"));
+    if found.grids.is_empty() {
+        let reasons = found.excluded.iter().map(|(task, reason)| format!("{task} {reason}"));
         return Err(PointsError::InvalidQuery(format!(
             "there is nothing to look along: {}; name others or widen the filter",
             reasons.collect::<Vec<_>>().join(", ")
@@ -156,42 +156,43 @@ pub async fn accuracy_grids(
 
 /// The places of the parameters to look along, or why there are none.
 fn axes(task: &TaskGrid, along: AxisSelection<'_>) -> Result<Vec<usize>, String> {
-    let wanted = |name: &str| task.index_of(name).ok_or_else(|| format!("has no parameter `{name}`"));
-    let varies = |place: &usize| task.parameters[*place].values.len() > 1;
-    let mut chosen = [along.x.map(wanted).transpose()?, along.y.map(wanted).transpose()?];
+    let index_of = |name: &str| task.index_of(name).ok_or_else(|| format!("has no parameter `{name}`"));
+    let varies = |index: &usize| task.parameters[*index].values.len() > 1;
+    let mut selected = [along.x.map(index_of).transpose()?, along.y.map(index_of).transpose()?];
     let needed = if along.is_surface { 2 } else { 1 };
     for slot in 0..needed {
-        if chosen[slot].is_none() {
+        if selected[slot].is_none() {
             let free =
-                (0..task.parameters.len()).filter(varies).find(|place| !chosen.contains(&Some(*place)));
-            chosen[slot] = Some(free.ok_or_else(|| match (needed, slot) {
+                (0..task.parameters.len()).filter(varies).find(|index| !selected.contains(&Some(*index)));
+            selected[slot] = Some(free.ok_or_else(|| match (needed, slot) {
                 (1, _) => "has no parameter that varies".to_owned(),
                 _ => "has no two parameters that vary".to_owned(),
             })?);
         }
     }
-    Ok(chosen.into_iter().take(needed).flatten().collect())
+    Ok(selected.into_iter().take(needed).flatten().collect())
 }
 
-fn view(
-    grid: &ParameterGrid,
+fn accuracy_grid(
+    parameter_grid: &ParameterGrid,
     task: &TaskGrid,
     axes: &[usize],
     estimator: Estimator,
 ) -> Result<AccuracyGrid, PointsError> {
-    let names =
-        |places: Vec<usize>| places.into_iter().map(|place| task.parameters[place].name.clone()).collect();
-    let cell = |((eval, places), place): ((usize, Vec<usize>), GridCell)| {
-        let eval = &grid.evals[eval];
-        let at = axes.iter().zip(&places).map(|(axis, place)| {
-            (task.parameters[*axis].name.clone(), task.parameters[*axis].values[*place].clone())
+    let names = |value_indices: Vec<usize>| {
+        value_indices.into_iter().map(|index| task.parameters[index].name.clone()).collect()
+    };
+    let cell = |((eval, value_indices), cell): ((usize, Vec<usize>), GridCell)| {
+        let eval = &parameter_grid.evals[eval];
+        let at = axes.iter().zip(&value_indices).map(|(axis, index)| {
+            (task.parameters[*axis].name.clone(), task.parameters[*axis].values[*index].clone())
         });
-        let counts = place.counts;
+        let counts = cell.counts;
         Ok(AccuracyGridCell {
             eval: eval.info.clone(),
             label: eval.label.clone(),
             at: at.collect(),
-            points: place.points,
+            points: cell.points,
             n: counts.n,
             n_e: counts.n_e,
             n_u: counts.n_u(),
@@ -201,7 +202,7 @@ fn view(
             estimate: estimator.estimate(&counts)?.into(),
             is_near_chance: calibrated_near_chance(estimator.mode, &counts.counters()?, estimator.confidence)
                 .is_some(),
-            places,
+            value_indices,
         })
     };
     Ok(AccuracyGrid {
@@ -209,11 +210,11 @@ fn view(
         axes: axes
             .iter()
             .map(|axis| {
-                let spread = &task.parameters[*axis];
+                let param = &task.parameters[*axis];
                 AccuracyGridAxis {
-                    parameter: spread.name.clone(),
-                    values: spread.values.clone(),
-                    is_numeric: spread.is_numeric(),
+                    parameter: param.name.clone(),
+                    values: param.values.clone(),
+                    is_numeric: param.is_numeric(),
                 }
             })
             .collect(),

@@ -12,8 +12,8 @@ use reasonscape_stats::power::{
 use reasonscape_stats::{Confidence, Mode, StatsError};
 use serde::{Serialize, Serializer};
 
-use super::labels::{eval_label, find_eval};
-use super::query::PointQuery;
+use super::labels::eval_label;
+use super::query::{PointQuery, find_eval};
 
 /// Of tests at 5 %, those that find a difference where there is none.
 const LEVEL: f64 = 0.05;
@@ -24,7 +24,7 @@ pub struct Comparison {
     /// The result in words.
     pub sentence: String,
     /// Of A: `better`, `worse` or `cannot tell`.
-    #[serde(serialize_with = "as_word")]
+    #[serde(serialize_with = "serialize_name")]
     pub verdict: Verdict,
     /// The evaluation A.
     pub a: EvalInfo,
@@ -96,7 +96,7 @@ pub struct TaskComparison {
     /// The same, corrected for the number of tasks (Holm).
     pub p_adjusted: f64,
     /// By the corrected p-value.
-    #[serde(serialize_with = "as_word")]
+    #[serde(serialize_with = "serialize_name")]
     pub verdict: Verdict,
     /// Pairs that would resolve a difference of this size.
     pub pairs_needed: Option<u64>,
@@ -135,7 +135,7 @@ pub fn verdict_name(verdict: Verdict) -> &'static str {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-fn as_word<S: Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_name<S: Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(verdict_name(*verdict))
 }
 
@@ -153,12 +153,12 @@ pub async fn compare(
     if groups.is_empty() {
         return Err(query.no_match_error(db).await);
     }
-    let meant: Vec<&EvalInfo> = db
+    let selected: Vec<&EvalInfo> = db
         .evals()
         .iter()
         .filter(|eval| groups.iter().any(|group| group.key[0].to_string() == eval.eval_id))
         .collect();
-    let (a, b) = (find_eval(&meant, a)?, find_eval(&meant, b)?);
+    let (a, b) = (find_eval(&selected, a)?, find_eval(&selected, b)?);
     if a.eval_id == b.eval_id {
         return Err(PointsError::InvalidQuery(format!(
             "both are {} ({}); a comparison takes two evaluations",
@@ -172,7 +172,7 @@ pub async fn compare(
     };
     let (answered_a, answered_b) = (answered(a), answered(b));
     let paired: Vec<PairedTask> = db
-        .paired(&a.eval_id, &b.eval_id, &query.filter.of_tests())
+        .paired(&a.eval_id, &b.eval_id, &query.filter.for_tests())
         .await?
         .into_iter()
         .filter(|task| task.pairs() > 0)
@@ -192,8 +192,8 @@ pub async fn compare(
     let pairs: u64 = tasks.iter().map(|task| task.pairs).sum();
     let discordant: u64 = tasks.iter().map(|task| task.b + task.c).sum();
     let discordant_share = discordant as f64 / pairs as f64;
-    let all: u64 = answered_a.values().sum();
-    let all_b: u64 = answered_b.values().sum();
+    let total_a: u64 = answered_a.values().sum();
+    let total_b: u64 = answered_b.values().sum();
     let detectable_difference =
         minimum_detectable_difference(pairs, discordant_share, Design::default()).ok();
     let more_trials_a_task = match found.verdict() {
@@ -216,8 +216,8 @@ pub async fn compare(
             replicates: found.replicates,
         },
         pairs,
-        unpaired_a: all.saturating_sub(pairs),
-        unpaired_b: all_b.saturating_sub(pairs),
+        unpaired_a: total_a.saturating_sub(pairs),
+        unpaired_b: total_b.saturating_sub(pairs),
         discordant_share,
         detectable_difference,
         more_trials_a_task,
@@ -300,8 +300,11 @@ fn sentence(
         (Verdict::CannotTell, None) => {
             let reach = detectable.map_or_else(
                 || "so few tests would show hardly any difference".to_owned(),
-                |share| {
-                    format!("a difference of {:.1} percentage points or more would have shown", 100.0 * share)
+                |difference| {
+                    format!(
+                        "a difference of {:.1} percentage points or more would have shown",
+                        100.0 * difference
+                    )
                 },
             );
             format!("cannot tell {a} and {b} apart: their ReasonScores are the same ± {margin:.0}; {reach}")
@@ -324,23 +327,23 @@ mod tests {
         ScoreDifference { difference, ci_low, ci_high, p: 0.5, replicates: 2000 }
     }
 
-    fn say(found: &ScoreDifference) -> String {
+    fn sentence_for(found: &ScoreDifference) -> String {
         let labels = ["A".to_owned(), "B".to_owned()];
         sentence(&labels, found, more_trials(found, 400, 4), Some(0.0321))
     }
 
     #[test]
     fn sentence_names_the_better_or_the_trials_needed() {
-        assert_eq!(say(&found(23.4, 8.0)), "A is better than B by 23 ± 8");
-        assert_eq!(say(&found(-23.4, 8.0)), "A is worse than B by 23 ± 8");
+        assert_eq!(sentence_for(&found(23.4, 8.0)), "A is better than B by 23 ± 8");
+        assert_eq!(sentence_for(&found(-23.4, 8.0)), "A is worse than B by 23 ± 8");
         // 400 pairs at a margin of twice the difference: 400 × (2.80 × 2 / 1.96)² = 3267, so 717 more for each of four.
         assert_eq!(
-            say(&found(5.0, 10.0)),
+            sentence_for(&found(5.0, 10.0)),
             "cannot tell A and B apart: their ReasonScores differ by 5 ± 10; about 720 more trials a task would tell a \
              difference of this size"
         );
         assert_eq!(
-            say(&found(0.0, 6.0)),
+            sentence_for(&found(0.0, 6.0)),
             "cannot tell A and B apart: their ReasonScores are the same ± 6; a difference of 3.2 percentage points or \
              more would have shown"
         );

@@ -15,10 +15,10 @@ pub use self::figure::compression_figure;
 use self::loops::LoopCandidate;
 pub use self::loops::{LoopExample, LoopRule};
 pub use self::quartiles::QuartileSummary;
-use super::Bounds;
+use super::IntervalEstimate;
 use super::query::PointQuery;
-use super::totals::is_known;
 use super::trials::{GroupBy, TrialGroup, load_trial_groups};
+use super::truncation::is_known;
 
 /// Bytes of nothing after gzip: its header and its end. Nothing was weighed where there are no more.
 const EMPTY_GZIP_SIZE: u64 = 20;
@@ -145,7 +145,8 @@ pub struct Loops {
     /// Trials whose bits per token are known.
     pub of: u64,
     /// Their proportion.
-    pub share: Bounds,
+    #[serde(rename = "share")]
+    pub proportion: IntervalEstimate,
     /// What makes a trial a loop.
     pub rule: LoopRule,
 }
@@ -193,9 +194,9 @@ pub async fn compression(
     }
     let found: Vec<(Vec<CompressionRow>, Vec<LoopCandidate>)> =
         of_evals.into_par_iter().map(|rows| eval_rows(rows, options)).collect::<Result<_, PointsError>>()?;
-    let (rows, suspects): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-    let suspects = suspects.into_iter().flatten().collect();
-    let examples = loops::examples(db, query, suspects, options.examples).await?;
+    let (rows, candidates): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let candidates = candidates.into_iter().flatten().collect();
+    let examples = loops::examples(db, query, candidates, options.examples).await?;
     Ok(Compression { rows: rows.into_iter().flatten().collect(), examples })
 }
 
@@ -215,24 +216,24 @@ fn eval_rows(
     let rule =
         LoopRule::from_trials(compressed.iter().flatten().flat_map(|(_, trials)| trials), options.loop_bits);
     let both = || groups.iter().zip(&compressed);
-    let suspects = both().filter_map(|(row, units)| loops::lowest_entropy_loop(row, units, rule)).collect();
+    let candidates = both().filter_map(|(row, units)| loops::lowest_entropy_loop(row, units, rule)).collect();
     let rows = both().map(|(row, units)| self::row(row, units, rule, options.confidence));
-    Ok((rows.collect::<Result<_, _>>()?, suspects))
+    Ok((rows.collect::<Result<_, _>>()?, candidates))
 }
 
 fn measure_compression(unit: &TrialColumns) -> Vec<CompressedTrial> {
     let tokens = unit.measure(Measure::CompletionTokens).zip(unit.measure(Measure::ReasoningTokens));
-    let letters = unit.measure(Measure::ReasoningChars).zip(unit.measure(Measure::AnswerChars));
+    let chars = unit.measure(Measure::ReasoningChars).zip(unit.measure(Measure::AnswerChars));
     let sizes = unit.status.iter().zip(unit.measure(Measure::CompressedSize));
     sizes
-        .zip(tokens.zip(letters))
-        .map(|((outcome, size), ((completion_tokens, reasoning_tokens), (thought, said)))| {
+        .zip(tokens.zip(chars))
+        .map(|((outcome, size), ((completion_tokens, reasoning_tokens), (reasoning_chars, answer_chars)))| {
             let text = CompressedText {
                 size: size.unwrap_or(0),
                 completion_tokens,
                 reasoning_tokens,
-                reasoning_chars: thought.unwrap_or(0),
-                answer_chars: said.unwrap_or(0),
+                reasoning_chars: reasoning_chars.unwrap_or(0),
+                answer_chars: answer_chars.unwrap_or(0),
             };
             CompressedTrial { outcome: *outcome, size: text.size, completion_tokens, tokens: text.tokens() }
         })
@@ -270,11 +271,12 @@ impl CompressedText {
     /// Without a count of reasoning tokens, the reasoning gets its part of the completion's by characters. Reasoning
     /// that was counted but not shown was not compressed, and is taken off.
     fn tokens(&self) -> Option<f64> {
-        let (thought, said) = (self.reasoning_chars as f64, self.answer_chars as f64);
+        let (reasoning_chars, answer_chars) = (self.reasoning_chars as f64, self.answer_chars as f64);
         let reasoning = self.reasoning_tokens.filter(|tokens| *tokens > 0);
-        let tokens = if thought > 0.0 {
-            let share = || Some(self.completion_tokens? as f64 * thought / (thought + said));
-            reasoning.map(|tokens| tokens as f64).or_else(share)
+        let tokens = if reasoning_chars > 0.0 {
+            let by_chars =
+                || Some(self.completion_tokens? as f64 * reasoning_chars / (reasoning_chars + answer_chars));
+            reasoning.map(|tokens| tokens as f64).or_else(by_chars)
         } else {
             self.completion_tokens.map(|tokens| tokens.saturating_sub(reasoning.unwrap_or(0)) as f64)
         };
@@ -292,16 +294,16 @@ fn row(
     let sample = |outcome: Outcome,
                   value: fn(&CompressedTrial) -> Option<f64>|
      -> Result<Option<Sample>, PointsError> {
-        let alike = trials().filter(|trial| trial.outcome == outcome);
-        let values: Vec<f64> = alike.filter_map(value).collect();
+        let with_outcome = trials().filter(|trial| trial.outcome == outcome);
+        let values: Vec<f64> = with_outcome.filter_map(value).collect();
         Ok(if values.is_empty() { None } else { Some(Sample::new(values)?) })
     };
-    let mut ended = Vec::new();
+    let mut stats = Vec::new();
     let mut samples = Vec::new();
     for outcome in [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated] {
         let bits = sample(outcome, CompressedTrial::bits)?;
         let sizes = sample(outcome, |trial| Some(trial.size as f64))?;
-        ended.push(OutcomeStats {
+        stats.push(OutcomeStats {
             n: sizes.as_ref().map_or(0, Sample::len) as u64,
             with_bits: bits.as_ref().map_or(0, Sample::len) as u64,
             bits_per_token: bits.as_ref().map(|sample| QuartileSummary::new(sample, confidence)),
@@ -313,21 +315,21 @@ fn row(
         Some(EffectSize::from(right?.compared_with(wrong?, confidence)))
     };
     let [right, wrong, _] = &samples[..] else { unreachable!("three endings") };
-    let of = ended.iter().map(|ended| ended.with_bits).sum::<u64>();
+    let of = stats.iter().map(|stats| stats.with_bits).sum::<u64>();
     let count = trials().filter(|trial| rule.is_loop(trial)).count() as u64;
-    let share = wilson(count as f64, of as f64, confidence)?.into();
+    let proportion = wilson(count as f64, of as f64, confidence)?.into();
     let mut row = CompressionRow {
         eval: group.eval.clone(),
         label: group.label.clone(),
         task: group.task.clone(),
         truncation_known: group.truncation_known,
         n: trials().count() as u64,
-        correct: ended[0],
-        incorrect: ended[1],
-        truncated: ended[2],
+        correct: stats[0],
+        incorrect: stats[1],
+        truncated: stats[2],
         bits_effect: effect(right.0.as_ref(), wrong.0.as_ref()),
         size_effect: effect(right.1.as_ref(), wrong.1.as_ref()),
-        loops: Loops { count, of, share, rule },
+        loops: Loops { count, of, proportion, rule },
         finding: String::new(),
     };
     row.finding = row.summary();
@@ -347,7 +349,7 @@ impl CompressionRow {
         if self.loops.of == 0 {
             return "cannot tell: no tokens were counted".to_owned();
         }
-        let told = match &self.bits_effect {
+        let separation = match &self.bits_effect {
             None if self.correct.with_bits + self.incorrect.with_bits == 0 => {
                 "cannot tell right from wrong: every trial was cut off".to_owned()
             }
@@ -372,12 +374,12 @@ impl CompressionRow {
             }
         };
         match self.loops.count {
-            0 => told,
+            0 => separation,
             count => format!(
-                "{told}; {count} of {} trials go round in circles ({:.1} to {:.1} %)",
+                "{separation}; {count} of {} trials go round in circles ({:.1} to {:.1} %)",
                 self.loops.of,
-                100.0 * self.loops.share.low,
-                100.0 * self.loops.share.high
+                100.0 * self.loops.proportion.low,
+                100.0 * self.loops.proportion.high
             ),
         }
     }

@@ -12,10 +12,10 @@ use serde::Serialize;
 
 pub use self::change_point::ChangePoint;
 pub use self::figure::{hazard_figure, histogram_figure};
-use super::Bounds;
+use super::IntervalEstimate;
 use super::query::PointQuery;
-use super::totals::is_known;
 use super::trials::{GroupBy, TrialGroup, load_trial_groups, powers_of_two};
+use super::truncation::is_known;
 
 /// Bins of one width that are worth looking at.
 const MAX_BINS: u64 = 1_000;
@@ -95,17 +95,17 @@ pub struct Bin {
     /// Trials truncated here.
     pub censored: u64,
     /// Share of those at risk that answer right here.
-    pub correct_hazard: Bounds,
+    pub correct_hazard: IntervalEstimate,
     /// Share of those at risk that answer wrong here.
-    pub incorrect_hazard: Bounds,
+    pub incorrect_hazard: IntervalEstimate,
     /// Share of the answers that are right.
-    pub accuracy: Bounds,
+    pub accuracy: IntervalEstimate,
     /// Share still thinking at the end of the bin, by Kaplan and Meier.
-    pub survival: Bounds,
+    pub survival: IntervalEstimate,
     /// Share that has answered right by the end of the bin, by Aalen and Johansen.
-    pub answered_correct: Bounds,
+    pub answered_correct: IntervalEstimate,
     /// Share that has answered wrong by then.
-    pub answered_incorrect: Bounds,
+    pub answered_incorrect: IntervalEstimate,
 }
 
 /// The curves at one number of tokens.
@@ -136,7 +136,7 @@ pub async fn hazard(
 
 fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsError> {
     let trials: Vec<(u64, Outcome)> =
-        group.with_tokens().map(|(tokens, status, _)| (tokens, to_ending(status))).collect();
+        group.with_tokens().map(|(tokens, status, _)| (tokens, status)).collect();
     let n = trials.len() as u64;
     let mut row = HazardRow {
         n,
@@ -158,9 +158,9 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
         let survival_data = SurvivalData::new(trials)?;
         [row.correct, row.incorrect, row.censored] =
             [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated]
-                .map(|ending| survival_data.count(ending));
-        let ends = ends(survival_data.longest(), options.width)?;
-        let bins = survival_data.hazards(&ends, RiskSet::Full, options.confidence)?;
+                .map(|outcome| survival_data.count(outcome));
+        let bin_ends = bin_ends(survival_data.longest(), options.width)?;
+        let bins = survival_data.hazards(&bin_ends, RiskSet::Full, options.confidence)?;
         let curve = survival_data.survival(options.confidence);
         let [right, wrong] = [Cause::Correct, Cause::Incorrect].map(|cause| {
             let curve = survival_data.incidence(cause, options.confidence);
@@ -169,7 +169,7 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
                 Interval { low: step.low, high: step.high, point: Some(step.share) }
             }
         });
-        let moment = |tokens| {
+        let curve_point = |tokens| {
             let step = curve.at(tokens);
             CurvePoint {
                 tokens,
@@ -185,24 +185,16 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
             .iter()
             // Bins before the first event say that nothing happened yet, which the first one of the others says too.
             .skip_while(|bin| bin.correct + bin.incorrect + bin.censored == 0)
-            .map(|bin| bin_with_curves(bin, &moment(bin.up_to)))
+            .map(|bin| bin_with_curves(bin, &curve_point(bin.up_to)))
             .collect();
-        row.curve = moments(&curve, survival_data.longest()).into_iter().map(moment).collect();
+        row.curve = curve_tokens(&curve, survival_data.longest()).into_iter().map(curve_point).collect();
     }
     row.finding = row.summary();
     Ok(row)
 }
 
-fn to_ending(status: Outcome) -> Outcome {
-    match status {
-        Outcome::Correct => Outcome::Correct,
-        Outcome::Incorrect => Outcome::Incorrect,
-        Outcome::Truncated => Outcome::Truncated,
-    }
-}
-
 /// The ends of bins. The last is the longest trial, so that a limit that cut trials off lies on the end of a bin.
-fn ends(longest: u64, width: Option<u64>) -> Result<Vec<u64>, PointsError> {
+fn bin_ends(longest: u64, width: Option<u64>) -> Result<Vec<u64>, PointsError> {
     let Some(width) = width else { return Ok(powers_of_two(longest)) };
     let longest = longest.max(1);
     if longest / width > MAX_BINS {
@@ -211,20 +203,20 @@ fn ends(longest: u64, width: Option<u64>) -> Result<Vec<u64>, PointsError> {
             longest.div_ceil(MAX_BINS)
         )));
     }
-    let whole = (1..).map(|bin| bin * width);
-    Ok(whole.take_while(|end| *end < longest).chain([longest]).collect())
+    let multiples = (1..).map(|bin| bin * width);
+    Ok(multiples.take_while(|end| *end < longest).chain([longest]).collect())
 }
 
 /// The token counts at which a picture of the curve has its corners.
-fn moments(curve: &SurvivalCurve, longest: u64) -> Vec<u64> {
+fn curve_tokens(curve: &SurvivalCurve, longest: u64) -> Vec<u64> {
     const MAX: usize = 150;
     let steps = curve.steps();
     let stride = steps.len().div_ceil(MAX).max(1);
-    let mut moments: Vec<u64> = steps.iter().step_by(stride).map(|step| step.tokens).collect();
-    moments.extend(steps.last().map(|step| step.tokens));
-    moments.push(longest);
-    moments.dedup();
-    moments
+    let mut curve_tokens: Vec<u64> = steps.iter().step_by(stride).map(|step| step.tokens).collect();
+    curve_tokens.extend(steps.last().map(|step| step.tokens));
+    curve_tokens.push(longest);
+    curve_tokens.dedup();
+    curve_tokens
 }
 
 fn bin_with_curves(bin: &HazardBin, end: &CurvePoint) -> Bin {
@@ -257,7 +249,7 @@ impl HazardRow {
         let answers = self.correct + self.incorrect;
         let bins_with_answers = self.bins.iter().filter(|bin| bin.correct + bin.incorrect > 0).count();
         match &self.stops_helping {
-            Some(turn) => turn.summary(),
+            Some(change) => change.summary(),
             None if self.n == 0 => "cannot tell: no tokens were counted".to_owned(),
             None if answers == 0 => format!("cannot tell: every trial was cut off ({})", self.n),
             None if bins_with_answers < 2 => {
@@ -274,12 +266,12 @@ mod tests {
 
     #[test]
     fn bins_double_or_have_one_width_and_end_at_the_longest_trial() {
-        assert_eq!(ends(10, None).unwrap(), [1, 2, 4, 8, 10]);
-        assert_eq!(ends(8, None).unwrap(), [1, 2, 4, 8]);
-        assert_eq!(ends(0, None).unwrap(), [1]);
-        assert_eq!(ends(10, Some(4)).unwrap(), [4, 8, 10]);
-        assert_eq!(ends(u64::MAX >> 2, None).unwrap().len(), 63);
-        let refused = ends(5_000_000, Some(7)).unwrap_err().to_string();
-        assert!(refused.contains("`--width 7`") && refused.contains("give 5000 or more"), "{refused}");
+        assert_eq!(bin_ends(10, None).unwrap(), [1, 2, 4, 8, 10]);
+        assert_eq!(bin_ends(8, None).unwrap(), [1, 2, 4, 8]);
+        assert_eq!(bin_ends(0, None).unwrap(), [1]);
+        assert_eq!(bin_ends(10, Some(4)).unwrap(), [4, 8, 10]);
+        assert_eq!(bin_ends(u64::MAX >> 2, None).unwrap().len(), 63);
+        let error = bin_ends(5_000_000, Some(7)).unwrap_err().to_string();
+        assert!(error.contains("`--width 7`") && error.contains("give 5000 or more"), "{error}");
     }
 }

@@ -8,8 +8,8 @@ use reasonscape_stats::{Confidence, Event, Mode};
 use serde::Serialize;
 
 use super::query::PointQuery;
-use super::summaries::truncation_rate;
-use super::totals::{EvalTotals, SuiteTotals, is_known, truncation_is_known};
+use super::totals::{EvalTotals, SuiteTotals};
+use super::truncation::{is_known, truncation_is_known, truncation_rate};
 use super::{Score, calibrated_near_chance};
 
 /// A leaderboard and what has to be said beside it.
@@ -95,7 +95,7 @@ impl ScoreRow {
     }
 
     /// The places that the score supports: `1`, or `=2-4` where it shares them.
-    pub fn place(&self) -> String {
+    pub fn rank_label(&self) -> String {
         if self.is_tied() {
             format!("={}-{}", self.rank_best, self.rank_worst)
         } else {
@@ -104,18 +104,18 @@ impl ScoreRow {
     }
 
     /// What keeps it from being complete, in words.
-    pub fn lacks(&self) -> Option<String> {
-        let mut lacks = Vec::new();
+    pub fn describe_missing(&self) -> Option<String> {
+        let mut missing_parts = Vec::new();
         if !self.missing_tasks.is_empty() {
-            lacks.push(format!("every trial of {}", self.missing_tasks.join(", ")));
+            missing_parts.push(format!("every trial of {}", self.missing_tasks.join(", ")));
         }
         if self.missing > 0 {
-            lacks.push(format!("{} planned trials", self.missing));
+            missing_parts.push(format!("{} planned trials", self.missing));
         }
         if self.missing_points > 0 {
-            lacks.push(format!("{} points that others have", self.missing_points));
+            missing_parts.push(format!("{} points that others have", self.missing_points));
         }
-        (!lacks.is_empty()).then(|| lacks.join(" and "))
+        (!missing_parts.is_empty()).then(|| missing_parts.join(" and "))
     }
 }
 
@@ -132,8 +132,8 @@ impl Leaderboard {
             );
         }
         for row in &self.rows {
-            if let Some(lacks) = row.lacks() {
-                remarks.push(format!("* {} lacks {lacks}; it is scored on what it has.", row.label));
+            if let Some(missing_parts) = row.describe_missing() {
+                remarks.push(format!("* {} lacks {missing_parts}; it is scored on what it has.", row.label));
             }
         }
         for label in &self.unscored {
@@ -141,12 +141,12 @@ impl Leaderboard {
         }
         let calibrated = Mode { event: Event::Calibrated, ..self.mode };
         for (task, evals) in &self.near_chance {
-            let who = match evals.as_slice() {
+            let subject = match evals.as_slice() {
                 [one] => format!("{one} is"),
                 several => format!("{} evaluations are", several.len()),
             };
             remarks.push(format!(
-                "On {task}, {who} near chance, where these intervals are too narrow; {calibrated} gives bounds that hold."
+                "On {task}, {subject} near chance, where these intervals are too narrow; {calibrated} gives bounds that hold."
             ));
         }
         remarks
@@ -158,9 +158,9 @@ impl Leaderboard {
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Result<Leaderboard, PointsError> {
-    let counted = SuiteTotals::load(db, query).await?;
+    let totals = SuiteTotals::load(db, query).await?;
     let (scored, unscored): (Vec<&EvalTotals>, Vec<&EvalTotals>) =
-        counted.evals.iter().partition(|eval| eval.with_trials().next().is_some());
+        totals.evals.iter().partition(|eval| eval.with_trials().next().is_some());
     let mut near_chance: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut tasks = Vec::new();
     for eval in &scored {
@@ -178,8 +178,8 @@ pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Resul
         .map(|((eval, tasks), (score, rank))| {
             let total = eval.total();
             let truncation_known = truncation_is_known(db, [&eval.info.eval_id]);
-            let (missing, missing_points) = (total.missing(), eval.missing_points(&counted.suite));
-            let missing_tasks = eval.without_trials(&counted.suite);
+            let (missing, missing_points) = (total.missing(), eval.missing_points(&totals.suite));
+            let missing_tasks = eval.without_trials(&totals.suite);
             let tokens_mean = total.completion_tokens.value();
             ScoreRow {
                 rank: rank.rank,
@@ -208,7 +208,7 @@ pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Resul
     Ok(Leaderboard {
         rows,
         mode,
-        tasks: counted.suite.into_keys().collect(),
+        tasks: totals.suite.into_keys().collect(),
         unscored: unscored.iter().map(|eval| eval.label.clone()).collect(),
         near_chance,
     })

@@ -33,6 +33,7 @@ mod threshold;
 mod tokens;
 mod totals;
 mod trials;
+mod truncation;
 
 use reasonscape_stats::Interval;
 use reasonscape_stats::score::ReasonScore;
@@ -52,17 +53,20 @@ pub use self::hazard::{
     Bin, ChangePoint, CurvePoint, HazardOptions, HazardRow, TokenQuantile, hazard, hazard_figure,
     histogram_figure,
 };
-pub use self::labels::{eval_label, find_eval, join_truncated, truncation_note};
+pub use self::labels::{eval_label, join_truncated};
 pub use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard};
 pub use self::modes::{ModesRow, modes};
 pub use self::near_chance::calibrated_near_chance;
 pub use self::pairwise::{Pairwise, RatedModel, pairwise};
 pub use self::parameter_grid::{Parameter, TaskParameters, parameters};
-pub use self::query::PointQuery;
+pub use self::query::{PointQuery, find_eval};
 pub use self::similarity::{
-    ClusterMerge, ExcludedEval, Member, ModelClusters, NearestModel, cluster_models, similarity_figure,
+    ClusterMerge, ClusteredModel, ExcludedEval, ModelClusters, NearestModel, cluster_models,
+    similarity_figure,
 };
-pub use self::spectrum::{PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure};
+pub use self::spectrum::{
+    PopulationSummary, PromptSource, Sampling, Series, Spectra, spectra, spectrum_figure,
+};
 pub use self::summaries::{EvalSummary, PointSummary, TaskSummary, evals, points, tasks};
 pub use self::surprisal::{LogprobStats, logprob_stats};
 pub use self::threshold::{
@@ -72,10 +76,11 @@ pub use self::tokens::{
     BudgetOutcome, SufficientBudget, TokenCost, TokensOptions, TokensRow, tokens, tokens_figure,
 };
 pub use self::trials::GroupBy;
+pub use self::truncation::truncation_note;
 
 /// An interval as programs read it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Bounds {
+pub struct IntervalEstimate {
     /// Lower end of the confidence interval.
     pub low: f64,
     /// Upper end of the confidence interval.
@@ -88,7 +93,7 @@ pub struct Bounds {
     pub point: Option<f64>,
 }
 
-impl From<Interval> for Bounds {
+impl From<Interval> for IntervalEstimate {
     fn from(interval: Interval) -> Self {
         Self {
             low: interval.low,
@@ -101,8 +106,8 @@ impl From<Interval> for Bounds {
 }
 
 /// A share in percent, without the digits that rounding leaves: 99.9, not 99.89999999999999.
-pub(crate) fn in_percent(share: f64) -> f64 {
-    (share * 1e6).round() / 1e4
+pub(crate) fn in_percent(proportion: f64) -> f64 {
+    (proportion * 1e6).round() / 1e4
 }
 
 /// A ReasonScore as programs read it.

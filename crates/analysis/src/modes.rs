@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::query::PointQuery;
 use super::totals::SuiteTotals;
-use super::{Bounds, Score};
+use super::{IntervalEstimate, Score};
 
 /// One evaluation by each of the modes.
 #[derive(Debug, Clone, Serialize)]
@@ -25,7 +25,7 @@ pub struct ModesRow {
     /// The ReasonScore by mode.
     pub scores: BTreeMap<&'static str, Score>,
     /// The share of correct answers by task and mode.
-    pub tasks: BTreeMap<String, BTreeMap<&'static str, Bounds>>,
+    pub tasks: BTreeMap<String, BTreeMap<&'static str, IntervalEstimate>>,
 }
 
 /// Estimates each evaluation that is meant by each of these modes.
@@ -33,34 +33,35 @@ pub struct ModesRow {
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn modes(db: &PointsDb, query: &PointQuery, modes: &[Mode]) -> Result<Vec<ModesRow>, PointsError> {
-    let counted = SuiteTotals::load(db, query).await?;
+    let totals = SuiteTotals::load(db, query).await?;
     let mut rows: Vec<ModesRow> = Vec::new();
     // The intervals of each row, task by task, and of each task, mode by mode.
     let mut intervals: Vec<Vec<Vec<Interval>>> = Vec::new();
-    for eval in counted.evals.iter().filter(|eval| eval.with_trials().next().is_some()) {
+    for eval in totals.evals.iter().filter(|eval| eval.with_trials().next().is_some()) {
         let mut tasks = BTreeMap::new();
         let mut of_tasks = Vec::new();
         for (name, task) in eval.with_trials() {
             let counters = task.counts.counters()?;
             let estimates: Vec<Interval> =
                 modes.iter().map(|mode| mode.estimate(&counters, Confidence::P95)).collect();
-            let by_mode = modes.iter().zip(&estimates).map(|(mode, one)| (mode.name(), Bounds::from(*one)));
+            let by_mode =
+                modes.iter().zip(&estimates).map(|(mode, one)| (mode.name(), IntervalEstimate::from(*one)));
             tasks.insert(name.clone(), by_mode.collect());
             of_tasks.push(estimates);
         }
         rows.push(ModesRow {
             eval: eval.info.clone(),
             label: eval.label.clone(),
-            complete: eval.without_trials(&counted.suite).is_empty(),
+            complete: eval.without_trials(&totals.suite).is_empty(),
             scores: BTreeMap::new(),
             tasks,
         });
         intervals.push(of_tasks);
     }
-    for (place, mode) in modes.iter().enumerate() {
+    for (index, mode) in modes.iter().enumerate() {
         let bounds: Vec<Vec<TaskBounds>> = intervals
             .iter()
-            .map(|tasks| tasks.iter().map(|modes| TaskBounds::from(modes[place])).collect())
+            .map(|tasks| tasks.iter().map(|modes| TaskBounds::from(modes[index])).collect())
             .collect();
         for (row, score) in rows.iter_mut().zip(reason_scores(&bounds, Bootstrap::default())?) {
             row.scores.insert(mode.name(), score.into());

@@ -75,7 +75,7 @@ impl Pairwise {
             remarks.push(format!(
                 "ratings did not converge: {}, so no finite rating fits best; the order stands, how far apart the two \
                  groups are does not",
-                self.apart()
+                self.describe_unbeaten()
             ));
         } else if !self.converged {
             remarks.push("ratings did not converge; the order of close ones may be wrong".to_owned());
@@ -93,19 +93,19 @@ impl Pairwise {
     }
 
     /// Which of two groups is named, the smaller one, and what keeps it apart from the other.
-    fn apart(&self) -> String {
+    fn describe_unbeaten(&self) -> String {
         let (unbeaten, others): (Vec<_>, Vec<_>) =
             self.evals.iter().partition(|eval| self.unbeaten.contains(&eval.eval.eval_id));
-        let (group, does) = if others.len() < unbeaten.len() {
+        let (group, verb) = if others.len() < unbeaten.len() {
             (others, "never beats")
         } else {
             (unbeaten, "never loses to")
         };
         let labels: Vec<String> = group.iter().map(|eval| eval.label.clone()).collect();
         match labels.as_slice() {
-            [one] => format!("{one} {does} the others"),
+            [one] => format!("{one} {verb} the others"),
             several => {
-                format!("none of {} {} the others", join_truncated(several), does.replace("never ", ""))
+                format!("none of {} {} the others", join_truncated(several), verb.replace("never ", ""))
             }
         }
     }
@@ -121,23 +121,24 @@ pub async fn pairwise(
     mode: Mode,
     method: Method,
 ) -> Result<Pairwise, PointsError> {
-    let counted = SuiteTotals::load(db, query).await?;
+    let totals = SuiteTotals::load(db, query).await?;
     let (rated, unrated): (Vec<&EvalTotals>, Vec<&EvalTotals>) =
-        counted.evals.iter().partition(|eval| eval.with_trials().next().is_some());
+        totals.evals.iter().partition(|eval| eval.with_trials().next().is_some());
     let [_, _, ..] = rated.as_slice() else {
         return Err(PointsError::InvalidQuery(
             "fewer than two evaluations have trials, and a comparison takes two; ask for more of them, or `run` more"
                 .to_owned(),
         ));
     };
-    let tasks: Vec<String> = counted
+    let tasks: Vec<String> = totals
         .suite
         .keys()
         .filter(|task| rated.iter().any(|eval| eval.with_trials().any(|(name, _)| name == *task)))
         .cloned()
         .collect();
-    let shares = rated.iter().map(|eval| shares(eval, &tasks, mode)).collect::<Result<Vec<_>, _>>()?;
-    let rates_by_task = task_win_rates(&shares, Confidence::P95, method)?;
+    let accuracies =
+        rated.iter().map(|eval| accuracies(eval, &tasks, mode)).collect::<Result<Vec<_>, _>>()?;
+    let rates_by_task = task_win_rates(&accuracies, Confidence::P95, method)?;
     let rates = rates_by_task.average();
     let fitted = fit_win_rates(&rates)?;
     let intervals = match tasks.len() {
@@ -148,18 +149,18 @@ pub async fn pairwise(
 
     let mut order: Vec<usize> = (0..rated.len()).collect();
     order.sort_by(|&a, &b| fitted.elo[b].total_cmp(&fitted.elo[a]).then(a.cmp(&b)));
-    let contestant = |&place: &usize| {
-        let elo = intervals.as_ref().map(|intervals| intervals.elo(place));
+    let rated_model = |&index: &usize| {
+        let elo = intervals.as_ref().map(|intervals| intervals.elo(index));
         RatedModel {
-            eval: rated[place].info.clone(),
-            label: rated[place].label.clone(),
-            expected_wins: wins[place],
-            opponents: rates.row(place).iter().flatten().count(),
-            tasks: shares[place].iter().flatten().count(),
-            rating: fitted.ratings[place],
-            rating_low: intervals.as_ref().map(|intervals| intervals.low[place]),
-            rating_high: intervals.as_ref().map(|intervals| intervals.high[place]),
-            elo: fitted.elo[place],
+            eval: rated[index].info.clone(),
+            label: rated[index].label.clone(),
+            expected_wins: wins[index],
+            opponents: rates.row(index).iter().flatten().count(),
+            tasks: accuracies[index].iter().flatten().count(),
+            rating: fitted.ratings[index],
+            rating_low: intervals.as_ref().map(|intervals| intervals.low[index]),
+            rating_high: intervals.as_ref().map(|intervals| intervals.high[index]),
+            elo: fitted.elo[index],
             elo_low: elo.map(|[low, _]| low),
             elo_high: elo.map(|[_, high]| high),
         }
@@ -174,10 +175,10 @@ pub async fn pairwise(
             Method::Exact => "exact",
             Method::MonteCarlo { .. } => "monte-carlo",
         },
-        evals: order.iter().map(contestant).collect(),
+        evals: order.iter().map(rated_model).collect(),
         win_rates: order.iter().map(|&a| order.iter().map(|&b| rates.rate(a, b)).collect()).collect(),
         converged: fitted.converged(),
-        unbeaten: unbeaten.iter().map(|&place| rated[place].info.eval_id.clone()).collect(),
+        unbeaten: unbeaten.iter().map(|&index| rated[index].info.eval_id.clone()).collect(),
         replicates: intervals.as_ref().map_or(0, |intervals| intervals.replicates),
         unbounded_replicates: intervals.as_ref().map_or(0, |intervals| intervals.unbounded),
         unrated: unrated.iter().map(|eval| eval.label.clone()).collect(),
@@ -186,7 +187,7 @@ pub async fn pairwise(
 }
 
 /// The interval of each task, none where there is no trial.
-fn shares(eval: &EvalTotals, tasks: &[String], mode: Mode) -> Result<Vec<Option<Interval>>, PointsError> {
+fn accuracies(eval: &EvalTotals, tasks: &[String], mode: Mode) -> Result<Vec<Option<Interval>>, PointsError> {
     tasks
         .iter()
         .map(|task| match eval.tasks.get(task) {

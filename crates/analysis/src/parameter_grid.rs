@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use super::labels::eval_label;
 use super::query::PointQuery;
-use super::totals::truncation_is_known;
+use super::truncation::truncation_is_known;
 
 /// What was counted at every point that is meant, task by task.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub(super) struct ParamValues {
 
 impl ParamValues {
     fn index_of(&self, value: &Value) -> Option<usize> {
-        self.values.binary_search_by(|known| in_order(known, value, self.words)).ok()
+        self.values.binary_search_by(|known| compare_values(known, value, self.words)).ok()
     }
 
     /// Whether every value is a number.
@@ -105,7 +105,7 @@ pub async fn parameters(db: &PointsDb, query: &PointQuery) -> Result<Vec<TaskPar
     let mut points: BTreeMap<String, Vec<BTreeMap<String, Value>>> = BTreeMap::new();
     for group in groups {
         let [task, params] = &group.key[..] else { unreachable!("grouped by two columns") };
-        points.entry(task.to_string()).or_default().push(read(&params.to_string()));
+        points.entry(task.to_string()).or_default().push(parse_params(&params.to_string()));
     }
     let mut manifolds: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for group in db.aggregate(&[Column::BaseTask, Column::Manifold], &query.filter, Mode::C_P).await? {
@@ -116,12 +116,8 @@ pub async fn parameters(db: &PointsDb, query: &PointQuery) -> Result<Vec<TaskPar
     let of_task = |(task, points): (String, Vec<BTreeMap<String, Value>>)| TaskParameters {
         parameters: param_values(&task, &points)
             .into_iter()
-            .filter(|spread| spread.values.len() > 1)
-            .map(|spread| Parameter {
-                is_numeric: spread.is_numeric(),
-                name: spread.name,
-                values: spread.values,
-            })
+            .filter(|param| param.values.len() > 1)
+            .map(|param| Parameter { is_numeric: param.is_numeric(), name: param.name, values: param.values })
             .collect(),
         manifolds: manifolds.remove(&task).unwrap_or_default(),
         task,
@@ -143,27 +139,27 @@ impl ParameterGrid {
             let counted = (eval_id.to_string(), params.to_string(), group.counts);
             by_task.entry(task.to_string()).or_default().push(counted);
         }
-        let meant: HashSet<&str> = by_task.values().flatten().map(|(id, ..)| id.as_str()).collect();
+        let selected: HashSet<&str> = by_task.values().flatten().map(|(id, ..)| id.as_str()).collect();
         let evals: Vec<LabeledEval> = db
             .evals()
             .iter()
-            .filter(|info| meant.contains(info.eval_id.as_str()))
+            .filter(|info| selected.contains(info.eval_id.as_str()))
             .map(|info| LabeledEval {
                 info: info.clone(),
                 label: eval_label(db.evals(), info),
                 truncation_known: truncation_is_known(db, [&info.eval_id]),
             })
             .collect();
-        let places: HashMap<&str, usize> =
-            evals.iter().enumerate().map(|(place, eval)| (eval.info.eval_id.as_str(), place)).collect();
+        let indices: HashMap<&str, usize> =
+            evals.iter().enumerate().map(|(index, eval)| (eval.info.eval_id.as_str(), index)).collect();
         let tasks =
-            by_task.into_iter().map(|(task, counted)| TaskGrid::new(task, counted, &places)).collect();
+            by_task.into_iter().map(|(task, counted)| TaskGrid::new(task, counted, &indices)).collect();
         Ok(Self { evals, tasks })
     }
 
     /// The parameters that some task has, by name.
     pub(super) fn parameter_names(&self) -> Vec<&str> {
-        let names = self.tasks.iter().flat_map(|task| &task.parameters).map(|spread| spread.name.as_str());
+        let names = self.tasks.iter().flat_map(|task| &task.parameters).map(|param| param.name.as_str());
         names.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
@@ -183,14 +179,14 @@ impl ParameterGrid {
 
 impl TaskGrid {
     fn new(task: String, counted: Vec<(String, String, TrialCounts)>, evals: &HashMap<&str, usize>) -> Self {
-        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut indices: HashMap<String, usize> = HashMap::new();
         let mut coordinates: Vec<BTreeMap<String, Value>> = Vec::new();
         let mut rows = Vec::with_capacity(counted.len());
         for (eval_id, params, counts) in counted {
             // Trials of an evaluation that the study does not list have no name to be shown under.
             let Some(&eval) = evals.get(eval_id.as_str()) else { continue };
-            let point = *places.entry(params).or_insert_with_key(|params| {
-                coordinates.push(read(params));
+            let point = *indices.entry(params).or_insert_with_key(|params| {
+                coordinates.push(parse_params(params));
                 coordinates.len() - 1
             });
             rows.push((eval, point, counts));
@@ -199,8 +195,8 @@ impl TaskGrid {
         let points = coordinates
             .iter()
             .map(|point| {
-                let place = |spread: &ParamValues| spread.index_of(point.get(&spread.name)?);
-                parameters.iter().map(place).collect()
+                let index = |param: &ParamValues| param.index_of(point.get(&param.name)?);
+                parameters.iter().map(index).collect()
             })
             .collect();
         Self { task, parameters, points, counted: rows }
@@ -208,46 +204,47 @@ impl TaskGrid {
 
     /// The place of a parameter among those of the task.
     pub(super) fn index_of(&self, name: &str) -> Option<usize> {
-        self.parameters.iter().position(|spread| spread.name == name)
+        self.parameters.iter().position(|param| param.name == name)
     }
 
     /// What each evaluation has at each value of these parameters, everything else pooled: by evaluation and places.
     pub(super) fn along(&self, axes: &[usize]) -> BTreeMap<(usize, Vec<usize>), GridCell> {
         let mut sums: BTreeMap<(usize, Vec<usize>), GridCell> = BTreeMap::new();
         for (eval, point, counts) in &self.counted {
-            let Some(places) = self.on(*point, axes) else { continue };
-            let sum = sums.entry((*eval, places)).or_default();
+            let Some(indices) = self.indices_on(*point, axes) else { continue };
+            let sum = sums.entry((*eval, indices)).or_default();
             sum.points += 1;
             sum.counts += *counts;
         }
         sums
     }
 
-    fn on(&self, point: usize, axes: &[usize]) -> Option<Vec<usize>> {
+    fn indices_on(&self, point: usize, axes: &[usize]) -> Option<Vec<usize>> {
         axes.iter().map(|axis| self.points[point][*axis]).collect()
     }
 
     /// The other parameters that vary, which pooling hides.
     pub(super) fn pooled(&self, axes: &[usize]) -> Vec<usize> {
         (0..self.parameters.len())
-            .filter(|place| !axes.contains(place) && self.parameters[*place].values.len() > 1)
+            .filter(|index| !axes.contains(index) && self.parameters[*index].values.len() > 1)
             .collect()
     }
 
     /// Those of the pooled parameters that do not have the same shares of values everywhere along the axes, so that
     /// what is seen along the axes may be theirs.
     pub(super) fn mixed(&self, axes: &[usize]) -> Vec<usize> {
-        let goes_along = |other: &usize| {
-            let mut shares: BTreeMap<Vec<usize>, BTreeMap<Option<usize>, u64>> = BTreeMap::new();
+        let varies_along_axes = |other: &usize| {
+            let mut distributions: BTreeMap<Vec<usize>, BTreeMap<Option<usize>, u64>> = BTreeMap::new();
             for point in 0..self.points.len() {
-                let Some(places) = self.on(point, axes) else { continue };
-                *shares.entry(places).or_default().entry(self.points[point][*other]).or_default() += 1;
+                let Some(indices) = self.indices_on(point, axes) else { continue };
+                *distributions.entry(indices).or_default().entry(self.points[point][*other]).or_default() +=
+                    1;
             }
-            let mut all = shares.values();
+            let mut all = distributions.values();
             let Some(first) = all.next() else { return false };
-            all.any(|share| !is_proportional(first, share))
+            all.any(|distribution| !is_proportional(first, distribution))
         };
-        self.pooled(axes).into_iter().filter(goes_along).collect()
+        self.pooled(axes).into_iter().filter(varies_along_axes).collect()
     }
 }
 
@@ -258,7 +255,7 @@ fn is_proportional(a: &BTreeMap<Option<usize>, u64>, b: &BTreeMap<Option<usize>,
 }
 
 /// The coordinates that canonical JSON holds; what is no object has none.
-fn read(params: &str) -> BTreeMap<String, Value> {
+fn parse_params(params: &str) -> BTreeMap<String, Value> {
     let Ok(Json::Object(params)) = serde_json::from_str(params) else { return BTreeMap::new() };
     let value = |value: Json| match value {
         Json::Null => None,
@@ -282,25 +279,25 @@ fn param_values(task: &str, points: &[BTreeMap<String, Value>]) -> Vec<ParamValu
             let words =
                 known.iter().find(|parameter| parameter.name == name).map(|parameter| parameter.range);
             let words = if let Some(Range::Word { words, .. }) = words { words } else { &[] };
-            values.sort_by(|a, b| in_order(a, b, words));
+            values.sort_by(|a, b| compare_values(a, b, words));
             values.dedup();
             ParamValues { name: name.clone(), values, words }
         })
         .collect();
-    let listed = |spread: &ParamValues| known.iter().position(|parameter| parameter.name == spread.name);
+    let listed = |param: &ParamValues| known.iter().position(|parameter| parameter.name == param.name);
     param_values
-        .sort_by_key(|spread| (std::cmp::Reverse(spread.values.len()), listed(spread).unwrap_or(usize::MAX)));
+        .sort_by_key(|param| (std::cmp::Reverse(param.values.len()), listed(param).unwrap_or(usize::MAX)));
     param_values
 }
 
 /// Numbers by size and before words, words in the order given and otherwise by the alphabet.
-fn in_order(a: &Value, b: &Value, words: &[&str]) -> Ordering {
-    let place = |word: &str| words.iter().position(|known| *known == word).unwrap_or(usize::MAX);
+fn compare_values(a: &Value, b: &Value, words: &[&str]) -> Ordering {
+    let index = |word: &str| words.iter().position(|known| *known == word).unwrap_or(usize::MAX);
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
         (Value::Number(_), _) => Ordering::Less,
         (_, Value::Number(_)) => Ordering::Greater,
-        (Value::Text(a), Value::Text(b)) => (place(a), a).cmp(&(place(b), b)),
+        (Value::Text(a), Value::Text(b)) => (index(a), a).cmp(&(index(b), b)),
         (Value::Missing, Value::Missing) => Ordering::Equal,
         (Value::Missing, _) => Ordering::Less,
         (_, Value::Missing) => Ordering::Greater,
@@ -325,7 +322,7 @@ mod tests {
             r#"{"columns": 5, "filters": 1, "rows": 4, "operation": "lookup"}"#,
             r#"{"columns": 5, "filters": 1, "rows": 16.0, "operation": "join"}"#,
         ]);
-        let names: Vec<&str> = found.parameters.iter().map(|spread| spread.name.as_str()).collect();
+        let names: Vec<&str> = found.parameters.iter().map(|param| param.name.as_str()).collect();
         assert_eq!(names, ["operation", "rows", "columns", "filters"]);
         assert_eq!(found.parameters[0].values[0], Value::Text("lookup".to_owned()), "the easiest first");
         assert!(!found.parameters[0].is_numeric() && found.parameters[1].is_numeric());

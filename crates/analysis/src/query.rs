@@ -1,6 +1,6 @@
-//! Which part of a study an analysis is about, and the error when nothing matches.
+//! Which part of a study an analysis is about: its points, or an evaluation by name; and the error when nothing matches.
 
-use reasonscape_points::{Filter, PointsDb, PointsError, Value};
+use reasonscape_points::{EvalInfo, Filter, PointsDb, PointsError, Value};
 use reasonscape_stats::Mode;
 
 use crate::labels::join_alternatives;
@@ -25,25 +25,25 @@ impl PointQuery {
 
     /// The same query restricted to these evaluations, which must be among those that it selects.
     #[must_use]
-    pub fn of_evals(&self, eval_ids: &[&str]) -> Self {
-        Self { filter: self.filter.of_evals(eval_ids), items: self.items.clone() }
+    pub fn for_evals(&self, eval_ids: &[&str]) -> Self {
+        Self { filter: self.filter.for_evals(eval_ids), items: self.items.clone() }
     }
 
     /// The error when nothing matches; it lists the values that there are.
     pub async fn no_match_error(&self, db: &PointsDb) -> PointsError {
-        let mut there = Vec::new();
+        let mut available = Vec::new();
         for item in &self.items {
             let name = item.split('=').next().unwrap_or_default().trim();
             match values(db, name).await {
-                Ok(values) if values.is_empty() => there.push(format!("no point has `{name}`")),
-                Ok(values) => there.push(format!("`{name}` is {}", join_alternatives(&values))),
+                Ok(values) if values.is_empty() => available.push(format!("no point has `{name}`")),
+                Ok(values) => available.push(format!("`{name}` is {}", join_alternatives(&values))),
                 Err(error) => return error,
             }
         }
-        let asked = self.items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(" and ");
-        PointsError::InvalidQuery(match there.as_slice() {
+        let conditions = self.items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(" and ");
+        PointsError::InvalidQuery(match available.as_slice() {
             [] => format!("`{}` has no points; `reasonscape evaluate` counts them", db.study().display()),
-            there => format!("nothing in the study matches {asked}; {}", there.join("; ")),
+            available => format!("nothing in the study matches {conditions}; {}", available.join("; ")),
         })
     }
 }
@@ -59,4 +59,30 @@ async fn values(db: &PointsDb, name: &str) -> Result<Vec<String>, PointsError> {
     let groups = db.aggregate(&[name.parse()?], &Filter::default(), Mode::C_P).await?;
     let known = groups.iter().filter_map(|group| group.key.first());
     Ok(known.filter(|value| **value != Value::Missing).map(ToString::to_string).collect())
+}
+
+/// The one evaluation that goes by this id, name or model.
+///
+/// # Errors
+/// A [`PointsError`] when the study cannot be read or has nothing that matches.
+pub fn find_eval<'a>(evals: &[&'a EvalInfo], name: &str) -> Result<&'a EvalInfo, PointsError> {
+    if let Some(eval) = evals.iter().find(|eval| eval.eval_id == name) {
+        return Ok(eval);
+    }
+    let matching: Vec<&EvalInfo> =
+        evals.iter().copied().filter(|eval| eval.name == name || eval.model == name).collect();
+    let list = |evals: &[&EvalInfo]| {
+        let describe = |eval: &&EvalInfo| {
+            format!("{} ({}, {}, {})", eval.eval_id, eval.name, eval.template, eval.sampler)
+        };
+        join_alternatives(&evals.iter().map(describe).collect::<Vec<_>>())
+    };
+    match matching.as_slice() {
+        [eval] => Ok(eval),
+        [] => Err(PointsError::InvalidQuery(format!(
+            "no evaluation is called `{name}`; give an id, a name or a model: {}",
+            list(evals)
+        ))),
+        several => Err(PointsError::InvalidQuery(format!("`{name}` may be {}; give the id", list(several)))),
+    }
 }

@@ -103,7 +103,7 @@ pub async fn report(
         let landscapes =
             scope.spawn(|| runtime.block_on(parameter_curves::parameter_curves(db, [&curves, &rows], mode)));
         let forensics = scope.spawn(|| runtime.block_on(forensics::forensics(db, &curves, mode)));
-        [found, head_to_head, landscapes, forensics].map(joined)
+        [found, head_to_head, landscapes, forensics].map(join_section)
     });
     let mut sections = found?;
     sections.push(Section {
@@ -127,13 +127,13 @@ pub async fn report(
         "{} on {}, {trials} trials{}",
         pluralize(board.rows.len(), "evaluation"),
         pluralize(board.tasks.len(), "task"),
-        provenance::when(sources),
+        provenance::evaluated_note(sources),
     );
     Ok(Report { title: title.to_owned(), summary, sections })
 }
 
 /// What a part of the report came to.
-fn joined(
+fn join_section(
     part: ScopedJoinHandle<'_, Result<Vec<Section>, AnalysisError>>,
 ) -> Result<Vec<Section>, AnalysisError> {
     part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -149,22 +149,22 @@ async fn head_to_head(
     if board.rows.len() < 2 {
         return Ok(Vec::new());
     }
-    let games = pairwise(db, query, mode, Method::Exact).await?;
+    let found = pairwise(db, query, mode, Method::Exact).await?;
     let mut blocks = vec![
         Block::text(
             "How often the model of the row would come out ahead of the model of the column, were a task drawn at random \
              and each accuracy drawn from what the data support. A half is a draw.",
         ),
-        Block::Figure(Box::new(figures::head_to_head(&games, MAX_SIDES))),
+        Block::Figure(Box::new(figures::head_to_head(&found, MAX_SIDES))),
     ];
-    if games.evals.len() > MAX_SIDES {
+    if found.evals.len() > MAX_SIDES {
         blocks.push(Block::Text(format!(
             "Of {} evaluations, these are the {MAX_SIDES} with the highest rating. `reasonscape analyze pairwise STUDY \
              --format csv` has the win rates of all.",
-            games.evals.len()
+            found.evals.len()
         )));
     }
-    blocks.push(Block::Table(ratings(&games)));
+    blocks.push(Block::Table(ratings(&found)));
     Ok(vec![Section { id: "pairwise", title: "Head to head", blocks }])
 }
 
@@ -172,13 +172,13 @@ async fn head_to_head(
 fn task_by_task(board: &Leaderboard) -> Vec<Block> {
     vec![
         Block::text("Accuracy on each task, with its 95 % interval; the darker, the more a model fails."),
-        Block::Figure(Box::new(figures::by_task(board, MAX_ROWS))),
-        Block::Table(by_task(board)),
+        Block::Figure(Box::new(figures::accuracy_by_task(board, MAX_ROWS))),
+        Block::Table(task_table(board)),
     ]
 }
 
 /// Nothing where the study does not have what the question needs.
-fn if_any<T>(found: Result<T, PointsError>) -> Result<Option<T>, AnalysisError> {
+fn if_available<T>(found: Result<T, PointsError>) -> Result<Option<T>, AnalysisError> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(PointsError::InvalidQuery(_)) => Ok(None),
@@ -205,11 +205,11 @@ fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Bl
     for row in &board.rows {
         let mark = if row.complete { "" } else { "*" };
         table.push(vec![
-            Cell::Shown(row.place()),
+            Cell::Formatted(row.rank_label()),
             Cell::text(&row.label),
-            Cell::Shown(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
+            Cell::Formatted(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
             Cell::text(row.band),
-            Cell::Shown(
+            Cell::Formatted(
                 row.truncation_rate.map_or_else(|| "?".to_owned(), |rate| format!("{:.1} %", 100.0 * rate)),
             ),
             Cell::optional(row.tokens_mean, 0),
@@ -227,11 +227,11 @@ fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Bl
 }
 
 /// The numbers of the picture. Whichever are fewer, tasks or evaluations, stand side by side.
-fn by_task(board: &Leaderboard) -> Table {
+fn task_table(board: &Leaderboard) -> Table {
     let cell = |row: &ScoreRow, task: &String| match row.tasks.get(task) {
         Some(task) => {
             let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
-            Cell::Shown(format!("{center:.2} ± {margin:.2}"))
+            Cell::Formatted(format!("{center:.2} ± {margin:.2}"))
         }
         None => Cell::Missing,
     };
@@ -253,16 +253,16 @@ fn by_task(board: &Leaderboard) -> Table {
     table
 }
 
-fn ratings(games: &crate::Pairwise) -> Table {
+fn ratings(found: &crate::Pairwise) -> Table {
     let mut table = Table::new(&["name", "Elo", "from", "to", "expected wins", "opponents"]);
-    for player in &games.evals {
+    for model in &found.evals {
         table.push(vec![
-            Cell::text(&player.label),
-            Cell::Number(player.elo, 0),
-            Cell::optional(player.elo_low, 0),
-            Cell::optional(player.elo_high, 0),
-            Cell::Number(player.expected_wins, 2),
-            Cell::Number(player.opponents as f64, 0),
+            Cell::text(&model.label),
+            Cell::Number(model.elo, 0),
+            Cell::optional(model.elo_low, 0),
+            Cell::optional(model.elo_high, 0),
+            Cell::Number(model.expected_wins, 2),
+            Cell::Number(model.opponents as f64, 0),
         ]);
     }
     table

@@ -23,7 +23,7 @@ pub struct ModelClusters {
     /// What a profile has a number for.
     pub tasks: Vec<String>,
     /// The evaluations, similar ones beside each other.
-    pub members: Vec<Member>,
+    pub members: Vec<ClusteredModel>,
     /// The merges, the nearest first.
     pub merges: Vec<ClusterMerge>,
     /// Evaluations that lack a task, and which.
@@ -38,7 +38,7 @@ pub struct ModelClusters {
 
 /// One evaluation.
 #[derive(Debug, Clone, Serialize)]
-pub struct Member {
+pub struct ClusteredModel {
     /// The evaluation.
     #[serde(flatten)]
     pub eval: EvalInfo,
@@ -121,9 +121,9 @@ pub async fn cluster_models(
     linkage: Linkage,
     shape: bool,
 ) -> Result<ModelClusters, PointsError> {
-    let counted = SuiteTotals::load(db, query).await?;
-    let has_trials = |task: &&String| counted.evals.iter().any(|eval| trials(eval, task) > 0);
-    let tasks: Vec<String> = counted.suite.keys().filter(has_trials).cloned().collect();
+    let totals = SuiteTotals::load(db, query).await?;
+    let has_trials = |task: &&String| totals.evals.iter().any(|eval| trials(eval, task) > 0);
+    let tasks: Vec<String> = totals.suite.keys().filter(has_trials).cloned().collect();
     if shape && tasks.len() < 2 {
         return Err(PointsError::InvalidQuery(format!(
             "a profile of {} task has no shape; leave `--shape` away or widen the filter",
@@ -131,7 +131,7 @@ pub async fn cluster_models(
         )));
     }
     let (mut profiles, mut left_out) = (Vec::new(), Vec::new());
-    for eval in &counted.evals {
+    for eval in &totals.evals {
         match profile(eval, &tasks, estimator)? {
             Ok(profile) => profiles.push(if shape { without_level(profile) } else { profile }),
             Err(lacks) => left_out.push(ExcludedEval {
@@ -205,13 +205,13 @@ fn group(
     let tree = cluster(&values, linkage)?;
     let mut rng = PyRandom::new(SEED);
     let redrawn = |_| -> Vec<Vec<f64>> {
-        let mut moved = |(value, error): (&f64, &f64)| value + error * normal(&mut rng);
+        let mut redraw = |(value, error): (&f64, &f64)| value + error * normal(&mut rng);
         profiles
             .iter()
-            .map(|profile| profile.values.iter().zip(&profile.errors).map(&mut moved).collect())
+            .map(|profile| profile.values.iter().zip(&profile.errors).map(&mut redraw).collect())
             .collect()
     };
-    let shares = stability(&tree, linkage, RESAMPLES, redrawn)?;
+    let stabilities = stability(&tree, linkage, RESAMPLES, redrawn)?;
     let noise = tree.noise_heights(&errors)?;
     let degrees = if shape { tasks.len() - 1 } else { tasks.len() };
     let margin = margin_of_chance(degrees, estimator.confidence)?;
@@ -225,7 +225,7 @@ fn group(
     let merges: Vec<ClusterMerge> = tree
         .merges()
         .iter()
-        .zip(noise.iter().zip(shares))
+        .zip(noise.iter().zip(stabilities))
         .map(|(merge, (noise, stability))| ClusterMerge {
             a: ids(merge.a),
             b: ids(merge.b),
@@ -236,10 +236,10 @@ fn group(
         })
         .collect();
     let order = tree.leaf_order();
-    let numbers = numbered(&merges, &groups, leaves, &order);
+    let numbers = number_groups(&merges, &groups, leaves, &order);
     let members = (0..leaves)
         .map(|leaf| {
-            Ok(Member {
+            Ok(ClusteredModel {
                 eval: profiles[leaf].eval.info.clone(),
                 label: profiles[leaf].eval.label.clone(),
                 group: numbers[leaf],
@@ -250,26 +250,31 @@ fn group(
                 nearest: nearest(profiles, leaf, margin)?,
             })
         })
-        .collect::<Result<Vec<Member>, PointsError>>()?;
+        .collect::<Result<Vec<ClusteredModel>, PointsError>>()?;
     let (mode, confidence) = (estimator.mode.name(), estimator.confidence.level());
-    Ok(in_order(ModelClusters { tasks, members, merges, left_out, shape, mode, confidence }, &order))
+    Ok(reordered(ModelClusters { tasks, members, merges, left_out, shape, mode, confidence }, &order))
 }
 
 /// Puts the members into the order of the tree, and names them so in the merges.
-fn in_order(mut clusters: ModelClusters, order: &[usize]) -> ModelClusters {
-    let mut place = vec![0; order.len()];
+fn reordered(mut clusters: ModelClusters, order: &[usize]) -> ModelClusters {
+    let mut new_index = vec![0; order.len()];
     for (to, from) in order.iter().enumerate() {
-        place[*from] = to;
+        new_index[*from] = to;
     }
     for merge in &mut clusters.merges {
-        merge.nodes = merge.nodes.map(|node| place.get(node).copied().unwrap_or(node));
+        merge.nodes = merge.nodes.map(|node| new_index.get(node).copied().unwrap_or(node));
     }
     clusters.members = order.iter().map(|leaf| clusters.members[*leaf].clone()).collect();
     clusters
 }
 
 /// The group of each leaf: groups merge as long as chance alone may have kept them, and all within them, apart.
-fn numbered(merges: &[ClusterMerge], groups: &[Vec<usize>], leaves: usize, order: &[usize]) -> Vec<usize> {
+fn number_groups(
+    merges: &[ClusterMerge],
+    groups: &[Vec<usize>],
+    leaves: usize,
+    order: &[usize],
+) -> Vec<usize> {
     let mut is_one = vec![true; leaves];
     let mut first: Vec<usize> = (0..leaves).collect();
     for (merge, members) in merges.iter().zip(groups) {
@@ -293,17 +298,17 @@ fn numbered(merges: &[ClusterMerge], groups: &[Vec<usize>], leaves: usize, order
 fn nearest(profiles: &[Profile<'_>], leaf: usize, margin: f64) -> Result<Option<NearestModel>, PointsError> {
     let mut best: Option<(f64, usize)> = None;
     for other in (0..profiles.len()).filter(|other| *other != leaf) {
-        let apart = distance(&profiles[leaf].values, &profiles[other].values)?;
-        if best.is_none_or(|(least, _)| apart < least) {
-            best = Some((apart, other));
+        let profile_distance = distance(&profiles[leaf].values, &profiles[other].values)?;
+        if best.is_none_or(|(min_distance, _)| profile_distance < min_distance) {
+            best = Some((profile_distance, other));
         }
     }
-    let Some((apart, other)) = best else { return Ok(None) };
+    let Some((profile_distance, other)) = best else { return Ok(None) };
     let noise = noise_distance(&profiles[leaf].errors, &profiles[other].errors)?;
     Ok(Some(NearestModel {
         eval_id: profiles[other].eval.info.eval_id.clone(),
         label: profiles[other].eval.label.clone(),
-        distance: apart,
+        distance: profile_distance,
         by_chance: margin * noise,
     }))
 }

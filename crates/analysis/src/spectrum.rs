@@ -32,7 +32,7 @@ impl Series {
     fn values(self, prompt: &str) -> Vec<f64> {
         match self {
             Self::Words => prompt.split_whitespace().map(|word| word.chars().count() as f64).collect(),
-            Self::Classes => prompt.chars().map(class).collect(),
+            Self::Classes => prompt.chars().map(character_class).collect(),
         }
     }
 
@@ -57,7 +57,7 @@ impl FromStr for Series {
     }
 }
 
-fn class(letter: char) -> f64 {
+fn character_class(letter: char) -> f64 {
     match letter {
         white if white.is_whitespace() => 0.0,
         small if small.is_lowercase() => 1.0,
@@ -82,7 +82,7 @@ pub struct Sampling {
 
 /// Points under a seed.
 #[derive(Debug, Clone)]
-pub struct Source<'a> {
+pub struct PromptSource<'a> {
     /// The points.
     pub query: &'a PointQuery,
     /// The global seed.
@@ -142,8 +142,8 @@ const MIN_PROMPTS: usize = 20;
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn spectra(
     db: &PointsDb,
-    a: Source<'_>,
-    b: Source<'_>,
+    a: PromptSource<'_>,
+    b: PromptSource<'_>,
     sampling: Sampling,
 ) -> Result<Spectra, PointsError> {
     let (population_a, a) = population(db, a, sampling).await?;
@@ -172,7 +172,7 @@ pub async fn spectra(
 
 async fn population(
     db: &PointsDb,
-    source: Source<'_>,
+    source: PromptSource<'_>,
     sampling: Sampling,
 ) -> Result<(Population, PopulationSummary), PointsError> {
     let points = points(db, &source.query.filter).await?;
@@ -187,13 +187,13 @@ async fn population(
                  `--filter base_task=…` chooses others"
             ))
         })?;
-        let refused = |problem: String| {
+        let invalid_point = |problem: String| {
             PointsError::InvalidQuery(format!(
                 "the point `{params}` of `{name}` cannot be made again: {problem}"
             ))
         };
-        let given = Json::parse(params).map_err(|error| refused(error.to_string()))?;
-        let params = Params::new(task, &given).map_err(|error| refused(error.to_string()))?;
+        let given = Json::parse(params).map_err(|error| invalid_point(error.to_string()))?;
+        let params = Params::new(task, &given).map_err(|error| invalid_point(error.to_string()))?;
         for test in TestStream::new(task, &params, source.seed).take(sampling.count) {
             let one = sampling.series.values(&test.prompt);
             if one.len() < MIN_SERIES_LEN {

@@ -6,10 +6,11 @@ use reasonscape_points::{Column, Estimator, EvalInfo, PointsDb, PointsError, Tri
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::Bounds;
+use super::IntervalEstimate;
 use super::labels::eval_label;
 use super::query::PointQuery;
-use super::totals::{SuiteTotals, is_known, truncation_is_known};
+use super::totals::SuiteTotals;
+use super::truncation::{is_known, truncation_is_known, truncation_rate};
 
 /// An evaluation and how much of it there is.
 #[derive(Debug, Clone, Serialize)]
@@ -37,7 +38,7 @@ pub struct EvalSummary {
     /// Tokens of a completion.
     pub tokens_mean: Option<f64>,
     /// The share of correct answers, all tasks together.
-    pub correct: Bounds,
+    pub correct: IntervalEstimate,
     /// The estimator.
     pub mode: &'static str,
 }
@@ -51,8 +52,8 @@ pub async fn evals(
     query: &PointQuery,
     estimator: Estimator,
 ) -> Result<Vec<EvalSummary>, PointsError> {
-    let counted = SuiteTotals::load(db, query).await?;
-    counted
+    let totals = SuiteTotals::load(db, query).await?;
+    totals
         .evals
         .into_iter()
         .map(|eval| {
@@ -60,11 +61,11 @@ pub async fn evals(
             let truncation_known = truncation_is_known(db, [&eval.info.eval_id]);
             Ok(EvalSummary {
                 tasks: eval.with_trials().count() as u64,
-                missing_tasks: eval.without_trials(&counted.suite),
+                missing_tasks: eval.without_trials(&totals.suite),
                 points: eval.tasks.values().map(|task| task.points).sum(),
                 trials: total.n,
                 missing: total.missing(),
-                missing_points: eval.missing_points(&counted.suite),
+                missing_points: eval.missing_points(&totals.suite),
                 truncation_rate: truncation_rate(&total).filter(|_| truncation_known),
                 truncation_known,
                 tokens_mean: total.completion_tokens.value(),
@@ -107,7 +108,7 @@ pub struct TaskSummary {
     /// Mean tokens of a completion.
     pub tokens_mean: Option<f64>,
     /// The share of correct answers, all evaluations together.
-    pub correct: Bounds,
+    pub correct: IntervalEstimate,
     /// The estimator.
     pub mode: &'static str,
 }
@@ -121,30 +122,30 @@ pub async fn tasks(
     query: &PointQuery,
     estimator: Estimator,
 ) -> Result<Vec<TaskSummary>, PointsError> {
-    let counted = SuiteTotals::load(db, query).await?;
+    let totals = SuiteTotals::load(db, query).await?;
     let points = db.aggregate(&[Column::BaseTask, Column::Params], &query.filter, estimator).await?;
     let mut points_of: BTreeMap<String, u64> = BTreeMap::new();
     for point in points {
         *points_of.entry(point.key[0].to_string()).or_default() += 1;
     }
-    let names: BTreeSet<&String> = counted.evals.iter().flat_map(|eval| eval.tasks.keys()).collect();
+    let names: BTreeSet<&String> = totals.evals.iter().flat_map(|eval| eval.tasks.keys()).collect();
     names
         .into_iter()
         .map(|task| {
             let mut total = TrialCounts::default();
             let mut missing_evals = Vec::new();
-            for eval in &counted.evals {
+            for eval in &totals.evals {
                 let counts = eval.tasks.get(task).map(|task| task.counts).unwrap_or_default();
                 if counts.n == 0 {
                     missing_evals.push(eval.label.clone());
                 }
                 total += counts;
             }
-            let answered = counted.evals.iter().filter(|eval| eval.tasks.contains_key(task));
+            let answered = totals.evals.iter().filter(|eval| eval.tasks.contains_key(task));
             let truncation_known = truncation_is_known(db, answered.map(|eval| &eval.info.eval_id));
             Ok(TaskSummary {
                 task: task.clone(),
-                evals: (counted.evals.len() - missing_evals.len()) as u64,
+                evals: (totals.evals.len() - missing_evals.len()) as u64,
                 missing_evals,
                 points: points_of.get(task).copied().unwrap_or(0),
                 n: total.n,
@@ -199,7 +200,7 @@ pub struct PointSummary {
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
     /// The proportion of correct answers.
-    pub estimate: Bounds,
+    pub estimate: IntervalEstimate,
     /// The estimator.
     pub mode: &'static str,
 }
@@ -207,16 +208,19 @@ pub struct PointSummary {
 impl PointSummary {
     /// These coordinates as a person reads them: `length=16 max_depth=2`.
     pub fn coordinates(&self, names: &BTreeSet<&str>) -> String {
-        let plain = |value: &Json| match value {
+        let value_text = |value: &Json| match value {
             Json::String(text) => text.clone(),
             other => other.to_string(),
         };
         match &self.params {
             Json::Object(params) => {
-                let shown = params.iter().filter(|(name, _)| names.contains(name.as_str()));
-                shown.map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>().join(" ")
+                let chosen = params.iter().filter(|(name, _)| names.contains(name.as_str()));
+                chosen
+                    .map(|(name, value)| format!("{name}={}", value_text(value)))
+                    .collect::<Vec<_>>()
+                    .join(" ")
             }
-            other => plain(other),
+            other => value_text(other),
         }
     }
 }
@@ -234,8 +238,8 @@ pub(crate) fn varying_params(points: &[PointSummary]) -> BTreeMap<&str, BTreeSet
         .into_iter()
         .map(|(task, of_task)| {
             let is_one_point = of_task.values().all(|values| values.len() == 1);
-            let telling = of_task.into_iter().filter(|(_, values)| is_one_point || values.len() > 1);
-            (task, telling.map(|(name, _)| name).collect())
+            let varying = of_task.into_iter().filter(|(_, values)| is_one_point || values.len() > 1);
+            (task, varying.map(|(name, _)| name).collect())
         })
         .collect()
 }
@@ -277,9 +281,4 @@ pub async fn points(
             mode: estimator.mode.name(),
         })
         .collect())
-}
-
-/// The share of trials that were cut off.
-pub(super) fn truncation_rate(counts: &TrialCounts) -> Option<f64> {
-    (counts.n > 0).then(|| counts.n_t as f64 / counts.n as f64)
 }

@@ -16,8 +16,8 @@ pub struct LogprobStats {
 }
 
 /// What the log-probabilities of a reply say; `None` if there are none, or one that is none.
-pub fn logprob_stats(said: &Transcript, answer: Option<&str>) -> Option<LogprobStats> {
-    let tokens = said.logprobs.as_deref().filter(|tokens| !tokens.is_empty())?;
+pub fn logprob_stats(transcript: &Transcript, answer: Option<&str>) -> Option<LogprobStats> {
+    let tokens = transcript.logprobs.as_deref().filter(|tokens| !tokens.is_empty())?;
     let mut nats = 0.0;
     for token in tokens {
         // A token of probability zero is never sampled; such a value means "not among the likely ones".
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use reasonscape_providers::TokenLogprob;
 
-    fn said(logprobs: &[(&str, f64)]) -> Transcript {
+    fn transcript(logprobs: &[(&str, f64)]) -> Transcript {
         let token =
             |(text, logprob): &(&str, f64)| TokenLogprob { token: (*text).to_owned(), logprob: *logprob };
         let logprobs = Some(logprobs.iter().map(token).collect());
@@ -50,7 +50,7 @@ mod tests {
     fn probability_one_half_is_one_bit() {
         let (half, quarter) = (0.5_f64.ln(), 0.25_f64.ln());
         let found = logprob_stats(
-            &said(&[("The ", 0.0), ("answer ", half), ("4", quarter), ("2", half)]),
+            &transcript(&[("The ", 0.0), ("answer ", half), ("4", quarter), ("2", half)]),
             Some("42"),
         );
         let found = found.unwrap();
@@ -61,8 +61,8 @@ mod tests {
     #[test]
     fn invalid_logprobs_give_none() {
         for wrong in [f64::NAN, f64::NEG_INFINITY, 0.1] {
-            assert_eq!(logprob_stats(&said(&[("a", -1.0), ("b", wrong)]), None), None);
+            assert_eq!(logprob_stats(&transcript(&[("a", -1.0), ("b", wrong)]), None), None);
         }
-        assert_eq!(logprob_stats(&said(&[]), None), None);
+        assert_eq!(logprob_stats(&transcript(&[]), None), None);
     }
 }

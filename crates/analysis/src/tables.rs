@@ -8,6 +8,7 @@ pub mod hazard;
 pub mod modes;
 pub mod pairwise;
 pub mod points;
+mod row_builder;
 pub mod scores;
 pub mod similarity;
 pub mod spectrum;

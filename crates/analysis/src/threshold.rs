@@ -44,11 +44,11 @@ pub struct ThresholdRow {
 
 impl ThresholdRow {
     /// Whether the curve crosses one half and fits, so that its numbers say it all.
-    pub fn is_plain(&self) -> bool {
-        let is_plain = |curve: &ThresholdCurve| {
+    pub fn crosses_and_fits(&self) -> bool {
+        let crosses_and_fits = |curve: &ThresholdCurve| {
             curve.crossing == Crossing::Crosses && !curve.lack_of_fit.is_overdispersed
         };
-        self.curve.as_ref().is_some_and(is_plain)
+        self.curve.as_ref().is_some_and(crosses_and_fits)
     }
 }
 
@@ -56,10 +56,10 @@ impl ThresholdRow {
 #[derive(Debug, Clone, Serialize)]
 pub struct ThresholdCurve {
     /// Whether and how the curve crosses one half.
-    #[serde(serialize_with = "as_word")]
+    #[serde(serialize_with = "serialize_name")]
     pub crossing: Crossing,
     /// Whether the curve rises or falls.
-    #[serde(serialize_with = "as_word")]
+    #[serde(serialize_with = "serialize_name")]
     pub trend: Trend,
     /// The value at which half is known.
     pub x50: Option<f64>,
@@ -96,7 +96,7 @@ pub struct CurveFit {
     pub is_overdispersed: bool,
 }
 
-fn as_word<S: serde::Serializer>(word: &impl ToString, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_name<S: serde::Serializer>(word: &impl ToString, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&word.to_string().replace(' ', "_"))
 }
 
@@ -136,7 +136,7 @@ pub struct Thresholds {
     /// One row for each evaluation and task.
     pub rows: Vec<ThresholdRow>,
     /// Tasks without a frontier, and why.
-    pub without: Vec<(String, String)>,
+    pub excluded: Vec<(String, String)>,
 }
 
 /// Fits a curve to each evaluation and task along a numeric parameter: the one that is named, or else the one that
@@ -154,15 +154,15 @@ pub async fn thresholds(
     if let Some(name) = parameter {
         grid.check(name)?;
     }
-    let mut found = Thresholds { rows: Vec::new(), without: Vec::new() };
+    let mut found = Thresholds { rows: Vec::new(), excluded: Vec::new() };
     for task in &grid.tasks {
         match axis(task, parameter) {
-            Ok(axis) => found.rows.extend(of_task(&grid, task, axis, estimator)),
-            Err(reason) => found.without.push((task.task.clone(), reason)),
+            Ok(axis) => found.rows.extend(task_rows(&grid, task, axis, estimator)),
+            Err(reason) => found.excluded.push((task.task.clone(), reason)),
         }
     }
     if found.rows.is_empty() {
-        let reasons = found.without.iter().map(|(task, reason)| format!("{task} {reason}"));
+        let reasons = found.excluded.iter().map(|(task, reason)| format!("{task} {reason}"));
         return Err(PointsError::InvalidQuery(format!(
             "there is no frontier to look for: {}; name another parameter or widen the filter",
             reasons.collect::<Vec<_>>().join(", ")
@@ -173,31 +173,31 @@ pub async fn thresholds(
 
 fn axis(task: &TaskGrid, parameter: Option<&str>) -> Result<usize, String> {
     let Some(name) = parameter else {
-        let is_fit = |place: &usize| {
-            let spread = &task.parameters[*place];
-            spread.is_numeric() && spread.values.len() > 1
+        let is_usable = |index: &usize| {
+            let param = &task.parameters[*index];
+            param.is_numeric() && param.values.len() > 1
         };
-        let place = (0..task.parameters.len()).find(is_fit);
-        return place.ok_or_else(|| "has no numeric parameter that varies".to_owned());
+        let index = (0..task.parameters.len()).find(is_usable);
+        return index.ok_or_else(|| "has no numeric parameter that varies".to_owned());
     };
-    let place = task.index_of(name).ok_or_else(|| format!("has no parameter `{name}`"))?;
-    if task.parameters[place].is_numeric() {
-        Ok(place)
+    let index = task.index_of(name).ok_or_else(|| format!("has no parameter `{name}`"))?;
+    if task.parameters[index].is_numeric() {
+        Ok(index)
     } else {
         Err(format!("has words for `{name}`, and a frontier needs numbers"))
     }
 }
 
-fn of_task(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Estimator) -> Vec<ThresholdRow> {
-    let spread = &task.parameters[axis];
+fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Estimator) -> Vec<ThresholdRow> {
+    let param = &task.parameters[axis];
     let mixed: Vec<String> =
-        task.mixed(&[axis]).into_iter().map(|place| task.parameters[place].name.clone()).collect();
-    let mut of_evals: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
-    for ((eval, places), place) in task.along(&[axis]) {
-        let Value::Number(x) = spread.values[places[0]] else { continue };
-        of_evals.entry(eval).or_default().push(outcomes(x, &place.counts, estimator.mode));
+        task.mixed(&[axis]).into_iter().map(|index| task.parameters[index].name.clone()).collect();
+    let mut rows_by_eval: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
+    for ((eval, value_indices), cell) in task.along(&[axis]) {
+        let Value::Number(x) = param.values[value_indices[0]] else { continue };
+        rows_by_eval.entry(eval).or_default().push(outcomes(x, &cell.counts, estimator.mode));
     }
-    of_evals
+    rows_by_eval
         .into_par_iter()
         .map(|(eval, rows)| {
             // Where a blind guess is always right, nothing can be known about knowledge.
@@ -210,18 +210,18 @@ fn of_task(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Estima
                 Err(problem) => (None, Some(problem.to_string())),
             };
             let finding = match (&curve, problem) {
-                (Some(curve), _) => describe(&spread.name, &tested, curve),
+                (Some(curve), _) => describe(&param.name, &tested, curve),
                 (None, Some(problem)) => format!("cannot tell: {problem}"),
                 (None, None) => match tested.as_slice() {
                     [] => "cannot tell: no trial to count".to_owned(),
-                    [only, ..] => format!("cannot tell: trials at {}={only} only", spread.name),
+                    [only, ..] => format!("cannot tell: trials at {}={only} only", param.name),
                 },
             };
             ThresholdRow {
                 eval: grid.evals[eval].info.clone(),
                 label: grid.evals[eval].label.clone(),
                 task: task.task.clone(),
-                parameter: spread.name.clone(),
+                parameter: param.name.clone(),
                 mixed: mixed.clone(),
                 n: rows.iter().map(|row| row.n as u64).sum(),
                 tested,
@@ -253,21 +253,21 @@ fn describe(parameter: &str, tested: &[f64], curve: &ThresholdCurve) -> String {
         _ => parameter.to_owned(),
     };
     let bounds = || match (curve.low, curve.high) {
-        (Some(low), Some(high)) => format!(" ({} to {})", short(low), short(high)),
-        (Some(low), None) => format!(" ({} or more)", short(low)),
-        (None, Some(high)) => format!(" ({} or less)", short(high)),
+        (Some(low), Some(high)) => format!(" ({} to {})", format_rounded(low), format_rounded(high)),
+        (Some(low), None) => format!(" ({} or more)", format_rounded(low)),
+        (None, Some(high)) => format!(" ({} or less)", format_rounded(high)),
         (None, None) => String::new(),
     };
     let beyond = || match (curve.x50, curve.low, curve.high) {
-        (Some(x50), ..) => format!("; the curve would cross at {}{}", short(x50), bounds()),
-        (None, Some(low), _) => format!("; a frontier would lie above {}", short(low)),
-        (None, None, Some(high)) => format!("; a frontier would lie below {}", short(high)),
+        (Some(x50), ..) => format!("; the curve would cross at {}{}", format_rounded(x50), bounds()),
+        (None, Some(low), _) => format!("; a frontier would lie above {}", format_rounded(low)),
+        (None, None, Some(high)) => format!("; a frontier would lie below {}", format_rounded(high)),
         (None, None, None) => String::new(),
     };
     let mut text = match (curve.crossing, curve.x50) {
         (Crossing::Crosses, Some(x50)) => {
             let way = if curve.trend == Trend::Rising { " and more beyond" } else { "" };
-            format!("knows half at {parameter}={}{}{way}", short(x50), bounds())
+            format!("knows half at {parameter}={}{}{way}", format_rounded(x50), bounds())
         }
         (Crossing::AlwaysAbove, _) => format!("knows more than half everywhere, {range}{}", beyond()),
         (Crossing::AlwaysBelow, _) => format!("knows less than half everywhere, {range}{}", beyond()),
@@ -282,7 +282,7 @@ fn describe(parameter: &str, tested: &[f64], curve: &ThresholdCurve) -> String {
 }
 
 /// A number with the digits that a person reads.
-fn short(number: f64) -> String {
+fn format_rounded(number: f64) -> String {
     let decimals = match number.abs() {
         small if small < 1.0 => 3,
         middle if middle < 10.0 => 2,

@@ -15,9 +15,9 @@ pub use self::figure::tokens_figure;
 pub use self::token_cost::TokenCost;
 use super::hazard::TokenQuantile;
 use super::query::PointQuery;
-use super::totals::is_known;
 use super::trials::{GroupBy, TrialGroup, load_trial_groups, powers_of_two};
-use super::{Bounds, in_percent};
+use super::truncation::is_known;
+use super::{IntervalEstimate, in_percent};
 
 /// Options of the analysis.
 #[derive(Debug, Clone)]
@@ -57,7 +57,8 @@ pub struct TokensRow {
     /// As it was.
     pub now: Option<BudgetOutcome>,
     /// The smallest limit that keeps the wanted share of correct answers.
-    pub enough: Option<SufficientBudget>,
+    #[serde(rename = "enough")]
+    pub sufficient: Option<SufficientBudget>,
     /// The result in words.
     pub finding: String,
     /// What each limit gives.
@@ -80,7 +81,7 @@ pub struct BudgetOutcome {
     /// Sum over completed trials of the chance that a blind guess is correct.
     pub g: f64,
     /// The accuracy.
-    pub accuracy: Bounds,
+    pub accuracy: IntervalEstimate,
     /// Tokens a trial.
     pub mean_tokens: TokenCost,
     /// Tokens for each correct answer; none without one.
@@ -127,32 +128,33 @@ fn row(group: TrialGroup, options: &TokensOptions) -> Result<TokensRow, PointsEr
         mode: options.estimator.mode.name(),
         exact_up_to: None,
         now: None,
-        enough: None,
+        sufficient: None,
         finding: String::new(),
         budgets: Vec::new(),
     };
     if n > 0 {
         let budget = Budget::new(trials.iter().copied())?;
-        let limited = |limit: u64| budget_outcome(&budget, &trials, limit, options.estimator);
+        let outcome_at = |limit: u64| budget_outcome(&budget, &trials, limit, options.estimator);
         row.exact_up_to = budget.exact_up_to();
-        row.now = Some(limited(budget.longest()));
-        row.enough = sufficient_budget(&trials, options.keep, options.estimator.confidence)?.map(|tokens| {
-            SufficientBudget {
-                keep: options.keep,
-                at: limited(tokens.tokens.unwrap_or(budget.longest())),
-                tokens,
-            }
-        });
-        let mut limits = options.budgets.clone();
-        if limits.is_empty() {
+        row.now = Some(outcome_at(budget.longest()));
+        row.sufficient =
+            sufficient_budget(&trials, options.keep, options.estimator.confidence)?.map(|tokens| {
+                SufficientBudget {
+                    keep: options.keep,
+                    at: outcome_at(tokens.tokens.unwrap_or(budget.longest())),
+                    tokens,
+                }
+            });
+        let mut budgets = options.budgets.clone();
+        if budgets.is_empty() {
             // Limits below the shortest trial give nothing, and one of them says so.
             let shortest = trials.iter().map(|trial| trial.tokens).min().unwrap_or(0);
-            limits =
+            budgets =
                 powers_of_two(budget.longest()).into_iter().filter(|limit| 2 * limit > shortest).collect();
         }
-        limits.sort_unstable();
-        limits.dedup();
-        row.budgets = limits.into_iter().map(limited).collect();
+        budgets.sort_unstable();
+        budgets.dedup();
+        row.budgets = budgets.into_iter().map(outcome_at).collect();
     }
     row.finding = row.summary();
     Ok(row)
@@ -187,12 +189,12 @@ fn sufficient_budget(
     keep: f64,
     confidence: Confidence,
 ) -> Result<Option<TokenQuantile>, PointsError> {
-    let right = trials.iter().filter(|trial| trial.outcome == Outcome::Correct);
-    let right: Vec<(u64, Outcome)> = right.map(|trial| (trial.tokens, Outcome::Correct)).collect();
-    if right.is_empty() {
+    let correct = trials.iter().filter(|trial| trial.outcome == Outcome::Correct);
+    let correct: Vec<(u64, Outcome)> = correct.map(|trial| (trial.tokens, Outcome::Correct)).collect();
+    if correct.is_empty() {
         return Ok(None);
     }
-    let found = SurvivalData::new(right)?.survival(confidence).quantile(keep)?;
+    let found = SurvivalData::new(correct)?.survival(confidence).quantile(keep)?;
     Ok(Some(TokenQuantile { tokens: found.tokens, low: found.low, high: found.high }))
 }
 
@@ -208,7 +210,7 @@ impl TokensRow {
     fn summary(&self) -> String {
         let Some(now) = &self.now else { return "cannot tell: no tokens were counted".to_owned() };
         let Some(SufficientBudget { keep, tokens: TokenQuantile { tokens: Some(tokens), low, high }, at }) =
-            &self.enough
+            &self.sufficient
         else {
             return format!("cannot tell: no answer is right ({} trials)", self.n);
         };

@@ -41,22 +41,22 @@ impl SuiteTotals {
         if groups.is_empty() {
             return Err(query.no_match_error(db).await);
         }
-        let mut of_evals: BTreeMap<String, BTreeMap<String, TaskTotals>> = BTreeMap::new();
+        let mut tasks_by_eval: BTreeMap<String, BTreeMap<String, TaskTotals>> = BTreeMap::new();
         for group in groups {
             let [eval_id, task] = &group.key[..] else { unreachable!("grouped by two columns") };
-            let counted = TaskTotals { points: group.points, counts: group.counts };
-            of_evals.entry(eval_id.to_string()).or_default().insert(task.to_string(), counted);
+            let totals = TaskTotals { points: group.points, counts: group.counts };
+            tasks_by_eval.entry(eval_id.to_string()).or_default().insert(task.to_string(), totals);
         }
         let evals = db
             .evals()
             .iter()
             .filter_map(|info| {
-                let tasks = of_evals.remove(&info.eval_id)?;
+                let tasks = tasks_by_eval.remove(&info.eval_id)?;
                 Some(EvalTotals { info: info.clone(), label: eval_label(db.evals(), info), tasks })
             })
             .collect();
         let points =
-            db.aggregate(&[Column::BaseTask, Column::Params], &query.filter.of_tests(), Mode::C_P).await?;
+            db.aggregate(&[Column::BaseTask, Column::Params], &query.filter.for_tests(), Mode::C_P).await?;
         let mut suite: BTreeMap<String, u64> = BTreeMap::new();
         for point in points {
             *suite.entry(point.key[0].to_string()).or_default() += 1;
@@ -88,21 +88,9 @@ impl EvalTotals {
 
     /// Points of its tasks that others have and it has not.
     pub(super) fn missing_points(&self, suite: &BTreeMap<String, u64>) -> u64 {
-        let missing = |(task, counted): (&String, &TaskTotals)| {
-            suite.get(task).map_or(0, |points| points.saturating_sub(counted.points))
+        let missing = |(task, totals): (&String, &TaskTotals)| {
+            suite.get(task).map_or(0, |points| points.saturating_sub(totals.points))
         };
         self.tasks.iter().map(missing).sum()
     }
-}
-
-/// Whether all of these evaluations say which answers were cut off. Logs of other tools may not, and then a rate of
-/// zero would be an invention.
-pub(super) fn truncation_is_known<'a>(db: &PointsDb, evals: impl IntoIterator<Item = &'a String>) -> bool {
-    !evals.into_iter().any(|eval_id| db.truncation_unknown().contains(eval_id))
-}
-
-/// For serde, which says nothing of what is as usual.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-pub(super) fn is_known(known: &bool) -> bool {
-    *known
 }

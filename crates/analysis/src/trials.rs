@@ -6,7 +6,8 @@ use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError, TrialColumns}
 use reasonscape_stats::Outcome;
 
 use super::query::PointQuery;
-use super::totals::{SuiteTotals, truncation_is_known};
+use super::totals::SuiteTotals;
+use super::truncation::truncation_is_known;
 
 /// What a row of an analysis of trials stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -66,10 +67,10 @@ pub(super) async fn load_trial_groups(
     measures: &[Measure],
     by: GroupBy,
 ) -> Result<Vec<TrialGroup>, PointsError> {
-    let counted = SuiteTotals::load(db, query).await?;
+    let totals = SuiteTotals::load(db, query).await?;
     let mut units = db.trial_columns(&query.filter, measures).await?;
     let mut rows = Vec::new();
-    for eval in counted.evals {
+    for eval in totals.evals {
         let of_eval: Vec<TrialColumns> =
             units.extract_if(.., |unit| unit.eval_id == eval.info.eval_id).collect();
         let row = |task: Option<String>, units: Vec<TrialColumns>| TrialGroup {

@@ -1,6 +1,6 @@
 //! `reasonscape estimate`: the interval that some counts support.
 
-use reasonscape_analysis::{Bounds, calibrated_near_chance};
+use reasonscape_analysis::{IntervalEstimate, calibrated_near_chance};
 use reasonscape_stats::{Assumption, Confidence, Counters, Event, Interval, Mode, StatsError};
 use serde::Serialize;
 use serde::ser::Serializer;
@@ -60,7 +60,9 @@ struct ByMode(Vec<(Mode, Interval)>);
 
 impl Serialize for ByMode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(mode, interval)| (mode.name(), Bounds::from(*interval))))
+        serializer.collect_map(
+            self.0.iter().map(|(mode, interval)| (mode.name(), IntervalEstimate::from(*interval))),
+        )
     }
 }
 

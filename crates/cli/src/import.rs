@@ -210,7 +210,7 @@ fn report(imported: &Imported, global: Global) -> Result<(), CliError> {
             Cell::optional(unit.accuracy, 4),
             Cell::optional(unit.mean_score, 4),
             Cell::optional(unit.log_score, 4),
-            Cell::Shown(truncated),
+            Cell::Formatted(truncated),
             Cell::Number(unit.skipped.values().sum::<u64>() as f64, 0),
         ]);
     }

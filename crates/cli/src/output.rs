@@ -56,7 +56,7 @@ fn as_text(data: &Table) -> String {
     table.load_style(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     table.set_header(&data.columns()[..shown]);
-    for row in data.shown() {
+    for row in data.display_rows() {
         table.add_row(&row[..shown]);
     }
     for place in (0..shown).filter(|place| data.is_numeric(*place)) {

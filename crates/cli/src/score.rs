@@ -215,10 +215,10 @@ fn leaderboard(rows: &[Row]) -> Table {
         };
         let mark = if row.complete { "" } else { "*" };
         table.push(vec![
-            Cell::Shown(rank),
+            Cell::Formatted(rank),
             Cell::text(row.model.as_deref().unwrap_or("-")),
-            Cell::Shown(format!("{:.0} ± {:.0}{mark}", row.center, row.margin)),
-            Cell::Shown(format!("{:.0} to {:.0}", row.ci_low, row.ci_high)),
+            Cell::Formatted(format!("{:.0} ± {:.0}{mark}", row.center, row.margin)),
+            Cell::Formatted(format!("{:.0} to {:.0}", row.ci_low, row.ci_high)),
             Cell::text(row.band),
             Cell::Number(row.tasks.len() as f64, 0),
         ]);
@@ -235,14 +235,14 @@ fn table_of_one(row: &Row) -> Table {
             Cell::text(name),
             Cell::Number(bounds.low, 3),
             Cell::Number(bounds.high, 3),
-            Cell::Shown(format!("{center:.3} ± {margin:.3}")),
+            Cell::Formatted(format!("{center:.3} ± {margin:.3}")),
         ]);
     }
     table.push(vec![
         Cell::text(format!("ReasonScore ({})", row.band)),
         Cell::Number(row.ci_low, 0),
         Cell::Number(row.ci_high, 0),
-        Cell::Shown(format!("{:.0} ± {:.0}", row.center, row.margin)),
+        Cell::Formatted(format!("{:.0} ± {:.0}", row.center, row.margin)),
     ]);
     table
 }

@@ -11,7 +11,7 @@ use crate::Trial;
 /// ```
 /// use reasonscape_points::TrialCounts;
 ///
-/// let counts = Counts { n: 10, n_e: 6, n_t: 2, g: 1.5, ..Counts::default() };
+/// let counts = TrialCounts { n: 10, n_e: 6, n_t: 2, g: 1.5, ..TrialCounts::default() };
 /// assert_eq!(counts.n_u(), 8);
 /// assert_eq!(counts.counters()?.g(), 1.5);
 /// # Ok::<(), reasonscape_stats::StatsError>(())

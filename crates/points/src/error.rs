@@ -128,19 +128,19 @@ impl PointsError {
 
 impl From<DataFusionError> for PointsError {
     fn from(error: DataFusionError) -> Self {
-        let said = error.strip_backtrace();
-        match missing_table(&said) {
+        let message = error.strip_backtrace();
+        match missing_table(&message) {
             Some(table) => {
                 Self::Query(format!("there is no table `{table}`; there are trials, points and evals"))
             }
-            None => Self::Query(said),
+            None => Self::Query(message),
         }
     }
 }
 
 /// The table that the engine did not find, without the names of its own that it puts before.
-pub(crate) fn missing_table(said: &str) -> Option<&str> {
-    said.split_once("table 'datafusion.public.")?.1.strip_suffix("' not found")
+pub(crate) fn missing_table(message: &str) -> Option<&str> {
+    message.split_once("table 'datafusion.public.")?.1.strip_suffix("' not found")
 }
 
 impl From<ArrowError> for PointsError {
@@ -150,7 +150,7 @@ impl From<ArrowError> for PointsError {
 }
 
 /// What the Parquet library says, without its prefixes.
-pub(crate) fn plain(error: &ParquetError) -> String {
+pub(crate) fn parquet_message(error: &ParquetError) -> String {
     match error {
         ParquetError::General(text) | ParquetError::EOF(text) | ParquetError::ArrowError(text) => {
             text.clone()

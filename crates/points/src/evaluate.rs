@@ -18,14 +18,14 @@ use reasonscape_study::{Eval, Selection, Study, is_selected, planned_requests, s
 use serde::Serialize;
 
 pub use self::answers::{ScoredResponse, read_answers};
-pub(crate) use self::scoring::characters;
+pub(crate) use self::scoring::char_count;
 use self::scoring::{PointScorer, ScoredPoint};
 use self::up_to_date::UpToDate;
 use crate::{EvalInfo, PointTrials, PointsError, Provenance, TrialCounts, Truncation, UnitWriter};
 use reasonscape_ingest::Progress;
 
 /// Changes when what is written for a trial changes for another reason than its judgement.
-const VERSION: u32 = 1;
+const ROW_VERSION: u32 = 1;
 /// Points that are scored in parallel and sent to the writer together.
 const POINTS_PER_BATCH: usize = 32;
 
@@ -84,7 +84,7 @@ pub fn evaluate(
     let jobs = jobs(study, options)?;
     let (sender, receiver) = sync_channel(4);
     std::thread::scope(|scope| {
-        let writer = scope.spawn(|| write(&study.folder, receiver));
+        let writer = scope.spawn(|| write_units(&study.folder, receiver));
         let scorer = PointScorer::new(study, cache, &options.selection, progress);
         let evaluation = Evaluation { study, scorer, progress, options, sender, mark };
         let scored = evaluation.run(&jobs, up_to_date);
@@ -154,7 +154,7 @@ fn inputs(
         ])
     });
     Ok(cache_key(&list(vec![
-        Json::Int(i64::from(VERSION)),
+        Json::Int(i64::from(ROW_VERSION)),
         Json::Int(i64::from(crate::FORMAT)),
         text(reasonscape_core::SCORING_REVISION),
         text(env!("CARGO_PKG_VERSION")),
@@ -187,7 +187,7 @@ enum WriterMessage {
     Abandon,
 }
 
-fn write(study: &Path, receiver: Receiver<WriterMessage>) -> Result<Vec<EvaluatedUnit>, PointsError> {
+fn write_units(study: &Path, receiver: Receiver<WriterMessage>) -> Result<Vec<EvaluatedUnit>, PointsError> {
     let mut units = Vec::new();
     let mut open: Option<(UnitWriter, String, &'static str)> = None;
     for message in receiver {
@@ -199,7 +199,7 @@ fn write(study: &Path, receiver: Receiver<WriterMessage>) -> Result<Vec<Evaluate
             WriterMessage::Points(points) => {
                 let (writer, ..) = open.as_mut().expect("a unit is started before its points");
                 for point in points {
-                    writer.point(point)?;
+                    writer.write_point(point)?;
                 }
             }
             WriterMessage::Finish { provenance, name, damaged } => {
@@ -249,7 +249,7 @@ impl Evaluation<'_> {
         self.progress.total.store(to_do.iter().map(|job| trials(job)).sum(), Ordering::Relaxed);
         let mut damage = None;
         for job in to_do {
-            if !self.unit(job, &mut damage)? {
+            if !self.evaluate_unit(job, &mut damage)? {
                 return Ok((skipped, true, damage));
             }
         }
@@ -257,7 +257,7 @@ impl Evaluation<'_> {
     }
 
     /// Evaluates one pair of files; returns whether it was finished.
-    fn unit(&self, job: &Job<'_>, damage: &mut Option<String>) -> Result<bool, PointsError> {
+    fn evaluate_unit(&self, job: &Job<'_>, damage: &mut Option<String>) -> Result<bool, PointsError> {
         let eval = EvalInfo {
             eval_id: job.eval.id.to_string(),
             model: job.eval.display_model(),

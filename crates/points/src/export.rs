@@ -11,11 +11,11 @@ use std::sync::atomic::Ordering;
 use reasonscape_cache::Cache;
 use reasonscape_stats::{Mode, Outcome};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub use self::dataset::export_dataset;
 
-use crate::{Column, EvalInfo, Filter, PointsDb, PointsError, TRIAL_COLUMNS, TranscriptReader, TrialCounts};
+use crate::{Column, EvalInfo, Filter, PointsDb, PointsError, StoredTrial, TranscriptReader, TrialCounts};
 use reasonscape_ingest::Progress;
 use reasonscape_providers::Transcript;
 
@@ -64,13 +64,13 @@ pub async fn export_lines(
     let mut transcripts = TranscriptReader::open(cache)?;
     let mut exported = Exported::default();
     for unit in &units {
-        let mut answer = db.trials(&unit.eval.eval_id, &unit.task, filter).await?;
-        while let Some(rows) = answer.next().await? {
-            for row in rows {
-                let record = Record::new(row, &mut transcripts)?;
+        let mut batches = db.trials(&unit.eval.eval_id, &unit.task, filter).await?;
+        while let Some(trials) = batches.next().await? {
+            for trial in trials {
+                let trial = ExportedTrial::new(trial, &mut transcripts)?;
                 exported.trials += 1;
-                exported.without_text += u64::from(record.transcript.is_none());
-                let written = serde_json::to_writer(&mut *out, &record.to_json());
+                exported.without_text += u64::from(trial.transcript.is_none());
+                let written = serde_json::to_writer(&mut *out, &trial.to_json());
                 written.map_err(std::io::Error::from).and_then(|()| out.write_all(b"\n")).map_err(
                     |source| PointsError::Io { action: "write", path: "the lines".into(), source },
                 )?;
@@ -84,54 +84,38 @@ pub async fn export_lines(
     Ok(exported)
 }
 
-/// A trial and its transcript.
-struct Record {
-    /// The columns of the table of trials, in their order.
-    columns: Vec<Value>,
+/// A trial and its transcript, if the cache has it.
+struct ExportedTrial {
+    trial: StoredTrial,
     transcript: Option<Transcript>,
 }
 
-impl Record {
-    fn new(columns: Vec<Value>, transcripts: &mut TranscriptReader) -> Result<Self, PointsError> {
-        let record = Self { columns, transcript: None };
-        let transcript =
-            transcripts.find(record.text("cache_key"), record.integer("repeat"), record.text("model"))?;
-        Ok(Self { transcript, ..record })
+impl ExportedTrial {
+    fn new(trial: StoredTrial, transcripts: &mut TranscriptReader) -> Result<Self, PointsError> {
+        let transcript = transcripts.find(&trial.cache_key, trial.repeat, &trial.model)?;
+        Ok(Self { trial, transcript })
     }
 
-    fn column(&self, name: &str) -> &Value {
-        let index = TRIAL_COLUMNS.iter().position(|column| *column == name);
-        index.and_then(|index| self.columns.get(index)).unwrap_or(&Value::Null)
+    fn outcome(&self) -> Outcome {
+        Outcome::from_code(i64::from(self.trial.status)).unwrap_or(Outcome::Truncated)
     }
 
-    fn text(&self, name: &str) -> &str {
-        self.column(name).as_str().unwrap_or_default()
+    fn reasoning(&self) -> Option<&str> {
+        self.transcript.as_ref()?.reasoning.as_deref()
     }
 
-    fn integer(&self, name: &str) -> u32 {
-        self.column(name).as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
+    fn reply(&self) -> Option<&str> {
+        self.transcript.as_ref().map(|transcript| transcript.reply.as_str())
     }
 
-    /// The status in a word.
-    fn status(&self) -> &'static str {
-        Outcome::from_code(i64::from(self.integer("status"))).unwrap_or(Outcome::Truncated).name()
-    }
-
+    /// The columns of the table of trials, with the outcome by name and the coordinates as an object, and the transcript.
     fn to_json(&self) -> Value {
-        let mut object = Map::new();
-        for name in TRIAL_COLUMNS {
-            object.insert(name.to_owned(), self.column(name).clone());
-        }
-        object.insert("status".to_owned(), json!(self.status()));
-        let params = serde_json::from_str(self.text("params")).unwrap_or(Value::Null);
-        object.insert("params".to_owned(), params);
-        let transcript = self.transcript.as_ref();
-        object.insert("messages".to_owned(), json!(transcript.map(|transcript| &transcript.messages)));
-        object.insert(
-            "reasoning".to_owned(),
-            json!(transcript.and_then(|transcript| transcript.reasoning.as_ref())),
-        );
-        object.insert("reply".to_owned(), json!(transcript.map(|transcript| &transcript.reply)));
-        Value::Object(object)
+        let mut object = json!(self.trial);
+        object["status"] = json!(self.outcome().name());
+        object["params"] = serde_json::from_str(&self.trial.params).unwrap_or(Value::Null);
+        object["messages"] = json!(self.transcript.as_ref().map(|transcript| &transcript.messages));
+        object["reasoning"] = json!(self.reasoning());
+        object["reply"] = json!(self.reply());
+        object
     }
 }

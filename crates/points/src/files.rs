@@ -12,7 +12,7 @@ use datafusion::parquet::arrow::arrow_reader::{
 use datafusion::parquet::file::metadata::ParquetMetaData;
 use serde::de::DeserializeOwned;
 
-use crate::error::plain;
+use crate::error::parquet_message;
 use crate::schema::{FORMAT, key};
 use crate::write::FileKind;
 use crate::{EvalInfo, PointsError, Provenance};
@@ -66,10 +66,11 @@ pub(crate) fn inspect(path: &Path, kind: FileKind) -> Result<FileInfo, PointsErr
     let foreign = |problem: String| PointsError::Foreign { path: path.to_owned(), problem };
     let file = File::open(path).map_err(PointsError::io("read", path))?;
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new().with_skip_arrow_metadata(true))
-        .map_err(|error| PointsError::Damaged { path: path.to_owned(), problem: plain(&error) })?;
-    let said = metadata.metadata().file_metadata().key_value_metadata();
+        .map_err(|error| PointsError::Damaged { path: path.to_owned(), problem: parquet_message(&error) })?;
+    let metadata_pairs = metadata.metadata().file_metadata().key_value_metadata();
     let value = |key: &str| {
-        said.and_then(|said| said.iter().find(|pair| pair.key == key))
+        metadata_pairs
+            .and_then(|metadata_pairs| metadata_pairs.iter().find(|pair| pair.key == key))
             .and_then(|pair| pair.value.as_deref())
             .ok_or_else(|| foreign(format!("it does not say its `{key}`")))
     };
@@ -104,18 +105,19 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 fn check_columns(found: &Schema, kind: FileKind, format: u32) -> Result<(), String> {
-    for wanted in kind.schema().fields() {
+    for expected in kind.schema().fields() {
         let column = found
-            .field_with_name(wanted.name())
-            .map_err(|_| format!("it has no column `{}`", wanted.name()))?;
+            .field_with_name(expected.name())
+            .map_err(|_| format!("it has no column `{}`", expected.name()))?;
         // In format 1 an index had 32 bits; whoever reads it gets 64.
-        let is_old_index = format == 1 && wanted.name() == "index" && *column.data_type() == DataType::Int32;
-        if !is_old_index && !column.data_type().equals_datatype(wanted.data_type()) {
+        let is_old_index =
+            format == 1 && expected.name() == "index" && *column.data_type() == DataType::Int32;
+        if !is_old_index && !column.data_type().equals_datatype(expected.data_type()) {
             return Err(format!(
                 "its column `{}` holds {}, not {}",
-                wanted.name(),
+                expected.name(),
                 column.data_type(),
-                wanted.data_type()
+                expected.data_type()
             ));
         }
     }
@@ -134,7 +136,7 @@ impl FileInfo {
         let file = File::open(&self.path).map_err(PointsError::io("read", &self.path))?;
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
             .build()
-            .map_err(|error| damaged(plain(&error)))?;
+            .map_err(|error| damaged(parquet_message(&error)))?;
         reader
             .map(|batch| {
                 let batch = batch.map_err(|error| damaged(error.to_string()))?;

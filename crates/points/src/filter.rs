@@ -126,7 +126,7 @@ enum Condition {
 /// use reasonscape_points::Filter;
 ///
 /// let filter = Filter::parse(["model=qwen*", "params.length=8..32", "groups=arch:moe,size:small"])?;
-/// assert!(!filter.is_everything());
+/// assert!(!filter.matches_all());
 /// assert!(Filter::parse(["length=8"]).is_err());
 /// # Ok::<(), reasonscape_points::PointsError>(())
 /// ```
@@ -156,13 +156,13 @@ impl Filter {
     /// # Errors
     /// A [`PointsError`] that says what was not understood.
     pub fn add(&mut self, item: &str) -> Result<(), PointsError> {
-        let wrong = |problem: &str| PointsError::InvalidQuery(format!("`{item}` is no filter: {problem}"));
-        let (name, value) = item
-            .split_once('=')
-            .ok_or_else(|| wrong("expected `COLUMN=VALUE`, as in `model=gpt-4o` or `params.length=8..32`"))?;
+        let invalid = |problem: &str| PointsError::InvalidQuery(format!("`{item}` is no filter: {problem}"));
+        let (name, value) = item.split_once('=').ok_or_else(|| {
+            invalid("expected `COLUMN=VALUE`, as in `model=gpt-4o` or `params.length=8..32`")
+        })?;
         let (name, value) = (name.trim(), value.trim());
         if value.is_empty() {
-            return Err(wrong("there is nothing after `=`"));
+            return Err(invalid("there is nothing after `=`"));
         }
         let values = value.split(',').map(|value| value.trim().to_owned()).collect();
         if name == "groups" {
@@ -171,7 +171,7 @@ impl Filter {
         }
         let column: Column = name.parse()?;
         let range = match &column {
-            Column::Param(_) => range(value).map_err(|problem| wrong(&problem))?,
+            Column::Param(_) => parse_range(value).map_err(|problem| invalid(&problem))?,
             _ => None,
         };
         let condition = range.map_or(Condition::OneOf(values), |(low, high)| Condition::Between(low, high));
@@ -180,7 +180,7 @@ impl Filter {
     }
 
     /// Whether nothing is left out.
-    pub fn is_everything(&self) -> bool {
+    pub fn matches_all(&self) -> bool {
         self.columns.is_empty() && self.groups.is_empty()
     }
 
@@ -190,11 +190,11 @@ impl Filter {
     /// use reasonscape_points::Filter;
     ///
     /// let filter = Filter::parse(["eval_id=a*", "base_task=sort"])?;
-    /// assert_eq!(filter.of_evals(&["a1", "a2"]), Filter::parse(["base_task=sort", "eval_id=a1,a2"])?);
+    /// assert_eq!(filter.for_evals(&["a1", "a2"]), Filter::parse(["base_task=sort", "eval_id=a1,a2"])?);
     /// # Ok::<(), reasonscape_points::PointsError>(())
     /// ```
     #[must_use]
-    pub fn of_evals<T: AsRef<str>>(&self, eval_ids: &[T]) -> Self {
+    pub fn for_evals<T: AsRef<str>>(&self, eval_ids: &[T]) -> Self {
         let mut filter = self.clone();
         let ids = eval_ids.iter().map(|id| id.as_ref().to_owned()).collect();
         filter.columns.insert(Column::EvalId, vec![Condition::OneOf(ids)]);
@@ -207,11 +207,11 @@ impl Filter {
     /// use reasonscape_points::Filter;
     ///
     /// let filter = Filter::parse(["model=qwen*", "base_task=sort", "groups=arch:moe"])?;
-    /// assert_eq!(filter.of_tests(), Filter::parse(["base_task=sort"])?);
+    /// assert_eq!(filter.for_tests(), Filter::parse(["base_task=sort"])?);
     /// # Ok::<(), reasonscape_points::PointsError>(())
     /// ```
     #[must_use]
-    pub fn of_tests(&self) -> Self {
+    pub fn for_tests(&self) -> Self {
         let is_of_tests = |column: &Column| {
             matches!(column, Column::BaseTask | Column::Params | Column::Manifold | Column::Param(_))
         };
@@ -227,29 +227,29 @@ impl Filter {
     pub(crate) fn expression(&self, by_manifold: bool) -> Option<Expr> {
         let mut all: Vec<Expr> = Vec::new();
         for (column, conditions) in &self.columns {
-            all.extend(any(conditions
-                .iter()
-                .map(|condition| condition.expression(column, by_manifold))
-                .collect()));
+            all.extend(any_of(
+                conditions.iter().map(|condition| condition.expression(column, by_manifold)).collect(),
+            ));
         }
-        all.extend(any(self
-            .groups
-            .iter()
-            .filter_map(|labels| {
-                let labels = labels.iter().map(|label| has_label(col("groups"), label));
-                labels.reduce(Expr::and)
-            })
-            .collect()));
+        all.extend(any_of(
+            self.groups
+                .iter()
+                .filter_map(|labels| {
+                    let labels = labels.iter().map(|label| has_label(col("groups"), label));
+                    labels.reduce(Expr::and)
+                })
+                .collect(),
+        ));
         all.into_iter().reduce(Expr::and)
     }
 }
 
-fn any(conditions: Vec<Expr>) -> Option<Expr> {
+fn any_of(conditions: Vec<Expr>) -> Option<Expr> {
     conditions.into_iter().reduce(Expr::or)
 }
 
 /// `8..32`, `8..` or `..32`; nothing if it is no range.
-fn range(text: &str) -> Result<Option<(f64, f64)>, String> {
+fn parse_range(text: &str) -> Result<Option<(f64, f64)>, String> {
     let Some((low, high)) = text.split_once("..") else { return Ok(None) };
     let bound = |text: &str, open: f64| match text.trim() {
         "" => Ok(open),
@@ -276,15 +276,15 @@ impl Condition {
                             return has_label(col("manifolds"), wanted);
                         }
                         if wanted.contains('*') {
-                            return text.clone().like(value(&as_pattern(wanted)));
+                            return text.clone().like(value(&like_pattern(wanted)));
                         }
-                        let same = text.clone().eq(value(wanted));
+                        let is_equal = text.clone().eq(value(wanted));
                         match (column, wanted.parse::<f64>()) {
                             // 1 and 1.0 are one coordinate.
                             (Column::Param(name), Ok(number)) => {
-                                same.or(param_number_of(col("params"), name).eq(lit(number)))
+                                is_equal.or(param_number_of(col("params"), name).eq(lit(number)))
                             }
-                            _ => same,
+                            _ => is_equal,
                         }
                     })
                     .reduce(Expr::or)
@@ -295,6 +295,6 @@ impl Condition {
 }
 
 /// A pattern of SQL's LIKE.
-fn as_pattern(text: &str) -> String {
+fn like_pattern(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_").replace('*', "%")
 }

@@ -17,7 +17,7 @@ use reasonscape_metrics::{PerTaskResult, SampleRecord};
 
 use crate::BoxFuture;
 use crate::db::QueryResult;
-use crate::error::{missing_table, plain};
+use crate::error::{missing_table, parquet_message};
 use crate::{PointsError, functions};
 
 /// Columns of a file of answered questions, in order. A name, once landed, stays.
@@ -193,8 +193,10 @@ impl<W: Write + Send> SampleLog<W> {
                 .set_column_dictionary_enabled(column.into(), false)
                 .set_column_statistics_enabled(column.into(), EnabledStatistics::None);
         }
-        let writer = ArrowWriter::try_new(out, Arc::clone(&SCHEMA), Some(properties.build()))
-            .map_err(|error| PointsError::Write { path: path.to_owned(), problem: plain(&error) })?;
+        let writer =
+            ArrowWriter::try_new(out, Arc::clone(&SCHEMA), Some(properties.build())).map_err(|error| {
+                PointsError::Write { path: path.to_owned(), problem: parquet_message(&error) }
+            })?;
         Ok(Self { writer, path: path.to_owned() })
     }
 
@@ -203,7 +205,7 @@ impl<W: Write + Send> SampleLog<W> {
     /// # Errors
     /// A [`PointsError`] when they cannot be written.
     pub fn write(&mut self, rows: SampleLogRows) -> Result<(), PointsError> {
-        let failed = |error| PointsError::Write { path: self.path.clone(), problem: plain(&error) };
+        let failed = |error| PointsError::Write { path: self.path.clone(), problem: parquet_message(&error) };
         self.writer.write(&rows.take()).map_err(failed)
     }
 
@@ -213,7 +215,10 @@ impl<W: Write + Send> SampleLog<W> {
     /// A [`PointsError`] when the end cannot be written.
     pub fn close(self) -> Result<(), PointsError> {
         let Self { writer, path } = self;
-        writer.close().map(|_| ()).map_err(|error| PointsError::Write { path, problem: plain(&error) })
+        writer
+            .close()
+            .map(|_| ())
+            .map_err(|error| PointsError::Write { path, problem: parquet_message(&error) })
     }
 }
 

@@ -21,7 +21,7 @@ use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties}
 use datafusion::parquet::schema::types::ColumnPath;
 use tempfile::NamedTempFile;
 
-use crate::error::plain;
+use crate::error::parquet_message;
 use crate::schema::{self, key};
 use crate::{EvalInfo, PointTrials, PointsError, Provenance, Trial, TrialCounts};
 
@@ -85,7 +85,7 @@ impl UnitWriter {
     /// # Errors
     /// A [`PointsError`] if the folder cannot be written.
     pub fn new(study: &Path, eval: EvalInfo, task: &str) -> Result<Self, PointsError> {
-        let pair = unique();
+        let pair = unique_pair_id();
         let trials = OpenFile::create(FileKind::Trials, study, &eval, task, &pair)?;
         Ok(Self {
             rows: TrialRows::default(),
@@ -99,11 +99,11 @@ impl UnitWriter {
         })
     }
 
-    /// Adds a point. A trial that is given twice is written once, be it with its point given twice.
+    /// Writes a point. A trial that is given twice is written once, be it with its point given twice.
     ///
     /// # Errors
     /// A [`PointsError`] if the disk is full or the like.
-    pub fn point(&mut self, mut point: PointTrials) -> Result<(), PointsError> {
+    pub fn write_point(&mut self, mut point: PointTrials) -> Result<(), PointsError> {
         let trials = std::mem::take(&mut point.trials);
         let (index, seen) = self.seen.entry(point.params.clone()).or_insert_with(|| {
             self.points.push((point.clone(), TrialCounts::default()));
@@ -150,7 +150,7 @@ impl UnitWriter {
 }
 
 /// What no other pair of files is called: the time, the process and a number in it.
-fn unique() -> String {
+fn unique_pair_id() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
     format!("{now:x}-{:x}-{:x}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
@@ -224,7 +224,7 @@ impl ClosedFile {
 }
 
 fn failed(path: &Path, error: &ParquetError) -> PointsError {
-    PointsError::Write { path: path.to_owned(), problem: plain(error) }
+    PointsError::Write { path: path.to_owned(), problem: parquet_message(error) }
 }
 
 fn json(value: &impl serde::Serialize) -> String {
@@ -236,7 +236,7 @@ const FEW_VALUES: [&str; 10] =
     ["eval_id", "model", "template", "sampler", "base_task", "repeat", "status", "guess", "finish", "method"];
 
 fn properties(kind: FileKind, eval: &EvalInfo, task: &str, pair: &str) -> WriterProperties {
-    let says = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
+    let entry = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
     // To set up a decompressor takes longer than to read a column that is short, or that a dictionary has made so.
     let compression = match kind {
         FileKind::Trials => Compression::ZSTD(ZstdLevel::default()),
@@ -251,11 +251,11 @@ fn properties(kind: FileKind, eval: &EvalInfo, task: &str, pair: &str) -> Writer
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(vec![
-            says(key::FORMAT, schema::FORMAT.to_string()),
-            says(key::KIND, kind.name().to_owned()),
-            says(key::EVAL, json(eval)),
-            says(key::TASK, task.to_owned()),
-            says(key::PAIR, pair.to_owned()),
+            entry(key::FORMAT, schema::FORMAT.to_string()),
+            entry(key::KIND, kind.name().to_owned()),
+            entry(key::EVAL, json(eval)),
+            entry(key::TASK, task.to_owned()),
+            entry(key::PAIR, pair.to_owned()),
         ]));
     if kind == FileKind::Trials {
         // Each key occurs once, so that neither a dictionary nor its least and greatest value are of use.

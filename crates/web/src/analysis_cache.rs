@@ -225,7 +225,7 @@ impl AnalysisCache {
         evals: Vec<String>,
     ) -> Result<Arc<Pairwise>, ApiError> {
         let names: Vec<&str> = evals.iter().map(String::as_str).collect();
-        let asked = PointQuery::parse(&conditions)?.of_evals(&names);
+        let asked = PointQuery::parse(&conditions)?.for_evals(&names);
         let key = Key::Pairwise { mode, conditions, evals: evals.clone() };
         let work = async || reasonscape_analysis::pairwise(&self.db, &asked, mode, Method::Exact).await;
         Ok(self.get(key, work).await?)
@@ -250,7 +250,7 @@ impl AnalysisCache {
         pair: &Pair,
         conditions: Vec<String>,
     ) -> Result<Arc<DisagreementList>, ApiError> {
-        let filter = Filter::parse(&conditions)?.of_tests();
+        let filter = Filter::parse(&conditions)?.for_tests();
         let key = Key::Disagreements { pair: pair.clone(), conditions };
         let work = async || {
             let points = self.db.disagreements(&pair.a, &pair.b, &filter).await?;

@@ -79,7 +79,7 @@ impl DataTable {
             columns: columns
                 .map(|(place, name)| Heading { name: name.clone(), is_number: table.is_numeric(place) })
                 .collect(),
-            rows: table.shown().map(shown).collect(),
+            rows: table.display_rows().map(shown).collect(),
         }
     }
 }

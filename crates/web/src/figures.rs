@@ -36,7 +36,7 @@ pub(crate) async fn projection_views(
     let selected = AnalysisQuery::from_query(query)?;
     let mut views = Vec::new();
     for x in axes(query) {
-        views.extend(analyses.projection(&selected, x).await?.views.iter().cloned());
+        views.extend(analyses.projection(&selected, x).await?.grids.iter().cloned());
     }
     Ok(views)
 }
@@ -83,7 +83,7 @@ pub(crate) async fn figure_for(
     let confidence = selected.confidence;
     Ok(match kind {
         "surface" => reasonscape_analysis::surface_figure(
-            &analyses.surface(&selected, query.get("x"), query.get("y")).await?.views,
+            &analyses.surface(&selected, query.get("x"), query.get("y")).await?.grids,
             confidence.level(),
         ),
         "projection" => projection_figure(analyses, query, &projection_views(analyses, query).await?).await?,

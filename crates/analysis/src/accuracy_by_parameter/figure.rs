@@ -1,6 +1,6 @@
 //! Projections as lines with bands, surfaces as heat maps.
 
-use reasonscape_charts::{Axis, Bounds as Ends, Cell, Figure, Heatmap, Layer, Panel, Point};
+use reasonscape_charts::{Axis, Bounds as ChartBounds, Cell, Figure, Heatmap, Layer, Panel, Point};
 use reasonscape_points::Value;
 
 use super::{AccuracyGrid, AccuracyGridAxis, AccuracyGridCell};
@@ -12,13 +12,14 @@ const MAX_PANELS: usize = 24;
 const WIDE: f64 = 20.0;
 
 /// One panel a task, one line with its band an evaluation.
-pub fn projection_figure(views: &[AccuracyGrid], confidence: f64) -> Figure {
-    let panel = |view: &AccuracyGrid| {
-        let (axis, places) = horizontal(&view.axes[0]);
-        let mut panel = Panel::new(view.task.as_str(), axis, Axis::percent("accuracy"));
-        for cells in view.by_eval() {
-            let point =
-                |cell: &AccuracyGridCell| Some(between(places[cell.places[0]], cell, cell.estimate.point?));
+pub fn projection_figure(grids: &[AccuracyGrid], confidence: f64) -> Figure {
+    let panel = |grid: &AccuracyGrid| {
+        let (axis, positions) = horizontal_axis(&grid.axes[0]);
+        let mut panel = Panel::new(grid.task.as_str(), axis, Axis::percent("accuracy"));
+        for cells in grid.by_eval() {
+            let point = |cell: &AccuracyGridCell| {
+                Some(between(positions[cell.value_indices[0]], cell, cell.estimate.point?))
+            };
             let points: Vec<Point> = cells.iter().filter_map(point).collect();
             if let Some(cell) = cells.first().filter(|_| !points.is_empty()) {
                 panel = panel.layer(Layer::line(cell.label.as_str(), points));
@@ -26,39 +27,39 @@ pub fn projection_figure(views: &[AccuracyGrid], confidence: f64) -> Figure {
         }
         panel
     };
-    let panels: Vec<Panel> = views.iter().map(panel).collect();
-    described("Accuracy along one parameter", views, confidence, panels)
+    let panels: Vec<Panel> = grids.iter().map(panel).collect();
+    captioned("Accuracy along one parameter", grids, confidence, panels)
 }
 
 /// One panel an evaluation and task, coloured by accuracy.
-pub fn surface_figure(views: &[AccuracyGrid], confidence: f64) -> Figure {
-    let several_tasks = views.len() > 1;
-    let panels: Vec<Panel> = views
+pub fn surface_figure(grids: &[AccuracyGrid], confidence: f64) -> Figure {
+    let several_tasks = grids.len() > 1;
+    let panels: Vec<Panel> = grids
         .iter()
-        .flat_map(|view| view.by_eval().into_iter().map(move |cells| (view, cells)))
-        .filter_map(|(view, cells)| {
+        .flat_map(|grid| grid.by_eval().into_iter().map(move |cells| (grid, cells)))
+        .filter_map(|(grid, cells)| {
             let label = &cells.first()?.label;
-            let title = if several_tasks { format!("{label}, {}", view.task) } else { label.clone() };
-            let [x, y] = [&view.axes[0], &view.axes[1]];
+            let title = if several_tasks { format!("{label}, {}", grid.task) } else { label.clone() };
+            let [x, y] = [&grid.axes[0], &grid.axes[1]];
             Some(
                 Panel::new(title, Axis::linear(&x.parameter), Axis::linear(&y.parameter))
-                    .layer(Layer::Heatmap(heat(x, y, cells))),
+                    .layer(Layer::Heatmap(heatmap(x, y, cells))),
             )
         })
         .collect();
     // Three heat maps side by side leave no room for the key to their colours.
     let columns = panels.len().min(2);
-    described("Accuracy over two parameters", views, confidence, panels).columns(columns)
+    captioned("Accuracy over two parameters", grids, confidence, panels).columns(columns)
 }
 
 /// The largest value of the vertical parameter is at the top, as on an axis.
-fn heat(x: &AccuracyGridAxis, y: &AccuracyGridAxis, cells: &[AccuracyGridCell]) -> Heatmap {
+fn heatmap(x: &AccuracyGridAxis, y: &AccuracyGridAxis, cells: &[AccuracyGridCell]) -> Heatmap {
     let mut table = vec![Cell::default(); x.values.len() * y.values.len()];
     for cell in cells.iter().filter(|cell| cell.estimate.point.is_some()) {
-        let row = y.values.len() - 1 - cell.places[1];
-        table[row * x.values.len() + cell.places[0]] = Cell {
+        let row = y.values.len() - 1 - cell.value_indices[1];
+        table[row * x.values.len() + cell.value_indices[0]] = Cell {
             value: cell.estimate.point,
-            interval: Some(Ends::new(cell.estimate.low, cell.estimate.high)),
+            interval: Some(ChartBounds::new(cell.estimate.low, cell.estimate.high)),
             text: String::new(),
         };
     }
@@ -66,7 +67,7 @@ fn heat(x: &AccuracyGridAxis, y: &AccuracyGridAxis, cells: &[AccuracyGridCell]) 
         rows: y.values.iter().rev().map(ToString::to_string).collect(),
         columns: x.values.iter().map(ToString::to_string).collect(),
         cells: table,
-        range: Some(Ends::new(0.0, 1.0)),
+        range: Some(ChartBounds::new(0.0, 1.0)),
         label: "accuracy".to_owned(),
         percent: true,
         ..Heatmap::default()
@@ -78,11 +79,11 @@ fn between(x: f64, cell: &AccuracyGridCell, y: f64) -> Point {
 }
 
 /// The axis of a parameter, and where each of its values stands on it.
-fn horizontal(axis: &AccuracyGridAxis) -> (Axis, Vec<f64>) {
+fn horizontal_axis(axis: &AccuracyGridAxis) -> (Axis, Vec<f64>) {
     if !axis.is_numeric {
         let names = axis.values.iter().map(ToString::to_string);
-        let places = (0..axis.values.len()).map(|place| place as f64).collect();
-        return (Axis::categories(&axis.parameter, names), places);
+        let positions = (0..axis.values.len()).map(|index| index as f64).collect();
+        return (Axis::categories(&axis.parameter, names), positions);
     }
     let number = |value: &Value| if let Value::Number(number) = value { *number } else { 0.0 };
     let values: Vec<f64> = axis.values.iter().map(number).collect();
@@ -92,18 +93,18 @@ fn horizontal(axis: &AccuracyGridAxis) -> (Axis, Vec<f64>) {
 }
 
 /// The panels under a title, with what a reader has to know.
-fn described(title: &str, views: &[AccuracyGrid], confidence: f64, mut panels: Vec<Panel>) -> Figure {
+fn captioned(title: &str, grids: &[AccuracyGrid], confidence: f64, mut panels: Vec<Panel>) -> Figure {
     // Views of one task along different parameters are of the same trials.
-    let is_one_task = views.windows(2).all(|pair| pair[0].task == pair[1].task);
-    let counted = if is_one_task { &views[..views.len().min(1)] } else { views };
-    let trials: u64 = counted.iter().flat_map(|view| &view.cells).map(|cell| cell.n).sum();
-    let mode = views.first().map_or("", |view| view.mode);
+    let is_one_task = grids.windows(2).all(|pair| pair[0].task == pair[1].task);
+    let counted = if is_one_task { &grids[..grids.len().min(1)] } else { grids };
+    let trials: u64 = counted.iter().flat_map(|grid| &grid.cells).map(|cell| cell.n).sum();
+    let mode = grids.first().map_or("", |grid| grid.mode);
     let left_out = panels.len().saturating_sub(MAX_PANELS);
     panels.truncate(MAX_PANELS);
-    let title = match views {
-        [view, ..] if is_one_task => {
-            panels.iter_mut().filter(|panel| panel.title == view.task).for_each(|panel| panel.title.clear());
-            format!("{title}: {}", view.task)
+    let title = match grids {
+        [grid, ..] if is_one_task => {
+            panels.iter_mut().filter(|panel| panel.title == grid.task).for_each(|panel| panel.title.clear());
+            format!("{title}: {}", grid.task)
         }
         _ => title.to_owned(),
     };
@@ -111,7 +112,7 @@ fn described(title: &str, views: &[AccuracyGrid], confidence: f64, mut panels: V
         .subtitle(format!("{trials} trials, estimated by {mode}, {}% intervals", percent(confidence)));
     figure.panels = panels;
     let mut mixed: Vec<&str> =
-        views.iter().filter(|view| !view.mixed.is_empty()).map(|view| view.task.as_str()).collect();
+        grids.iter().filter(|grid| !grid.mixed.is_empty()).map(|grid| grid.task.as_str()).collect();
     mixed.dedup();
     if !mixed.is_empty() {
         figure = figure.note(format!("other parameters change along on {}", mixed.join(", ")));

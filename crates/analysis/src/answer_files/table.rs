@@ -108,21 +108,25 @@ fn one(found: &MetricsSummary, skipped: u64) -> Table {
     let mut table = Table::new(&["metric", "value ± 95 %", "n"]);
     for place in shown_counts(&[found]) {
         let (name, count) = counts(found)[place];
-        table.push(vec![Cell::text(name), Cell::Shown(count.to_string()), Cell::Shown(String::new())]);
+        table.push(vec![
+            Cell::text(name),
+            Cell::Formatted(count.to_string()),
+            Cell::Formatted(String::new()),
+        ]);
     }
     if skipped > 0 {
         table.push(vec![
             Cell::text("bad lines"),
-            Cell::Shown(skipped.to_string()),
-            Cell::Shown(String::new()),
+            Cell::Formatted(skipped.to_string()),
+            Cell::Formatted(String::new()),
         ]);
     }
     for metric in metrics(found).iter().filter(|metric| metric.always || metric.value.is_some()) {
         let n = found.details.get(metric.name).filter(|_| metric.value.is_some());
         table.push(vec![
             Cell::text(metric.name),
-            with_margin(metric, found).map_or(Cell::Missing, Cell::Shown),
-            Cell::Shown(n.map_or_else(String::new, |detail| detail.n.to_string())),
+            with_margin(metric, found).map_or(Cell::Missing, Cell::Formatted),
+            Cell::Formatted(n.map_or_else(String::new, |detail| detail.n.to_string())),
         ]);
     }
     table
@@ -134,13 +138,13 @@ fn side_by_side(models: &[(String, MetricsSummary)], skipped: u64) -> Table {
     let all: Vec<&MetricsSummary> = models.iter().map(|(_, found)| found).collect();
     for place in shown_counts(&all) {
         let name = [Cell::text(counts(all[0])[place].0)];
-        let each = all.iter().map(|found| Cell::Shown(counts(found)[place].1.to_string()));
+        let each = all.iter().map(|found| Cell::Formatted(counts(found)[place].1.to_string()));
         table.push(name.into_iter().chain(each).collect());
     }
     if skipped > 0 {
         let each = all.iter().enumerate().map(|(place, _)| match place {
-            0 => Cell::Shown(skipped.to_string()),
-            _ => Cell::Shown(String::new()),
+            0 => Cell::Formatted(skipped.to_string()),
+            _ => Cell::Formatted(String::new()),
         });
         table.push([Cell::text("bad lines, of all")].into_iter().chain(each).collect());
     }
@@ -153,7 +157,9 @@ fn side_by_side(models: &[(String, MetricsSummary)], skipped: u64) -> Table {
             let metric = &metrics[place];
             let fewer = found.details.get(metric.name).filter(|detail| detail.n != found.n);
             with_margin(metric, found).map_or(Cell::Missing, |shown| {
-                Cell::Shown(fewer.map_or_else(|| shown.clone(), |detail| format!("{shown} (n {})", detail.n)))
+                Cell::Formatted(
+                    fewer.map_or_else(|| shown.clone(), |detail| format!("{shown} (n {})", detail.n)),
+                )
             })
         });
         table.push([Cell::text(listed[0][place].name)].into_iter().chain(each).collect());

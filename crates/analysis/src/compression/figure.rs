@@ -43,25 +43,26 @@ pub fn compression_figure(
 fn panel(
     title: &str,
     rows: &[CompressionRow],
-    place_of: fn(&CompressionRow) -> &str,
+    category_of: fn(&CompressionRow) -> &str,
     measure: fn(&OutcomeStats) -> Option<QuartileSummary>,
     label: &str,
 ) -> Panel {
-    let mut panel = Panel::new(title, Axis::categories("", rows.iter().map(place_of)), Axis::linear(label));
-    for (name, ended) in [
+    let mut panel =
+        Panel::new(title, Axis::categories("", rows.iter().map(category_of)), Axis::linear(label));
+    for (name, stats_of) in [
         ("right", (|row| row.correct) as fn(&CompressionRow) -> OutcomeStats),
         ("wrong", |row| row.incorrect),
         ("cut off", |row| row.truncated),
     ] {
-        let boxes = rows.iter().enumerate().filter_map(|(place, row)| {
-            let spread = measure(&ended(row))?;
+        let boxes = rows.iter().enumerate().filter_map(|(index, row)| {
+            let quartiles = measure(&stats_of(row))?;
             Some(Summary {
-                at: place as f64,
-                low: spread.smallest,
-                q1: spread.lower,
-                median: spread.median,
-                q3: spread.upper,
-                high: spread.largest,
+                at: index as f64,
+                low: quartiles.smallest,
+                q1: quartiles.lower,
+                median: quartiles.median,
+                q3: quartiles.upper,
+                high: quartiles.largest,
                 outliers: None,
             })
         });

@@ -44,8 +44,8 @@ impl LoopRule {
             return rule(MAX_BITS, 0);
         }
         let middle = bits.len() / 2;
-        let (_, usual, _) = bits.select_nth_unstable_by(middle, f64::total_cmp);
-        rule((FRACTION_OF_MEDIAN * *usual).min(MAX_BITS), bits.len())
+        let (_, typical, _) = bits.select_nth_unstable_by(middle, f64::total_cmp);
+        rule((FRACTION_OF_MEDIAN * *typical).min(MAX_BITS), bits.len())
     }
 
     pub(super) fn is_loop(&self, trial: &CompressedTrial) -> bool {
@@ -144,22 +144,22 @@ pub(super) async fn examples(
             compressed_size: candidate.size,
         })
         .collect();
-    let places = db.locate_trials(&query.filter, &wanted).await?;
+    let locations = db.locate_trials(&query.filter, &wanted).await?;
     let mut transcripts =
         if candidates.is_empty() { None } else { TranscriptReader::open_study(db.study()).ok() };
-    let found = candidates.into_iter().zip(places).filter_map(|(candidate, place)| {
-        let place = place?;
+    let found = candidates.into_iter().zip(locations).filter_map(|(candidate, location)| {
+        let location = location?;
         let text = transcripts.as_mut().and_then(|transcripts| {
-            reasoning_or_reply(transcripts, &place.cache_key, place.repeat, &candidate.model)
+            reasoning_or_reply(transcripts, &location.cache_key, location.repeat, &candidate.model)
         });
         Some(LoopExample {
             eval_id: candidate.eval_id,
             label: candidate.label,
             task: candidate.task,
-            params: place.params,
-            index: place.index,
-            repeat: place.repeat,
-            cache_key: place.cache_key,
+            params: location.params,
+            index: location.index,
+            repeat: location.repeat,
+            cache_key: location.cache_key,
             status: candidate.status,
             completion_tokens: candidate.completion_tokens,
             compressed_size: candidate.size,
@@ -186,22 +186,21 @@ fn reasoning_or_reply(
 /// letter.
 fn loop_text(text: &str) -> Option<String> {
     const MAX_PERIOD_LEN: usize = 2_000;
-    const WORDS: usize = 12;
-    const LETTERS: usize = 100;
-    let letters: Vec<char> = text.trim_end().chars().collect();
-    let n = letters.len();
+    const MAX_WORDS: usize = 12;
+    const MAX_CHARS: usize = 100;
+    let chars: Vec<char> = text.trim_end().chars().collect();
+    let n = chars.len();
     // Twice could be an accident, three times is a habit.
     let period = (1..=MAX_PERIOD_LEN.min(n / 3)).find(|&period| {
-        let last = &letters[n - period..];
-        last == &letters[n - 2 * period..n - period] && last == &letters[n - 3 * period..n - 2 * period]
+        let last = &chars[n - period..];
+        last == &chars[n - 2 * period..n - period] && last == &chars[n - 3 * period..n - 2 * period]
     })?;
-    let start =
-        (0..n - period).rev().take_while(|&place| letters[place] == letters[place + period]).last()?;
-    let round: String = letters[start..].iter().take(LETTERS).collect();
+    let start = (0..n - period).rev().take_while(|&index| chars[index] == chars[index + period]).last()?;
+    let repeated: String = chars[start..].iter().take(MAX_CHARS).collect();
     // The end of the sentence before is as much part of the round, but no good beginning.
-    let round = round.trim_start_matches(['.', ',', ';', ':', ' ']);
-    let words: Vec<&str> = round.split_whitespace().take(WORDS).collect();
-    Some(words.join(" ").chars().filter(|letter| !letter.is_control()).collect())
+    let repeated = repeated.trim_start_matches(['.', ',', ';', ':', ' ']);
+    let words: Vec<&str> = repeated.split_whitespace().take(MAX_WORDS).collect();
+    Some(words.join(" ").chars().filter(|character| !character.is_control()).collect())
 }
 
 #[cfg(test)]
@@ -228,8 +227,8 @@ mod tests {
 
     #[test]
     fn rule_is_a_quarter_of_the_median_and_ignores_short_trials() {
-        let usual = vec![trial(Outcome::Correct, 1_000, 1_000.0); MIN_ANSWERS];
-        let rule = LoopRule::from_trials(usual.iter(), None);
+        let typical = vec![trial(Outcome::Correct, 1_000, 1_000.0); MIN_ANSWERS];
+        let rule = LoopRule::from_trials(typical.iter(), None);
         assert_eq!((rule.bits_below, rule.made_from), (2.0, MIN_ANSWERS));
         assert!(rule.is_loop(&trial(Outcome::Truncated, 200, 1_000.0)));
         assert!(!rule.is_loop(&trial(Outcome::Truncated, 250, 1_000.0)));
@@ -238,6 +237,6 @@ mod tests {
         assert_eq!(LoopRule::from_trials(short.iter(), None).bits_below, MAX_BITS);
         let cut = vec![trial(Outcome::Truncated, 50, 1_000.0); 100];
         assert_eq!(LoopRule::from_trials(cut.iter(), None).bits_below, MAX_BITS);
-        assert_eq!(LoopRule::from_trials(usual.iter(), Some(0.5)).bits_below, 0.5);
+        assert_eq!(LoopRule::from_trials(typical.iter(), Some(0.5)).bits_below, 0.5);
     }
 }

@@ -53,13 +53,13 @@ fn lower_rank(n: usize, confidence: Confidence) -> Option<usize> {
     let tail = (1.0 - confidence.level()) / 2.0;
     let mut one = 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
     let (mut sum, mut rank) = (0.0, None);
-    for place in 0..n {
+    for k in 0..n {
         sum += one;
         if sum > tail {
             break;
         }
-        rank = Some(place);
-        one *= (n - place) as f64 / (place + 1) as f64;
+        rank = Some(k);
+        one *= (n - k) as f64 / (k + 1) as f64;
     }
     rank
 }
@@ -73,7 +73,7 @@ mod tests {
         // scipy.stats.binom.ppf(0.025, n, 0.5) - 1, for n from 6 on; nothing before.
         let rank = |n| lower_rank(n, Confidence::P95);
         assert_eq!((rank(0), rank(1), rank(5)), (None, None, None));
-        for (n, place) in [
+        for (n, k) in [
             (6, 0),
             (7, 0),
             (10, 1),
@@ -86,7 +86,7 @@ mod tests {
             (5000, 2430),
             (100_000, 49_689),
         ] {
-            assert_eq!(rank(n), Some(place), "{n}");
+            assert_eq!(rank(n), Some(k), "{n}");
         }
     }
 }

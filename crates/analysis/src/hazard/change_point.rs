@@ -5,7 +5,7 @@ use reasonscape_stats::survival::HazardBin;
 use reasonscape_stats::{Confidence, Interval, wilson};
 use serde::Serialize;
 
-use crate::Bounds;
+use crate::IntervalEstimate;
 
 /// The number of tokens beyond which answers are correct clearly less often.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -13,11 +13,11 @@ pub struct ChangePoint {
     /// Tokens.
     pub beyond: u64,
     /// Share of right ones among the answers up to there.
-    pub before: Bounds,
+    pub before: IntervalEstimate,
     /// Answers up to there.
     pub before_n: u64,
     /// Share of right ones among the answers beyond.
-    pub after: Bounds,
+    pub after: IntervalEstimate,
     /// Answers beyond.
     pub after_n: u64,
     /// `after` less `before`, with bounds that are corrected for the number of bins that were looked at.
@@ -30,7 +30,7 @@ pub struct ChangePoint {
 
 impl ChangePoint {
     pub(super) fn summary(&self) -> String {
-        let percent = |share: f64| format!("{:.0}", 100.0 * share.abs());
+        let percent = |accuracy: f64| format!("{:.0}", 100.0 * accuracy.abs());
         format!(
             "beyond {} tokens answers are right less often, by {} points ({} to {}): {} % of {} against {} % of {}",
             self.beyond,
@@ -48,18 +48,18 @@ impl ChangePoint {
 /// Answers, and how many of them are right.
 #[derive(Debug, Clone, Copy, Default)]
 struct AnswerCounts {
-    right: u64,
-    all: u64,
+    correct: u64,
+    answers: u64,
 }
 
 impl AnswerCounts {
     fn from_bins(bins: &[HazardBin]) -> Self {
-        let right = bins.iter().map(|bin| bin.correct).sum();
-        Self { right, all: right + bins.iter().map(|bin| bin.incorrect).sum::<u64>() }
+        let correct = bins.iter().map(|bin| bin.correct).sum();
+        Self { correct, answers: correct + bins.iter().map(|bin| bin.incorrect).sum::<u64>() }
     }
 
-    fn share(self, confidence: Confidence) -> Result<Interval, PointsError> {
-        Ok(wilson(self.right as f64, self.all as f64, confidence)?)
+    fn accuracy(self, confidence: Confidence) -> Result<Interval, PointsError> {
+        Ok(wilson(self.correct as f64, self.answers as f64, confidence)?)
     }
 }
 
@@ -69,23 +69,23 @@ impl AnswerCounts {
 /// both the bin and all from it on must be worse. Each bin is a test of its own, so the level is that of Bonferroni.
 pub(super) fn find(bins: &[HazardBin], confidence: Confidence) -> Result<Option<ChangePoint>, PointsError> {
     let with_answers: Vec<usize> =
-        (0..bins.len()).filter(|place| AnswerCounts::from_bins(&bins[*place..=*place]).all > 0).collect();
+        (0..bins.len()).filter(|bin| AnswerCounts::from_bins(&bins[*bin..=*bin]).answers > 0).collect();
     let tests = with_answers.len().saturating_sub(1).max(1);
     let level = 1.0 - (1.0 - confidence.level()) / tests as f64;
     let strict = Confidence::new(level.min(0.999_999))?;
-    for &place in with_answers.iter().skip(1) {
-        let (before, here) =
-            (AnswerCounts::from_bins(&bins[..place]), AnswerCounts::from_bins(&bins[place..=place]));
-        let after = AnswerCounts::from_bins(&bins[place..]);
-        let here = difference(here.share(strict)?, before.share(strict)?);
-        let later = difference(after.share(strict)?, before.share(strict)?);
-        if here.high < 0.0 && later.high < 0.0 {
+    for &bin in with_answers.iter().skip(1) {
+        let (before, in_bin) =
+            (AnswerCounts::from_bins(&bins[..bin]), AnswerCounts::from_bins(&bins[bin..=bin]));
+        let after = AnswerCounts::from_bins(&bins[bin..]);
+        let in_bin = difference(in_bin.accuracy(strict)?, before.accuracy(strict)?);
+        let later = difference(after.accuracy(strict)?, before.accuracy(strict)?);
+        if in_bin.high < 0.0 && later.high < 0.0 {
             return Ok(Some(ChangePoint {
-                beyond: bins[place].above,
-                before: before.share(confidence)?.into(),
-                before_n: before.all,
-                after: after.share(confidence)?.into(),
-                after_n: after.all,
+                beyond: bins[bin].above,
+                before: before.accuracy(confidence)?.into(),
+                before_n: before.answers,
+                after: after.accuracy(confidence)?.into(),
+                after_n: after.answers,
                 difference: later.point.unwrap_or_default(),
                 low: later.low,
                 high: later.high,
@@ -119,28 +119,29 @@ mod tests {
     #[test]
     fn difference_matches_statsmodels() {
         // confint_proportions_2indep(56, 70, 48, 80, method="newcomb") and (0, 10, 7, 20).
-        let share = |right, all| AnswerCounts { right, all }.share(Confidence::P95).unwrap();
+        let accuracy =
+            |correct, answers| AnswerCounts { correct, answers }.accuracy(Confidence::P95).unwrap();
         for (a, b, low, high) in [
             ((56, 70), (48, 80), 0.052_431_472_402_364_98, 0.333_872_654_036_906_14),
             ((0, 10), (7, 20), -0.567_145_723_314_763_8, -0.025_160_570_050_286_88),
         ] {
-            let found = difference(share(a.0, a.1), share(b.0, b.1));
+            let found = difference(accuracy(a.0, a.1), accuracy(b.0, b.1));
             assert!((found.low - low).abs() < 1e-12 && (found.high - high).abs() < 1e-12, "{found:?}");
         }
     }
 
     /// Bins of 100 tokens with so many right and wrong answers.
     fn bins(answers: &[(u64, u64)]) -> Vec<HazardBin> {
-        let trials = answers.iter().zip(1_u64..).flat_map(|(&(right, wrong), bin)| {
+        let trials = answers.iter().zip(1_u64..).flat_map(|(&(correct, wrong), bin)| {
             let many = |ending, count| std::iter::repeat_n((100 * bin, ending), count as usize);
-            many(Outcome::Correct, right).chain(many(Outcome::Incorrect, wrong))
+            many(Outcome::Correct, correct).chain(many(Outcome::Incorrect, wrong))
         });
         let ends: Vec<u64> = (1..=answers.len() as u64).map(|bin| 100 * bin).collect();
         SurvivalData::new(trials).unwrap().hazards(&ends, RiskSet::Full, Confidence::P95).unwrap()
     }
 
     fn beyond(answers: &[(u64, u64)]) -> Option<u64> {
-        find(&bins(answers), Confidence::P95).unwrap().map(|turn| turn.beyond)
+        find(&bins(answers), Confidence::P95).unwrap().map(|change| change.beyond)
     }
 
     #[test]

@@ -6,10 +6,10 @@ use reasonscape_charts::{Axis, Figure, Layer, Panel, Point};
 use reasonscape_stats::{Confidence, Interval};
 
 use super::{Bin, CurvePoint, HazardRow};
-use crate::{Bounds, in_percent};
+use crate::{IntervalEstimate, in_percent};
 
 /// Rows that are drawn in full: the curves of all three endings, and the hazards.
-const IN_FULL: usize = 3;
+const MAX_FULL_ROWS: usize = 3;
 /// Panels that fit on a page.
 const MAX_PANELS: usize = 12;
 
@@ -21,10 +21,10 @@ pub fn hazard_figure(rows: &[HazardRow], confidence: Confidence) -> Figure {
         "{trials} trials; {} % intervals, curves by Kaplan and Meier and by Aalen and Johansen, hazards by Wilson",
         in_percent(confidence.level())
     ));
-    if drawn.len() <= IN_FULL {
+    if drawn.len() <= MAX_FULL_ROWS {
         figure = figure.columns(2);
         for row in drawn {
-            figure = figure.panel(endings(row)).panel(hazards(row));
+            figure = figure.panel(outcomes_panel(row)).panel(hazards_panel(row));
         }
         return figure.note("Trials that were cut off count as thinking for as long as they were watched.");
     }
@@ -35,9 +35,10 @@ pub fn hazard_figure(rows: &[HazardRow], confidence: Confidence) -> Figure {
     let left_out = tasks.len().saturating_sub(MAX_PANELS);
     for (task, rows) in tasks.into_iter().take(MAX_PANELS) {
         let panel = Panel::new(task, Axis::log("tokens"), Axis::percent("still thinking"));
-        figure = figure.panel(rows.into_iter().fold(panel, |panel, row| {
-            panel.layer(Layer::steps(&row.label, curve(row, |moment| moment.thinking)))
-        }));
+        figure =
+            figure.panel(rows.into_iter().fold(panel, |panel, row| {
+                panel.layer(Layer::steps(&row.label, curve(row, |at| at.thinking)))
+            }));
     }
     if left_out > 0 {
         figure =
@@ -47,29 +48,35 @@ pub fn hazard_figure(rows: &[HazardRow], confidence: Confidence) -> Figure {
 }
 
 fn curve(row: &HazardRow, of: fn(&CurvePoint) -> Interval) -> Vec<Point> {
-    let place = |moment: &CurvePoint| {
-        let share = of(moment);
-        Point::between(moment.tokens.max(1) as f64, share.point.unwrap_or(share.low), share.low, share.high)
+    let point = |at: &CurvePoint| {
+        let interval = of(at);
+        Point::between(
+            at.tokens.max(1) as f64,
+            interval.point.unwrap_or(interval.low),
+            interval.low,
+            interval.high,
+        )
     };
-    row.curve.iter().map(place).collect()
+    row.curve.iter().map(point).collect()
 }
 
-fn endings(row: &HazardRow) -> Panel {
+fn outcomes_panel(row: &HazardRow) -> Panel {
     let mut panel = Panel::new(row.title(), Axis::log("tokens"), Axis::percent("share of trials"))
-        .layer(Layer::steps("still thinking", curve(row, |moment| moment.thinking)))
-        .layer(Layer::steps("right", curve(row, |moment| moment.correct)))
-        .layer(Layer::steps("wrong", curve(row, |moment| moment.incorrect)));
-    if let Some(turn) = row.stops_helping.filter(|turn| turn.beyond > 0) {
-        panel = panel.layer(Layer::vertical("answers get worse", turn.beyond as f64));
+        .layer(Layer::steps("still thinking", curve(row, |at| at.thinking)))
+        .layer(Layer::steps("right", curve(row, |at| at.correct)))
+        .layer(Layer::steps("wrong", curve(row, |at| at.incorrect)));
+    if let Some(change) = row.stops_helping.filter(|change| change.beyond > 0) {
+        panel = panel.layer(Layer::vertical("answers get worse", change.beyond as f64));
     }
     panel
 }
 
-fn hazards(row: &HazardRow) -> Panel {
-    let dots = |of: fn(&Bin) -> Bounds| {
+fn hazards_panel(row: &HazardRow) -> Panel {
+    let dots = |of: fn(&Bin) -> IntervalEstimate| {
         let known = row.bins.iter().map(|bin| (bin.up_to as f64, of(bin)));
-        let point =
-            |(up_to, share): (f64, Bounds)| Some(Point::between(up_to, share.point?, share.low, share.high));
+        let point = |(up_to, interval): (f64, IntervalEstimate)| {
+            Some(Point::between(up_to, interval.point?, interval.low, interval.high))
+        };
         known.filter_map(point).collect::<Vec<_>>()
     };
     let across = Axis::log("tokens, up to the end of each bin");
@@ -89,7 +96,7 @@ pub fn histogram_figure(rows: &[HazardRow]) -> Figure {
         let across = Axis::categories("tokens, up to the end of each bin", ends);
         let bars = |of: fn(&Bin) -> u64| {
             let bars = row.bins.iter().enumerate();
-            bars.map(|(place, bin)| Point::exact(place as f64, of(bin) as f64)).collect()
+            bars.map(|(index, bin)| Point::exact(index as f64, of(bin) as f64)).collect()
         };
         let panel = Panel::new(row.title(), across, Axis::linear("trials"))
             .layer(Layer::bars("right", bars(|bin| bin.correct)))

@@ -6,13 +6,13 @@ use crate::{Leaderboard, Pairwise};
 
 /// ReasonScores with their intervals, the best at the top.
 pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
-    let rows = best(&board.rows, max);
+    let rows = first_rows(&board.rows, max);
     let names = rows.iter().map(|row| row.label.as_str());
     let points = rows
         .iter()
         .enumerate()
-        .map(|(place, row)| {
-            Point::between(row.score.center, place as f64, row.score.ci_low, row.score.ci_high)
+        .map(|(index, row)| {
+            Point::between(row.score.center, index as f64, row.score.ci_low, row.score.ci_high)
         })
         .collect();
     let figure = Figure::new("ReasonScore")
@@ -21,12 +21,12 @@ pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
             Panel::new("", Axis::linear("ReasonScore"), Axis::categories("", names))
                 .layer(Layer::dots("", points)),
         );
-    with_remark(figure, board.rows.len(), max)
+    with_left_out_note(figure, board.rows.len(), max)
 }
 
 /// Accuracy by model and task.
-pub(super) fn by_task(board: &Leaderboard, max: usize) -> Figure {
-    let rows = best(&board.rows, max);
+pub(super) fn accuracy_by_task(board: &Leaderboard, max: usize) -> Figure {
+    let rows = first_rows(&board.rows, max);
     let cells = rows
         .iter()
         .flat_map(|row| {
@@ -40,7 +40,7 @@ pub(super) fn by_task(board: &Leaderboard, max: usize) -> Figure {
             })
         })
         .collect();
-    let heat = Heatmap {
+    let heatmap = Heatmap {
         rows: rows.iter().map(|row| row.label.clone()).collect(),
         columns: board.tasks.clone(),
         cells,
@@ -51,23 +51,24 @@ pub(super) fn by_task(board: &Leaderboard, max: usize) -> Figure {
     };
     let figure = Figure::new("Accuracy by model and task")
         .subtitle(format!("middle of the 95 % interval by {}, and the interval", board.mode))
-        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heat)));
-    with_remark(figure, board.rows.len(), max)
+        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heatmap)));
+    with_left_out_note(figure, board.rows.len(), max)
 }
 
 /// Win rates among the evaluations with the highest ratings.
-pub(super) fn head_to_head(games: &Pairwise, max: usize) -> Figure {
-    let names: Vec<String> = best(&games.evals, max).iter().map(|player| player.label.clone()).collect();
-    let cells = best(&games.win_rates, max)
+pub(super) fn head_to_head(pairwise: &Pairwise, max: usize) -> Figure {
+    let names: Vec<String> =
+        first_rows(&pairwise.evals, max).iter().map(|model| model.label.clone()).collect();
+    let cells = first_rows(&pairwise.win_rates, max)
         .iter()
-        .flat_map(|row| best(row, max))
+        .flat_map(|row| first_rows(row, max))
         .map(|rate| Cell {
             value: *rate,
             interval: None,
             text: rate.map(|rate| format!("{:.0}", 100.0 * rate)).unwrap_or_default(),
         })
         .collect();
-    let heat = Heatmap {
+    let heatmap = Heatmap {
         rows: names.clone(),
         columns: names,
         cells,
@@ -78,16 +79,16 @@ pub(super) fn head_to_head(games: &Pairwise, max: usize) -> Figure {
     };
     Figure::new("Win rates")
         .subtitle("row against column, averaged over tasks; exact")
-        .panel(Panel::new("", Axis::linear("against"), Axis::linear("")).layer(Layer::Heatmap(heat)))
+        .panel(Panel::new("", Axis::linear("against"), Axis::linear("")).layer(Layer::Heatmap(heatmap)))
 }
 
 /// The first, which are the best.
-fn best<T>(rows: &[T], max: usize) -> &[T] {
+fn first_rows<T>(rows: &[T], max: usize) -> &[T] {
     &rows[..rows.len().min(max)]
 }
 
 /// Says what the picture leaves out; the table beside it has all.
-fn with_remark(figure: Figure, rows: usize, max: usize) -> Figure {
+fn with_left_out_note(figure: Figure, rows: usize, max: usize) -> Figure {
     match rows.saturating_sub(max) {
         0 => figure,
         more => figure.note(format!("{more} more evaluations, with lower scores, are in the table only")),

@@ -104,39 +104,39 @@ fn neighbor_findings(comparisons: &[Comparison]) -> Vec<String> {
 /// Models that run into their token limit so often that it is certain to matter; of many only that they do.
 fn truncation_findings(board: &Leaderboard) -> Vec<String> {
     const MAX: usize = 5;
-    let often: Vec<(&str, Interval)> = board
+    let truncated: Vec<(&str, Interval)> = board
         .rows
         .iter()
         .filter_map(|row| {
             let n: u64 = row.tasks.values().map(|task| task.n).sum();
             let n_t: u64 = row.tasks.values().map(|task| task.n_t).sum();
-            let share = wilson(n_t as f64, n as f64, Confidence::P95).ok()?;
-            (share.low > HIGH_TRUNCATION_RATE).then_some((row.label.as_str(), share))
+            let rate = wilson(n_t as f64, n as f64, Confidence::P95).ok()?;
+            (rate.low > HIGH_TRUNCATION_RATE).then_some((row.label.as_str(), rate))
         })
         .collect();
-    if often.len() > MAX {
-        let labels: Vec<&str> = often.iter().map(|(label, _)| *label).collect();
-        let lowest = often.iter().map(|(_, share)| share.low).fold(f64::INFINITY, f64::min);
-        let highest = often.iter().map(|(_, share)| share.high).fold(0.0, f64::max);
+    if truncated.len() > MAX {
+        let labels: Vec<&str> = truncated.iter().map(|(label, _)| *label).collect();
+        let lowest = truncated.iter().map(|(_, rate)| rate.low).fold(f64::INFINITY, f64::min);
+        let highest = truncated.iter().map(|(_, rate)| rate.high).fold(0.0, f64::max);
         return vec![format!(
             "{} of {} evaluations are cut off by their token limit in {:.0} to {:.0} % of their answers; what they would have said is unknown, and \
              scores count them as not solved: {}.",
-            often.len(),
+            truncated.len(),
             board.rows.len(),
             100.0 * lowest,
             100.0 * highest,
             join_with_and(&labels)
         )];
     }
-    let say = |(label, share): &(&str, Interval)| {
+    let describe = |(label, rate): &(&str, Interval)| {
         format!(
             "{label} is cut off by its token limit in {:.0} to {:.0} % of its answers; what it would have said is unknown, and its score counts them \
              as not solved.",
-            100.0 * share.low,
-            100.0 * share.high
+            100.0 * rate.low,
+            100.0 * rate.high
         )
     };
-    often.iter().map(say).collect()
+    truncated.iter().map(describe).collect()
 }
 
 /// `a`, `a and b`, `a, b and c`; of many only the first few.

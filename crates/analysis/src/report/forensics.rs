@@ -4,7 +4,7 @@ use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_stats::Mode;
 
 use super::selection::TopModels;
-use super::{Block, Section, if_any};
+use super::{Block, Section, if_available};
 use crate::error::AnalysisError;
 use crate::{
     CompressionOptions, GroupBy, HazardOptions, TokensOptions, compression, compression_figure, hazard,
@@ -25,7 +25,7 @@ pub(super) async fn forensics(
     let confidence = estimator.confidence;
     let mut sections = Vec::new();
     let options = HazardOptions { by: GroupBy::Eval, width: None, confidence };
-    if let Some(rows) = if_any(hazard(db, query, options).await)?
+    if let Some(rows) = if_available(hazard(db, query, options).await)?
         && rows.iter().any(|row| row.n > 0)
     {
         let mut blocks = vec![
@@ -40,7 +40,7 @@ pub(super) async fn forensics(
         sections.push(Section { id: "hazard", title: "Thinking longer", blocks });
     }
     let options = TokensOptions { by: GroupBy::Eval, estimator, keep: KEEP, budgets: Vec::new() };
-    if let Some(rows) = if_any(tokens(db, query, &options).await)?
+    if let Some(rows) = if_available(tokens(db, query, &options).await)?
         && rows.iter().any(|row| row.n > 0)
     {
         let mut blocks = vec![
@@ -55,7 +55,7 @@ pub(super) async fn forensics(
         sections.push(Section { id: "tokens", title: "What tokens buy", blocks });
     }
     let options = CompressionOptions { by: GroupBy::Eval, confidence, loop_bits: None, examples: 0 };
-    if let Some(found) = if_any(compression(db, query, options).await)? {
+    if let Some(found) = if_available(compression(db, query, options).await)? {
         let figure = compression_figure(&found, |ended| ended.bits_per_token, "bits per token");
         let mut blocks = vec![
             Block::text(

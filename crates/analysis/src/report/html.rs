@@ -44,7 +44,7 @@ pub fn html(report: &Report) -> String {
         let _ = write!(page, "<a href=\"#{id}\">{}</a> ", escape(title));
     }
     page.push_str("</nav>\n<main>\n");
-    let mut figures = drawn(report).into_iter();
+    let mut figures = render_figures(report).into_iter();
     for section in &report.sections {
         let _ = writeln!(page, "<section id=\"{}\">\n<h2>{}</h2>", section.id, escape(section.title));
         for block in &section.blocks {
@@ -70,7 +70,7 @@ pub fn html(report: &Report) -> String {
 }
 
 /// The pictures of a report, in their order.
-fn drawn(report: &Report) -> Vec<String> {
+fn render_figures(report: &Report) -> Vec<String> {
     let blocks = report.sections.iter().flat_map(|section| &section.blocks);
     let figures: Vec<&Figure> = blocks
         .filter_map(|block| match block {
@@ -78,11 +78,11 @@ fn drawn(report: &Report) -> Vec<String> {
             Block::Text(_) | Block::List(_) | Block::Table(_) => None,
         })
         .collect();
-    figures.into_par_iter().enumerate().map(|(place, figure)| element(figure, place + 1)).collect()
+    figures.into_par_iter().enumerate().map(|(index, figure)| figure_element(figure, index + 1)).collect()
 }
 
 /// A picture to look at closer and one for paper, where nothing can be, and the drawing for print is the better one.
-fn element(figure: &Figure, number: usize) -> String {
+fn figure_element(figure: &Figure, number: usize) -> String {
     let live = figure.fragment(&format!("figure-{number}"));
     if is_large(figure) {
         return format!("<div class=\"live alone\">{live}</div>\n");
@@ -97,21 +97,21 @@ fn element(figure: &Figure, number: usize) -> String {
 fn is_large(figure: &Figure) -> bool {
     const MAX_CELLS: usize = 1000;
     let layers = figure.panels.iter().flat_map(|panel| &panel.layers);
-    let cells = layers.map(|layer| if let Layer::Heatmap(heat) = layer { heat.cells.len() } else { 0 });
+    let cells = layers.map(|layer| if let Layer::Heatmap(heatmap) = layer { heatmap.cells.len() } else { 0 });
     cells.sum::<usize>() > MAX_CELLS
 }
 
 fn table(page: &mut String, table: &Table) {
     let class = |column| if table.is_numeric(column) { " class=\"number\"" } else { "" };
     page.push_str("<div class=\"wide\"><table>\n<thead><tr>");
-    for (place, name) in table.columns().iter().enumerate() {
-        let _ = write!(page, "<th scope=\"col\"{}>{}</th>", class(place), escape(name));
+    for (index, name) in table.columns().iter().enumerate() {
+        let _ = write!(page, "<th scope=\"col\"{}>{}</th>", class(index), escape(name));
     }
     page.push_str("</tr></thead>\n<tbody>\n");
-    for row in table.shown() {
+    for row in table.display_rows() {
         page.push_str("<tr>");
-        for (place, cell) in row.iter().enumerate() {
-            let _ = write!(page, "<td{}>{}</td>", class(place), escape(cell));
+        for (index, cell) in row.iter().enumerate() {
+            let _ = write!(page, "<td{}>{}</td>", class(index), escape(cell));
         }
         page.push_str("</tr>\n");
     }

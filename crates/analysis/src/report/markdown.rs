@@ -13,37 +13,37 @@ pub struct FigureFile {
     pub svg: String,
 }
 
-/// The text and its pictures, which are to stand in `folder`, as seen from the text.
-pub fn markdown(report: &Report, folder: &str) -> (String, Vec<FigureFile>) {
-    let mut text = format!("# {}\n\n{}\n", plain(&report.title), plain(&report.summary));
-    let mut pictures = Vec::new();
+/// The text and its pictures, which are to stand in `dir`, as seen from the text.
+pub fn markdown(report: &Report, dir: &str) -> (String, Vec<FigureFile>) {
+    let mut text = format!("# {}\n\n{}\n", escape_markdown(&report.title), escape_markdown(&report.summary));
+    let mut figures = Vec::new();
     for section in &report.sections {
         let _ = writeln!(text, "\n## {}", section.title);
         for block in &section.blocks {
             text.push('\n');
             match block {
                 Block::Text(words) => {
-                    let _ = writeln!(text, "{}", plain(words));
+                    let _ = writeln!(text, "{}", escape_markdown(words));
                 }
                 Block::List(items) => {
                     for item in items {
-                        let _ = writeln!(text, "- {}", plain(item));
+                        let _ = writeln!(text, "- {}", escape_markdown(item));
                     }
                 }
                 Block::Table(table) => text.push_str(&table.to_markdown()),
                 Block::Figure(figure) => {
-                    let name = format!("{}-{}.svg", section.id, pictures.len() + 1);
-                    let _ = writeln!(text, "![{}]({folder}/{name})", plain(&figure.title));
-                    pictures.push(FigureFile { name, svg: figure.svg() });
+                    let name = format!("{}-{}.svg", section.id, figures.len() + 1);
+                    let _ = writeln!(text, "![{}]({dir}/{name})", escape_markdown(&figure.title));
+                    figures.push(FigureFile { name, svg: figure.svg() });
                 }
             }
         }
     }
-    (text, pictures)
+    (text, figures)
 }
 
 /// Text in which nothing is a sign to Markdown or HTML.
-fn plain(text: &str) -> String {
+fn escape_markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if matches!(character, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '#') {

@@ -5,7 +5,7 @@ use reasonscape_stats::Mode;
 use reasonscape_stats::cluster::Linkage;
 
 use super::selection::TopModels;
-use super::{Block, Section, if_any};
+use super::{Block, Section, if_available};
 use crate::error::AnalysisError;
 use crate::tables::{Cell, Table};
 use crate::{
@@ -23,25 +23,25 @@ pub(super) async fn parameter_curves(
     let confidence = estimator.confidence.level();
     let mut sections = Vec::new();
     let along = AxisSelection { x: None, y: None, is_surface: false };
-    if let Some(found) = if_any(accuracy_grids(db, &curves.query, along, estimator).await)?
-        .filter(|found| !found.views.is_empty())
+    if let Some(found) = if_available(accuracy_grids(db, &curves.query, along, estimator).await)?
+        .filter(|found| !found.grids.is_empty())
     {
         let mut blocks = vec![Block::text(
             "Accuracy along the parameter that varies most on each task, everything else pooled, with its 95 % interval.",
         )];
-        blocks.push(Block::Figure(Box::new(projection_figure(&found.views, confidence))));
+        blocks.push(Block::Figure(Box::new(projection_figure(&found.grids, confidence))));
         blocks.extend(curves.remark("projection"));
         let mixed: Vec<String> = found
-            .views
+            .grids
             .iter()
-            .filter(|view| !view.mixed.is_empty())
-            .map(|view| {
+            .filter(|grid| !grid.mixed.is_empty())
+            .map(|grid| {
                 format!(
                     "On {}, {} {} along with {}: what is seen may come of either.",
-                    view.task,
-                    view.mixed.join(", "),
-                    if view.mixed.len() == 1 { "changes" } else { "change" },
-                    view.axes[0].parameter
+                    grid.task,
+                    grid.mixed.join(", "),
+                    if grid.mixed.len() == 1 { "changes" } else { "change" },
+                    grid.axes[0].parameter
                 )
             })
             .collect();
@@ -50,8 +50,8 @@ pub(super) async fn parameter_curves(
         }
         sections.push(Section { id: "landscapes", title: "Landscapes", blocks });
     }
-    if let Some(found) =
-        if_any(thresholds(db, &curves.query, None, estimator).await)?.filter(|found| !found.rows.is_empty())
+    if let Some(found) = if_available(thresholds(db, &curves.query, None, estimator).await)?
+        .filter(|found| !found.rows.is_empty())
     {
         let mut blocks = vec![
             Block::text(
@@ -66,7 +66,7 @@ pub(super) async fn parameter_curves(
         sections.push(Section { id: "frontiers", title: "Where models break", blocks });
     }
     if let Some(clusters) =
-        if_any(cluster_models(db, &rows.query, estimator, Linkage::default(), false).await)?
+        if_available(cluster_models(db, &rows.query, estimator, Linkage::default(), false).await)?
     {
         let mut blocks = vec![
             Block::text(

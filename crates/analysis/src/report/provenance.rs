@@ -13,7 +13,7 @@ pub(super) fn provenance(sources: &[UnitProvenance], board: &Leaderboard) -> Vec
         let values: BTreeSet<String> = sources.iter().map(value).filter(|value| !value.is_empty()).collect();
         values.into_iter().collect::<Vec<_>>().join(", ")
     };
-    let mut facts = vec![
+    let mut statements = vec![
         format!("Report by reasonscape {}.", env!("CARGO_PKG_VERSION")),
         format!("Trials judged by reasonscape {}.", distinct(&|source| source.provenance.program.clone())),
     ];
@@ -22,13 +22,14 @@ pub(super) fn provenance(sources: &[UnitProvenance], board: &Leaderboard) -> Vec
         if suite.is_empty() { String::new() } else { format!("{suite} ({hash})") }
     });
     if !suites.is_empty() {
-        facts.push(format!("Suite (with the hash of its points): {suites}."));
-        facts.push(format!("Seed of the tests: {}.", distinct(&|source| source.provenance.seed.to_string())));
+        statements.push(format!("Suite (with the hash of its points): {suites}."));
+        statements
+            .push(format!("Seed of the tests: {}.", distinct(&|source| source.provenance.seed.to_string())));
         let tasks = distinct(&|source| format!("{}@{}", source.task, source.provenance.task_version));
-        facts.push(format!("Generators: {tasks}."));
+        statements.push(format!("Generators: {tasks}."));
     }
-    if let Some([first, last]) = span(sources) {
-        facts.push(format!("Evaluated from {} to {} (UTC).", date(first), date(last)));
+    if let Some([first, last]) = evaluated_range(sources) {
+        statements.push(format!("Evaluated from {} to {} (UTC).", date(first), date(last)));
     }
     let mut table =
         Table::new(&["id", "name", "model", "template", "sampler", "groups", "trials", "truncated"]);
@@ -44,19 +45,19 @@ pub(super) fn provenance(sources: &[UnitProvenance], board: &Leaderboard) -> Vec
             Cell::text(&row.eval.sampler),
             Cell::text(row.eval.groups.join(" ")),
             sum(|task| task.n),
-            if row.truncation_known { sum(|task| task.n_t) } else { Cell::Shown("?".to_owned()) },
+            if row.truncation_known { sum(|task| task.n_t) } else { Cell::unknown() },
         ]);
     }
-    vec![Block::List(facts), Block::Table(table)]
+    vec![Block::List(statements), Block::Table(table)]
 }
 
 /// When the study was evaluated, for the line below the title.
-pub(super) fn when(sources: &[UnitProvenance]) -> String {
-    span(sources).map_or_else(String::new, |[_, last]| format!(", as of {}", date(last)))
+pub(super) fn evaluated_note(sources: &[UnitProvenance]) -> String {
+    evaluated_range(sources).map_or_else(String::new, |[_, last]| format!(", as of {}", date(last)))
 }
 
 /// The earliest and the latest evaluation, in milliseconds since 1970.
-fn span(sources: &[UnitProvenance]) -> Option<[i64; 2]> {
+fn evaluated_range(sources: &[UnitProvenance]) -> Option<[i64; 2]> {
     let times = sources.iter().map(|source| source.provenance.evaluated_ms).filter(|time| *time > 0);
     Some([times.clone().min()?, times.max()?])
 }
@@ -84,8 +85,8 @@ mod tests {
         let script = "import datetime, sys\nfor day in sys.stdin.read().split(): \
                       print(datetime.date(1970, 1, 1) + datetime.timedelta(int(day)))";
         let given: Vec<String> = days.iter().map(ToString::to_string).collect();
-        let Some(said) = reasonscape_test_support::python(script, &given.join(" ")) else { return };
+        let Some(expected) = reasonscape_test_support::python(script, &given.join(" ")) else { return };
         let ours: Vec<String> = days.iter().map(|day| date(day * 86_400_000 + 5)).collect();
-        assert_eq!(ours, said.lines().collect::<Vec<_>>());
+        assert_eq!(ours, expected.lines().collect::<Vec<_>>());
     }
 }

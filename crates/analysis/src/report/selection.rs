@@ -34,7 +34,7 @@ impl TopModels {
         let count = board.rows.len().min(max);
         let left_out = board.rows.len() - count;
         let ids: Vec<&str> = board.rows[..count].iter().map(|row| row.eval.eval_id.as_str()).collect();
-        let query = if left_out == 0 { query.clone() } else { query.of_evals(&ids) };
+        let query = if left_out == 0 { query.clone() } else { query.for_evals(&ids) };
         Self { query, count, left_out }
     }
 

@@ -5,14 +5,14 @@ use reasonscape_charts::{Axis, Bounds, Cell, Dendrogram, Figure, Heatmap, Layer,
 use super::ModelClusters;
 
 /// The tree at the left; the profiles in the same order at the right.
-pub fn similarity_figure(cluster_models: &ModelClusters) -> Figure {
-    let members = &cluster_models.members;
+pub fn similarity_figure(clusters: &ModelClusters) -> Figure {
+    let members = &clusters.members;
     let trials: u64 = members.iter().map(|member| member.n).sum();
-    let noise = noise(cluster_models);
+    let noise = noise(clusters);
     let tree = Dendrogram {
         leaves: members.iter().map(|member| member.label.clone()).collect(),
         order: (0..members.len()).collect(),
-        merges: cluster_models
+        merges: clusters
             .merges
             .iter()
             .map(|merge| Merge { a: merge.nodes[0], b: merge.nodes[1], height: merge.height })
@@ -26,40 +26,32 @@ pub fn similarity_figure(cluster_models: &ModelClusters) -> Figure {
             text: String::new(),
         })
     });
-    let heat = Heatmap {
+    let heatmap = Heatmap {
         rows: members.iter().map(|member| member.label.clone()).collect(),
-        columns: cluster_models.tasks.clone(),
+        columns: clusters.tasks.clone(),
         cells: cells.collect(),
-        palette: if cluster_models.shape { Palette::Diverging } else { Palette::Sequential },
-        range: (!cluster_models.shape).then_some(Bounds::new(0.0, 1.0)),
-        label: if cluster_models.shape { "accuracy less its mean" } else { "accuracy" }.to_owned(),
+        palette: if clusters.shape { Palette::Diverging } else { Palette::Sequential },
+        range: (!clusters.shape).then_some(Bounds::new(0.0, 1.0)),
+        label: if clusters.shape { "accuracy less its mean" } else { "accuracy" }.to_owned(),
         percent: true,
     };
     Figure::new("Kin among the evaluations")
-        .subtitle(format!(
-            "{trials} trials, {} tasks, estimated by {}",
-            cluster_models.tasks.len(),
-            cluster_models.mode
-        ))
+        .subtitle(format!("{trials} trials, {} tasks, estimated by {}", clusters.tasks.len(), clusters.mode))
         .note("at distances below the line chance alone may have kept two apart")
         .columns(1)
         .panel(
             Panel::new("", Axis::linear("distance of profiles"), Axis::linear(""))
                 .layer(Layer::Dendrogram(tree)),
         )
-        .panel(Panel::new("profiles", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heat)))
+        .panel(Panel::new("profiles", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heatmap)))
 }
 
 /// A line between the merges that chance may have made and the others. Each has a limit of its own, since some are
 /// measured better than others; the line stands at their mean, moved so that it parts what the groups part.
-fn noise(cluster_models: &ModelClusters) -> f64 {
-    let merges = &cluster_models.merges;
+fn noise(clusters: &ModelClusters) -> f64 {
+    let merges = &clusters.merges;
     let group = |id: &String| {
-        cluster_models
-            .members
-            .iter()
-            .find(|member| member.eval.eval_id == *id)
-            .map_or(0, |member| member.group)
+        clusters.members.iter().find(|member| member.eval.eval_id == *id).map_or(0, |member| member.group)
     };
     let (mut within, mut beyond) = (0.0_f64, f64::INFINITY);
     for merge in merges {

@@ -1,14 +1,12 @@
 //! Compressed sizes as tables.
 
-use super::cells::{
-    count_cell, named_cells, prefixed_bounds_cells, table_from_named_cells, task_cell, trial_group_cells,
-};
+use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::{Compression, CompressionRow, EffectSize, OutcomeStats, QuartileSummary};
 
 /// What the table and the figure show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Measure {
+pub enum CompressionMeasure {
     /// Bits per token.
     #[default]
     Bits,
@@ -16,12 +14,12 @@ pub enum Measure {
     Size,
 }
 
-impl Measure {
+impl CompressionMeasure {
     /// The quartiles of trials that ended alike.
-    pub fn spread(self) -> fn(&OutcomeStats) -> Option<QuartileSummary> {
+    pub fn quartiles(self) -> fn(&OutcomeStats) -> Option<QuartileSummary> {
         match self {
-            Self::Bits => |ended| ended.bits_per_token,
-            Self::Size => |ended| ended.compressed_size,
+            Self::Bits => |stats| stats.bits_per_token,
+            Self::Size => |stats| stats.compressed_size,
         }
     }
 
@@ -49,7 +47,7 @@ impl Measure {
 }
 
 /// The table for people.
-pub fn display_table(found: &Compression, measure: Measure) -> Table {
+pub fn display_table(found: &Compression, measure: CompressionMeasure) -> Table {
     let mut table = Table::new(&[
         "name",
         "task",
@@ -61,12 +59,12 @@ pub fn display_table(found: &Compression, measure: Measure) -> Table {
         "incorrect",
         "truncated",
     ]);
-    let spread = |ended: &OutcomeStats| {
+    let quartiles_cell = |stats: &OutcomeStats| {
         let decimals = measure.decimals();
-        measure.spread()(ended).map_or(Cell::Missing, |spread| {
-            Cell::Shown(format!(
+        measure.quartiles()(stats).map_or(Cell::Missing, |quartiles| {
+            Cell::Formatted(format!(
                 "{:.decimals$} ({:.decimals$} to {:.decimals$})",
-                spread.median, spread.lower, spread.upper
+                quartiles.median, quartiles.lower, quartiles.upper
             ))
         })
     };
@@ -74,16 +72,16 @@ pub fn display_table(found: &Compression, measure: Measure) -> Table {
         let effect = measure.effect(row);
         table.push(vec![
             Cell::text(&row.label),
-            task_cell(row.task.as_ref()),
-            count_cell(row.n),
+            Cell::task(row.task.as_ref()),
+            Cell::count(row.n),
             loops_cell(row),
             effect.map_or(Cell::Missing, |effect| {
-                Cell::Shown(format!("{:+.2} ({:+.2} to {:+.2})", effect.delta, effect.low, effect.high))
+                Cell::Formatted(format!("{:+.2} ({:+.2} to {:+.2})", effect.delta, effect.low, effect.high))
             }),
-            effect.map_or(Cell::Missing, |effect| Cell::Shown(verdict(effect).to_owned())),
-            spread(&row.correct),
-            spread(&row.incorrect),
-            if row.truncation_known { spread(&row.truncated) } else { Cell::Shown("?".to_owned()) },
+            effect.map_or(Cell::Missing, |effect| Cell::Formatted(verdict(effect).to_owned())),
+            quartiles_cell(&row.correct),
+            quartiles_cell(&row.incorrect),
+            if row.truncation_known { quartiles_cell(&row.truncated) } else { Cell::unknown() },
         ]);
     }
     table
@@ -103,57 +101,50 @@ fn loops_cell(row: &CompressionRow) -> Cell {
     if loops.of == 0 {
         return Cell::Missing;
     }
-    let [low, high] = [loops.share.low, loops.share.high].map(|share| 100.0 * share);
-    Cell::Shown(format!("{} ({low:.1} to {high:.1} %)", loops.count))
+    let [low, high] = [loops.proportion.low, loops.proportion.high].map(|proportion| 100.0 * proportion);
+    Cell::Formatted(format!("{} ({low:.1} to {high:.1} %)", loops.count))
 }
 
 /// The table for programs: every column, every digit.
 pub fn export_table(found: &Compression) -> Table {
     let row = |row: &CompressionRow| {
-        let mut numbers = trial_group_cells(&row.eval, row.task.as_ref(), row.truncation_known);
-        numbers.push(("n".to_owned(), count_cell(row.n)));
-        for (name, ended) in
+        let mut cells = RowBuilder::new()
+            .trial_group(&row.eval, row.task.as_ref(), row.truncation_known)
+            .count("n", row.n);
+        for (outcome, stats) in
             [("correct", &row.correct), ("incorrect", &row.incorrect), ("truncated", &row.truncated)]
         {
-            numbers.push((format!("{name}_n"), count_cell(ended.n)));
-            numbers.push((format!("{name}_with_bits"), count_cell(ended.with_bits)));
-            numbers.extend(quartile_cells(&format!("{name}_bits"), ended.bits_per_token));
-            numbers.extend(quartile_cells(&format!("{name}_size"), ended.compressed_size));
+            cells = cells
+                .count(format!("{outcome}_n"), stats.n)
+                .count(format!("{outcome}_with_bits"), stats.with_bits);
+            cells = with_quartiles(cells, &format!("{outcome}_bits"), stats.bits_per_token);
+            cells = with_quartiles(cells, &format!("{outcome}_size"), stats.compressed_size);
         }
-        for (name, effect) in [("bits", row.bits_effect), ("size", row.size_effect)] {
-            for (what, value) in [
-                ("delta", effect.map(|effect| effect.delta)),
-                ("delta_low", effect.map(|effect| effect.low)),
-                ("delta_high", effect.map(|effect| effect.high)),
-                ("auc", effect.map(|effect| effect.auc)),
-            ] {
-                numbers.push((format!("{name}_{what}"), Cell::optional(value, 4)));
-            }
+        for (measure, effect) in [("bits", row.bits_effect), ("size", row.size_effect)] {
+            cells = cells
+                .optional_number(format!("{measure}_delta"), effect.map(|effect| effect.delta), 4)
+                .optional_number(format!("{measure}_delta_low"), effect.map(|effect| effect.low), 4)
+                .optional_number(format!("{measure}_delta_high"), effect.map(|effect| effect.high), 4)
+                .optional_number(format!("{measure}_auc"), effect.map(|effect| effect.auc), 4);
         }
-        numbers.extend(named_cells([
-            ("loops", count_cell(row.loops.count)),
-            ("loops_of", count_cell(row.loops.of)),
-            ("loop_bits_below", Cell::Number(row.loops.rule.bits_below, 4)),
-            ("loop_tokens_from", Cell::Number(row.loops.rule.tokens_from, 0)),
-        ]));
-        numbers.extend(prefixed_bounds_cells("loop_share", &row.loops.share));
-        numbers.push(("finding".to_owned(), Cell::text(&row.finding)));
-        numbers
+        cells
+            .count("loops", row.loops.count)
+            .count("loops_of", row.loops.of)
+            .number("loop_bits_below", row.loops.rule.bits_below, 4)
+            .number("loop_tokens_from", row.loops.rule.tokens_from, 0)
+            .estimate("loop_share", &row.loops.proportion)
+            .text("finding", &row.finding)
     };
-    table_from_named_cells(found.rows.iter().map(row).collect())
+    found.rows.iter().map(row).collect()
 }
 
-fn quartile_cells(name: &str, spread: Option<QuartileSummary>) -> Vec<(String, Cell)> {
-    let of = |value: fn(&QuartileSummary) -> Option<f64>| Cell::optional(spread.as_ref().and_then(value), 4);
-    [
-        ("smallest", of(|spread| Some(spread.smallest))),
-        ("lower", of(|spread| Some(spread.lower))),
-        ("median", of(|spread| Some(spread.median))),
-        ("median_low", of(|spread| spread.median_low)),
-        ("median_high", of(|spread| spread.median_high)),
-        ("upper", of(|spread| Some(spread.upper))),
-        ("largest", of(|spread| Some(spread.largest))),
-    ]
-    .map(|(what, cell)| (format!("{name}_{what}"), cell))
-    .to_vec()
+fn with_quartiles(row: RowBuilder, name: &str, quartiles: Option<QuartileSummary>) -> RowBuilder {
+    let quartiles = quartiles.as_ref();
+    row.optional_number(format!("{name}_smallest"), quartiles.map(|found| found.smallest), 4)
+        .optional_number(format!("{name}_lower"), quartiles.map(|found| found.lower), 4)
+        .optional_number(format!("{name}_median"), quartiles.map(|found| found.median), 4)
+        .optional_number(format!("{name}_median_low"), quartiles.and_then(|found| found.median_low), 4)
+        .optional_number(format!("{name}_median_high"), quartiles.and_then(|found| found.median_high), 4)
+        .optional_number(format!("{name}_upper"), quartiles.map(|found| found.upper), 4)
+        .optional_number(format!("{name}_largest"), quartiles.map(|found| found.largest), 4)
 }

@@ -1,9 +1,6 @@
 //! Evaluations as tables.
 
-use super::cells::{
-    bounds_cells, count_cell, estimate_cell, eval_cells, named_cells, table_from_named_cells,
-    truncation_rate_cell,
-};
+use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::EvalSummary;
 
@@ -32,12 +29,12 @@ pub fn display_table(rows: &[EvalSummary]) -> Table {
         table.push(vec![
             Cell::text(&row.eval.eval_id),
             Cell::text(&row.eval.name),
-            Cell::Shown(tasks),
-            count_cell(row.points),
-            count_cell(row.trials),
-            count_cell(row.missing),
-            estimate_cell(&row.correct),
-            truncation_rate_cell(row.truncation_rate, row.truncation_known),
+            Cell::Formatted(tasks),
+            Cell::count(row.points),
+            Cell::count(row.trials),
+            Cell::count(row.missing),
+            Cell::estimate(&row.correct),
+            Cell::truncation_rate(row.truncation_rate, row.truncation_known),
             Cell::optional(row.tokens_mean, 0),
             Cell::text(&row.eval.model),
             Cell::text(&row.eval.template),
@@ -51,18 +48,18 @@ pub fn display_table(rows: &[EvalSummary]) -> Table {
 /// The table for programs: every column, every digit.
 pub fn export_table(rows: &[EvalSummary]) -> Table {
     let row = |row: &EvalSummary| {
-        let counted = named_cells([
-            ("tasks", count_cell(row.tasks)),
-            ("missing_tasks", Cell::text(row.missing_tasks.join(" "))),
-            ("points", count_cell(row.points)),
-            ("trials", count_cell(row.trials)),
-            ("missing", count_cell(row.missing)),
-            ("missing_points", count_cell(row.missing_points)),
-            ("truncation_rate", Cell::optional(row.truncation_rate, 4)),
-            ("tokens_mean", Cell::optional(row.tokens_mean, 1)),
-            ("mode", Cell::text(row.mode)),
-        ]);
-        [eval_cells(&row.eval), counted, bounds_cells(&row.correct)].concat()
+        RowBuilder::new()
+            .eval(&row.eval)
+            .count("tasks", row.tasks)
+            .text("missing_tasks", row.missing_tasks.join(" "))
+            .count("points", row.points)
+            .count("trials", row.trials)
+            .count("missing", row.missing)
+            .count("missing_points", row.missing_points)
+            .optional_number("truncation_rate", row.truncation_rate, 4)
+            .optional_number("tokens_mean", row.tokens_mean, 1)
+            .text("mode", row.mode)
+            .interval(&row.correct)
     };
-    table_from_named_cells(rows.iter().map(row).collect())
+    rows.iter().map(row).collect()
 }

@@ -1,11 +1,8 @@
 //! Times to answer as tables.
 
-use super::cells::{
-    count_cell, estimate_cell, named_cells, prefixed_bounds_cells, table_from_named_cells, task_cell,
-    trial_group_cells, truncated_count_cell,
-};
+use super::row_builder::RowBuilder;
 use super::{Cell, Table};
-use crate::{Bin, ChangePoint, HazardRow, TokenQuantile};
+use crate::{Bin, HazardRow, TokenQuantile};
 
 /// The table for people.
 pub fn display_table(rows: &[HazardRow]) -> Table {
@@ -22,18 +19,18 @@ pub fn display_table(rows: &[HazardRow]) -> Table {
         "right after",
     ]);
     for row in rows {
-        let turn = row.stops_helping.as_ref();
+        let change = row.stops_helping.as_ref();
         table.push(vec![
             Cell::text(&row.label),
-            task_cell(row.task.as_ref()),
-            count_cell(row.n),
-            count_cell(row.correct),
-            count_cell(row.incorrect),
-            truncated_count_cell(row.censored, row.truncation_known),
+            Cell::task(row.task.as_ref()),
+            Cell::count(row.n),
+            Cell::count(row.correct),
+            Cell::count(row.incorrect),
+            Cell::truncated_count(row.censored, row.truncation_known),
             token_quantile_cell(row.median),
-            turn.map_or(Cell::Missing, |turn| count_cell(turn.beyond)),
-            turn.map_or(Cell::Missing, |turn| estimate_cell(&turn.before)),
-            turn.map_or(Cell::Missing, |turn| estimate_cell(&turn.after)),
+            change.map_or(Cell::Missing, |change| Cell::count(change.beyond)),
+            change.map_or(Cell::Missing, |change| Cell::estimate(&change.before)),
+            change.map_or(Cell::Missing, |change| Cell::estimate(&change.after)),
         ]);
     }
     table
@@ -43,7 +40,7 @@ pub fn display_table(rows: &[HazardRow]) -> Table {
 pub fn token_quantile_cell(median: TokenQuantile) -> Cell {
     let Some(tokens) = median.tokens else { return Cell::Missing };
     let end = |end: Option<u64>| end.map_or("?".to_owned(), |end| end.to_string());
-    Cell::Shown(format!("{tokens} ({} to {})", end(median.low), end(median.high)))
+    Cell::Formatted(format!("{tokens} ({} to {})", end(median.low), end(median.high)))
 }
 
 /// The table for people, with a row for each bin of tokens.
@@ -65,78 +62,68 @@ pub fn display_bins_table(rows: &[HazardRow]) -> Table {
         let first = if bin.above == 0 { 0 } else { bin.above + 1 };
         table.push(vec![
             Cell::text(&row.label),
-            task_cell(row.task.as_ref()),
-            Cell::Shown(format!("{first} to {}", bin.up_to)),
-            count_cell(bin.at_risk),
-            count_cell(bin.correct),
-            count_cell(bin.incorrect),
-            truncated_count_cell(bin.censored, row.truncation_known),
-            estimate_cell(&bin.correct_hazard),
-            estimate_cell(&bin.incorrect_hazard),
-            estimate_cell(&bin.accuracy),
-            estimate_cell(&bin.survival),
+            Cell::task(row.task.as_ref()),
+            Cell::Formatted(format!("{first} to {}", bin.up_to)),
+            Cell::count(bin.at_risk),
+            Cell::count(bin.correct),
+            Cell::count(bin.incorrect),
+            Cell::truncated_count(bin.censored, row.truncation_known),
+            Cell::estimate(&bin.correct_hazard),
+            Cell::estimate(&bin.incorrect_hazard),
+            Cell::estimate(&bin.accuracy),
+            Cell::estimate(&bin.survival),
         ]);
     }
     table
 }
 
-fn first_cells(row: &HazardRow) -> Vec<(String, Cell)> {
-    trial_group_cells(&row.eval, row.task.as_ref(), row.truncation_known)
+/// The first columns of export tables.
+fn trial_group(row: &HazardRow) -> RowBuilder {
+    RowBuilder::new().trial_group(&row.eval, row.task.as_ref(), row.truncation_known)
 }
 
 /// The table for programs: every column, every digit.
 pub fn export_table(rows: &[HazardRow]) -> Table {
-    let optional = |number: Option<u64>| number.map_or(Cell::Missing, count_cell);
     let row = |row: &HazardRow| {
-        let turn = row.stops_helping.as_ref();
-        let of_turn = |value: fn(&ChangePoint) -> f64| Cell::optional(turn.map(value), 4);
-        let counted = named_cells([
-            ("n", count_cell(row.n)),
-            ("without_tokens", count_cell(row.without_tokens)),
-            ("correct", count_cell(row.correct)),
-            ("incorrect", count_cell(row.incorrect)),
-            ("censored", count_cell(row.censored)),
-            ("median", optional(row.median.tokens)),
-            ("median_low", optional(row.median.low)),
-            ("median_high", optional(row.median.high)),
-            ("worse_beyond", optional(turn.map(|turn| turn.beyond))),
-            ("before", Cell::optional(turn.and_then(|turn| turn.before.point), 4)),
-            ("before_n", optional(turn.map(|turn| turn.before_n))),
-            ("after", Cell::optional(turn.and_then(|turn| turn.after.point), 4)),
-            ("after_n", optional(turn.map(|turn| turn.after_n))),
-            ("difference", of_turn(|turn| turn.difference)),
-            ("difference_low", of_turn(|turn| turn.low)),
-            ("difference_high", of_turn(|turn| turn.high)),
-            ("finding", Cell::text(&row.finding)),
-        ]);
-        [first_cells(row), counted].concat()
+        let change = row.stops_helping.as_ref();
+        trial_group(row)
+            .count("n", row.n)
+            .count("without_tokens", row.without_tokens)
+            .count("correct", row.correct)
+            .count("incorrect", row.incorrect)
+            .count("censored", row.censored)
+            .optional_count("median", row.median.tokens)
+            .optional_count("median_low", row.median.low)
+            .optional_count("median_high", row.median.high)
+            .optional_count("worse_beyond", change.map(|change| change.beyond))
+            .optional_number("before", change.and_then(|change| change.before.point), 4)
+            .optional_count("before_n", change.map(|change| change.before_n))
+            .optional_number("after", change.and_then(|change| change.after.point), 4)
+            .optional_count("after_n", change.map(|change| change.after_n))
+            .optional_number("difference", change.map(|change| change.difference), 4)
+            .optional_number("difference_low", change.map(|change| change.low), 4)
+            .optional_number("difference_high", change.map(|change| change.high), 4)
+            .text("finding", &row.finding)
     };
-    table_from_named_cells(rows.iter().map(row).collect())
+    rows.iter().map(row).collect()
 }
 
 /// The table for programs, with a row for each bin of tokens.
 pub fn export_bins_table(rows: &[HazardRow]) -> Table {
-    let bin = |row: &HazardRow, bin: &Bin| {
-        let counted = named_cells([
-            ("above", count_cell(bin.above)),
-            ("up_to", count_cell(bin.up_to)),
-            ("at_risk", count_cell(bin.at_risk)),
-            ("correct", count_cell(bin.correct)),
-            ("incorrect", count_cell(bin.incorrect)),
-            ("censored", count_cell(bin.censored)),
-        ]);
-        let shares = [
-            ("correct_hazard", &bin.correct_hazard),
-            ("incorrect_hazard", &bin.incorrect_hazard),
-            ("accuracy", &bin.accuracy),
-            ("survival", &bin.survival),
-            ("answered_correct", &bin.answered_correct),
-            ("answered_incorrect", &bin.answered_incorrect),
-        ];
-        let shares = shares.into_iter().flat_map(|(name, bounds)| prefixed_bounds_cells(name, bounds));
-        first_cells(row).into_iter().chain(counted).chain(shares).collect()
+    let bin_row = |row: &HazardRow, bin: &Bin| {
+        trial_group(row)
+            .count("above", bin.above)
+            .count("up_to", bin.up_to)
+            .count("at_risk", bin.at_risk)
+            .count("correct", bin.correct)
+            .count("incorrect", bin.incorrect)
+            .count("censored", bin.censored)
+            .estimate("correct_hazard", &bin.correct_hazard)
+            .estimate("incorrect_hazard", &bin.incorrect_hazard)
+            .estimate("accuracy", &bin.accuracy)
+            .estimate("survival", &bin.survival)
+            .estimate("answered_correct", &bin.answered_correct)
+            .estimate("answered_incorrect", &bin.answered_incorrect)
     };
-    table_from_named_cells(
-        rows.iter().flat_map(|row| row.bins.iter().map(move |one| bin(row, one))).collect(),
-    )
+    rows.iter().flat_map(|row| row.bins.iter().map(move |bin| bin_row(row, bin))).collect()
 }

@@ -2,7 +2,7 @@
 
 use reasonscape_stats::{Assumption, Event, Mode};
 
-use super::cells::{eval_cells, named_cells, table_from_named_cells};
+use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::{GroupBy, ModesRow};
 
@@ -20,7 +20,7 @@ const COLUMNS: [(Assumption, &str); 3] = [
     (Assumption::Optimism, "O truncated passed"),
 ];
 
-fn headed(first: &[&str], wanted: &[Mode]) -> Table {
+fn table_with_modes(first: &[&str], wanted: &[Mode]) -> Table {
     let across =
         COLUMNS.iter().filter(|(assumption, _)| wanted.iter().any(|mode| mode.assumption == *assumption));
     Table::new(&first.iter().copied().chain(across.map(|(_, name)| *name)).collect::<Vec<_>>())
@@ -47,14 +47,14 @@ pub fn display_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
 }
 
 fn score_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
-    let mut table = headed(&["name", "family"], wanted);
+    let mut table = table_with_modes(&["name", "family"], wanted);
     for row in rows {
         let mark = if row.complete { "" } else { "*" };
         for (family, modes) in families(wanted) {
             let mut cells = vec![Cell::text(&row.label), Cell::text(family)];
             cells.extend(modes.iter().map(|mode| {
                 let score = row.scores[mode.name()];
-                Cell::Shown(format!("{:.0} ± {:.0}{mark}", score.center, score.margin))
+                Cell::Formatted(format!("{:.0} ± {:.0}{mark}", score.center, score.margin))
             }));
             table.push(cells);
         }
@@ -63,14 +63,14 @@ fn score_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
 }
 
 fn task_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
-    let mut table = headed(&["name", "task", "family"], wanted);
+    let mut table = table_with_modes(&["name", "task", "family"], wanted);
     for row in rows {
         for (task, estimates) in &row.tasks {
             for (family, modes) in families(wanted) {
                 let mut cells = vec![Cell::text(&row.label), Cell::text(task), Cell::text(family)];
                 cells.extend(modes.iter().map(|mode| {
                     let estimate = estimates[mode.name()];
-                    Cell::Shown(format!("{:.3} ± {:.3}", estimate.center, estimate.margin))
+                    Cell::Formatted(format!("{:.3} ± {:.3}", estimate.center, estimate.margin))
                 }));
                 table.push(cells);
             }
@@ -81,34 +81,31 @@ fn task_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
 
 /// One row for each mode, so that a spreadsheet can turn it as it likes.
 pub fn export_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
-    let mut flat = Vec::new();
-    let numbers = |mode: &Mode, [center, margin, low, high]: [f64; 4]| {
-        named_cells([
-            ("mode", Cell::text(mode.name())),
-            ("center", Cell::Number(center, 4)),
-            ("margin", Cell::Number(margin, 4)),
-            ("low", Cell::Number(low, 4)),
-            ("high", Cell::Number(high, 4)),
-        ])
-    };
+    let mut table_rows = Vec::new();
     for row in rows {
-        let mut first = eval_cells(&row.eval);
-        first.push(("complete".to_owned(), Cell::text(row.complete.to_string())));
+        let first = RowBuilder::new().eval(&row.eval).flag("complete", row.complete);
         for mode in wanted {
             match by {
                 GroupBy::Eval => {
                     let score = row.scores[mode.name()];
-                    let score = [score.center, score.margin, score.ci_low, score.ci_high];
-                    flat.push([first.clone(), numbers(mode, score)].concat());
+                    let interval = [score.center, score.margin, score.ci_low, score.ci_high];
+                    table_rows.push(with_interval(first.clone(), *mode, interval));
                 }
-                GroupBy::Task => flat.extend(row.tasks.iter().map(|(task, estimates)| {
-                    let one = estimates[mode.name()];
-                    let task = named_cells([("task", Cell::text(task))]);
-                    let share = [one.center, one.margin, one.low, one.high];
-                    [first.clone(), task, numbers(mode, share)].concat()
+                GroupBy::Task => table_rows.extend(row.tasks.iter().map(|(task, estimates)| {
+                    let accuracy = estimates[mode.name()];
+                    let interval = [accuracy.center, accuracy.margin, accuracy.low, accuracy.high];
+                    with_interval(first.clone().text("task", task), *mode, interval)
                 })),
             }
         }
     }
-    table_from_named_cells(flat)
+    table_rows.into_iter().collect()
+}
+
+fn with_interval(row: RowBuilder, mode: Mode, [center, margin, low, high]: [f64; 4]) -> RowBuilder {
+    row.text("mode", mode.name())
+        .number("center", center, 4)
+        .number("margin", margin, 4)
+        .number("low", low, 4)
+        .number("high", high, 4)
 }

@@ -1,23 +1,23 @@
 //! Pairwise comparisons as tables.
 
-use super::cells::{count_cell, eval_cells, named_cells, table_from_named_cells};
+use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::Pairwise;
 
 /// The table for people.
 pub fn display_table(found: &Pairwise) -> Table {
     let fixed = ["#", "name", "Elo", "95 % interval", "expected wins", "rating"].map(str::to_owned);
-    let opponents = (1..=found.evals.len()).map(|place| format!("vs {place}"));
+    let opponents = (1..=found.evals.len()).map(|index| format!("vs {index}"));
     let mut table = Table::new(&fixed.into_iter().chain(opponents).collect::<Vec<_>>());
-    for (place, (eval, rates)) in found.evals.iter().zip(&found.win_rates).enumerate() {
+    for (index, (eval, rates)) in found.evals.iter().zip(&found.win_rates).enumerate() {
         let interval = eval.elo_low.zip(eval.elo_high);
         let mut row = vec![
-            count_cell(place as u64 + 1),
+            Cell::count(index as u64 + 1),
             Cell::text(&eval.label),
             Cell::Number(eval.elo, 0),
-            interval.map_or(Cell::Missing, |(low, high)| Cell::Shown(format!("{low:.0} to {high:.0}"))),
-            Cell::Shown(format!("{:.2} of {}", eval.expected_wins, eval.opponents)),
-            Cell::Shown(rating(eval.rating)),
+            interval.map_or(Cell::Missing, |(low, high)| Cell::Formatted(format!("{low:.0} to {high:.0}"))),
+            Cell::Formatted(format!("{:.2} of {}", eval.expected_wins, eval.opponents)),
+            Cell::Formatted(rating(eval.rating)),
         ];
         row.extend(rates.iter().map(|rate| Cell::optional(*rate, 3)));
         table.push(row);
@@ -33,25 +33,24 @@ fn rating(rating: f64) -> String {
 /// The table for programs: every column, every digit.
 pub fn export_table(found: &Pairwise) -> Table {
     let rows = found.evals.iter().zip(&found.win_rates).map(|(eval, rates)| {
-        let mut row = eval_cells(&eval.eval);
-        row.extend(named_cells([
-            ("expected_wins", Cell::Number(eval.expected_wins, 3)),
-            ("opponents", count_cell(eval.opponents as u64)),
-            ("tasks", count_cell(eval.tasks as u64)),
-            ("rating", Cell::Number(eval.rating, 4)),
-            ("rating_low", Cell::optional(eval.rating_low, 4)),
-            ("rating_high", Cell::optional(eval.rating_high, 4)),
-            ("elo", Cell::Number(eval.elo, 1)),
-            ("elo_low", Cell::optional(eval.elo_low, 1)),
-            ("elo_high", Cell::optional(eval.elo_high, 1)),
-            ("converged", Cell::text(found.converged.to_string())),
-            ("mode", Cell::text(found.mode)),
-            ("method", Cell::text(found.method)),
-        ]));
+        let mut row = RowBuilder::new()
+            .eval(&eval.eval)
+            .number("expected_wins", eval.expected_wins, 3)
+            .count("opponents", eval.opponents as u64)
+            .count("tasks", eval.tasks as u64)
+            .number("rating", eval.rating, 4)
+            .optional_number("rating_low", eval.rating_low, 4)
+            .optional_number("rating_high", eval.rating_high, 4)
+            .number("elo", eval.elo, 1)
+            .optional_number("elo_low", eval.elo_low, 1)
+            .optional_number("elo_high", eval.elo_high, 1)
+            .flag("converged", found.converged)
+            .text("mode", found.mode)
+            .text("method", found.method);
         for (opponent, rate) in found.evals.iter().zip(rates) {
-            row.push((format!("vs_{}", opponent.eval.eval_id), Cell::optional(*rate, 4)));
+            row = row.optional_number(format!("vs_{}", opponent.eval.eval_id), *rate, 4);
         }
         row
     });
-    table_from_named_cells(rows.collect())
+    rows.collect()
 }

@@ -1,6 +1,6 @@
 //! The leaderboard as tables.
 
-use super::cells::{count_cell, eval_cells, named_cells, table_from_named_cells, truncation_rate_cell};
+use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::{Leaderboard, ScoreRow};
 
@@ -20,24 +20,24 @@ fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
     let mut table = Table::new(&columns);
     for row in &board.rows {
         let mark = if row.complete { "" } else { "*" };
-        let mut shown = vec![
-            Cell::Shown(row.place()),
+        let mut cells = vec![
+            Cell::Formatted(row.rank_label()),
             Cell::text(&row.label),
-            Cell::Shown(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
+            Cell::Formatted(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
             // Not text, which may be folded: a band is one word.
-            Cell::Shown(row.band.to_owned()),
-            truncation_rate_cell(row.truncation_rate, row.truncation_known),
+            Cell::Formatted(row.band.to_owned()),
+            Cell::truncation_rate(row.truncation_rate, row.truncation_known),
             Cell::optional(row.tokens_mean, 0),
             Cell::optional(row.score_per_1k_tokens, 0),
         ];
-        shown.extend(tasks.iter().map(|task| match row.tasks.get(task) {
+        cells.extend(tasks.iter().map(|task| match row.tasks.get(task) {
             Some(task) => {
                 let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
-                Cell::Shown(format!("{center:.2} ± {margin:.2}"))
+                Cell::Formatted(format!("{center:.2} ± {margin:.2}"))
             }
             None => Cell::Missing,
         }));
-        table.push(shown);
+        table.push(cells);
     }
     table
 }
@@ -45,41 +45,39 @@ fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
 /// The leaderboard with every number, for spreadsheets.
 pub fn export_table(board: &Leaderboard) -> Table {
     let row = |row: &ScoreRow| {
-        let mut all = named_cells([
-            ("rank", count_cell(row.rank as u64)),
-            ("rank_best", count_cell(row.rank_best as u64)),
-            ("rank_worst", count_cell(row.rank_worst as u64)),
-        ]);
-        all.extend(eval_cells(&row.eval));
-        all.extend(named_cells([
-            ("complete", Cell::text(row.complete.to_string())),
-            ("center", Cell::Number(row.score.center, 1)),
-            ("margin", Cell::Number(row.score.margin, 1)),
-            ("ci_low", Cell::Number(row.score.ci_low, 1)),
-            ("ci_high", Cell::Number(row.score.ci_high, 1)),
-            ("band", Cell::text(row.band)),
-            ("truncation_rate", Cell::optional(row.truncation_rate, 4)),
-            ("tokens_mean", Cell::optional(row.tokens_mean, 1)),
-            ("score_per_1k_tokens", Cell::optional(row.score_per_1k_tokens, 1)),
-            ("missing", count_cell(row.missing)),
-            ("missing_points", count_cell(row.missing_points)),
-            ("missing_tasks", Cell::text(row.missing_tasks.join(" "))),
-            ("mode", Cell::text(row.mode)),
-        ]));
+        let mut cells = RowBuilder::new()
+            .count("rank", row.rank as u64)
+            .count("rank_best", row.rank_best as u64)
+            .count("rank_worst", row.rank_worst as u64)
+            .eval(&row.eval)
+            .flag("complete", row.complete)
+            .number("center", row.score.center, 1)
+            .number("margin", row.score.margin, 1)
+            .number("ci_low", row.score.ci_low, 1)
+            .number("ci_high", row.score.ci_high, 1)
+            .text("band", row.band)
+            .optional_number("truncation_rate", row.truncation_rate, 4)
+            .optional_number("tokens_mean", row.tokens_mean, 1)
+            .optional_number("score_per_1k_tokens", row.score_per_1k_tokens, 1)
+            .count("missing", row.missing)
+            .count("missing_points", row.missing_points)
+            .text("missing_tasks", row.missing_tasks.join(" "))
+            .text("mode", row.mode);
         for name in &board.tasks {
             let task = row.tasks.get(name);
-            let number = |number: Option<f64>| Cell::optional(number, 4);
-            all.extend([
-                (format!("{name}_n"), number(task.map(|task| task.n as f64))),
-                (format!("{name}_n_e"), number(task.map(|task| task.n_e as f64))),
-                (format!("{name}_n_u"), number(task.map(|task| task.n_u as f64))),
-                (format!("{name}_n_t"), number(task.map(|task| task.n_t as f64))),
-                (format!("{name}_g"), number(task.map(|task| task.g))),
-                (format!("{name}_low"), number(task.map(|task| task.low))),
-                (format!("{name}_high"), number(task.map(|task| task.high))),
-            ]);
+            for (counter, value) in [
+                ("n", task.map(|task| task.n as f64)),
+                ("n_e", task.map(|task| task.n_e as f64)),
+                ("n_u", task.map(|task| task.n_u as f64)),
+                ("n_t", task.map(|task| task.n_t as f64)),
+                ("g", task.map(|task| task.g)),
+                ("low", task.map(|task| task.low)),
+                ("high", task.map(|task| task.high)),
+            ] {
+                cells = cells.optional_number(format!("{name}_{counter}"), value, 4);
+            }
         }
-        all
+        cells
     };
-    table_from_named_cells(board.rows.iter().map(row).collect())
+    board.rows.iter().map(row).collect()
 }

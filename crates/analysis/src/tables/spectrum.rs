@@ -1,6 +1,6 @@
 //! Power spectra as tables.
 
-use super::cells::{count_cell, named_cells, table_from_named_cells};
+use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::{PopulationSummary, Spectra};
 
@@ -22,8 +22,9 @@ pub fn display_table(found: &Spectra) -> Table {
         "A over B dB",
     ]);
     for (cell, frequency) in found.frequencies.iter().enumerate() {
-        let spread =
-            |one: &PopulationSummary| Cell::Shown(format!("{:.3} to {:.3}", one.low[cell], one.high[cell]));
+        let spread = |one: &PopulationSummary| {
+            Cell::Formatted(format!("{:.3} to {:.3}", one.low[cell], one.high[cell]))
+        };
         table.push(vec![
             Cell::Number(*frequency, 3),
             Cell::Number(1.0 / frequency, 1),
@@ -40,21 +41,19 @@ pub fn display_table(found: &Spectra) -> Table {
 /// The table for programs: every column, every digit.
 pub fn export_table(found: &Spectra) -> Table {
     let row = |(cell, frequency): (usize, &f64)| {
-        let number = |number: f64| Cell::Number(number, 6);
-        named_cells([
-            ("frequency", number(*frequency)),
-            ("a_mean", number(found.a.mean[cell])),
-            ("a_low", number(found.a.low[cell])),
-            ("a_high", number(found.a.high[cell])),
-            ("b_mean", number(found.b.mean[cell])),
-            ("b_low", number(found.b.low[cell])),
-            ("b_high", number(found.b.high[cell])),
-            ("a_prompts", count_cell(found.a.prompts as u64)),
-            ("b_prompts", count_cell(found.b.prompts as u64)),
-            ("distance_db", number(found.distance_db)),
-            ("chance_db", number(found.chance_db)),
-            ("p", number(found.p)),
-        ])
+        RowBuilder::new()
+            .number("frequency", *frequency, 6)
+            .number("a_mean", found.a.mean[cell], 6)
+            .number("a_low", found.a.low[cell], 6)
+            .number("a_high", found.a.high[cell], 6)
+            .number("b_mean", found.b.mean[cell], 6)
+            .number("b_low", found.b.low[cell], 6)
+            .number("b_high", found.b.high[cell], 6)
+            .count("a_prompts", found.a.prompts as u64)
+            .count("b_prompts", found.b.prompts as u64)
+            .number("distance_db", found.distance_db, 6)
+            .number("chance_db", found.chance_db, 6)
+            .number("p", found.p, 6)
     };
-    table_from_named_cells(found.frequencies.iter().enumerate().map(row).collect())
+    found.frequencies.iter().enumerate().map(row).collect()
 }

@@ -8,7 +8,7 @@ pub enum Cell {
     /// A number: all its digits for programs, so many decimals for people.
     Number(f64, usize),
     /// A value for people only, `752 ± 8`, beside the numbers that it is made of.
-    Shown(String),
+    Formatted(String),
     /// No value.
     Missing,
 }
@@ -27,7 +27,7 @@ impl Cell {
     /// As people read it.
     pub fn display(&self) -> String {
         match self {
-            Self::Text(text) | Self::Shown(text) => text.clone(),
+            Self::Text(text) | Self::Formatted(text) => text.clone(),
             Self::Number(number, decimals) => format!("{number:.decimals$}"),
             Self::Missing => "-".to_owned(),
         }
@@ -36,14 +36,14 @@ impl Cell {
     /// As programs read it, with every digit.
     fn export(&self) -> String {
         match self {
-            Self::Text(text) | Self::Shown(text) => text.clone(),
+            Self::Text(text) | Self::Formatted(text) => text.clone(),
             Self::Number(number, _) => number.to_string(),
             Self::Missing => String::new(),
         }
     }
 
     fn is_number(&self) -> bool {
-        matches!(self, Self::Number(..) | Self::Missing | Self::Shown(_))
+        matches!(self, Self::Number(..) | Self::Missing | Self::Formatted(_))
     }
 }
 
@@ -75,12 +75,12 @@ impl Table {
     }
 
     /// The rows as people read them.
-    pub fn shown(&self) -> impl Iterator<Item = Vec<String>> {
+    pub fn display_rows(&self) -> impl Iterator<Item = Vec<String>> {
         self.rows.iter().map(|row| row.iter().map(Cell::display).collect())
     }
 
     /// The rows as programs read them.
-    fn exported(&self) -> impl Iterator<Item = Vec<String>> {
+    fn export_rows(&self) -> impl Iterator<Item = Vec<String>> {
         self.rows.iter().map(|row| row.iter().map(Cell::export).collect())
     }
 
@@ -91,20 +91,20 @@ impl Table {
 
     /// Whether all columns can be shown at once in so many characters, with no cell folded.
     pub fn fits(&self, width: usize) -> bool {
-        let widest = |place: usize| {
-            let cells = self.rows.iter().map(|row| row[place].display().chars().count());
-            cells.chain([self.columns[place].chars().count()]).max().unwrap_or(0)
+        let widest = |column: usize| {
+            let cells = self.rows.iter().map(|row| row[column].display().chars().count());
+            cells.chain([self.columns[column].chars().count()]).max().unwrap_or(0)
         };
         // Each column has a rule before it and space around; the last rule is one more.
-        (0..self.columns.len()).map(|place| widest(place) + 3).sum::<usize>() < width
+        (0..self.columns.len()).map(|column| widest(column) + 3).sum::<usize>() < width
     }
 
     /// How many columns, from the left, can be shown without breaking a number or squeezing text too narrow.
     pub fn columns_that_fit(&self, width: usize) -> usize {
         let mut taken = 1;
         (0..self.columns.len())
-            .take_while(|&place| {
-                taken += self.min_width(place) + 3;
+            .take_while(|&column| {
+                taken += self.min_width(column) + 3;
                 taken <= width
             })
             .count()
@@ -113,14 +113,14 @@ impl Table {
 
     /// The width in characters that a column needs at least. Numbers and the words above them are not broken; text may
     /// be folded.
-    pub fn min_width(&self, place: usize) -> usize {
+    pub fn min_width(&self, column: usize) -> usize {
         const MIN_TEXT_WIDTH: usize = 10;
-        let cells = self.rows.iter().map(|row| row[place].display().chars().count());
-        if self.is_numeric(place) {
-            let words = self.columns[place].split(' ').map(|word| word.chars().count());
+        let cells = self.rows.iter().map(|row| row[column].display().chars().count());
+        if self.is_numeric(column) {
+            let words = self.columns[column].split(' ').map(|word| word.chars().count());
             cells.chain(words).max().unwrap_or(0)
         } else {
-            cells.chain([self.columns[place].chars().count()]).max().unwrap_or(0).min(MIN_TEXT_WIDTH)
+            cells.chain([self.columns[column].chars().count()]).max().unwrap_or(0).min(MIN_TEXT_WIDTH)
         }
     }
 
@@ -140,7 +140,7 @@ impl Table {
     /// The table as CSV, with every digit.
     pub fn to_csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        for record in std::iter::once(self.columns.clone()).chain(self.exported()) {
+        for record in std::iter::once(self.columns.clone()).chain(self.export_rows()) {
             writer.write_record(record).expect("memory takes every record, and all have one length");
         }
         let bytes = writer.into_inner().expect("memory needs no flush");
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fewer_columns_fit_a_narrow_terminal_and_numbers_stay_whole() {
+    fn drops_columns_that_do_not_fit_and_never_breaks_numbers() {
         let mut table = Table::new(&["name", "share", "remark"]);
         table.push(vec![Cell::text("a"), Cell::Number(0.123_456, 4), Cell::text("a rather long remark")]);
         assert_eq!(table.columns_that_fit(80), 3);

@@ -1,8 +1,6 @@
 //! Tasks as tables.
 
-use super::cells::{
-    bounds_cells, count_cell, estimate_cell, named_cells, table_from_named_cells, truncation_rate_cell,
-};
+use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::TaskSummary;
 
@@ -17,12 +15,12 @@ pub fn display_table(rows: &[TaskSummary]) -> Table {
         };
         table.push(vec![
             Cell::text(&row.task),
-            Cell::Shown(evals),
-            count_cell(row.points),
-            count_cell(row.n),
-            count_cell(row.missing),
-            estimate_cell(&row.correct),
-            truncation_rate_cell(row.truncation_rate, row.truncation_known),
+            Cell::Formatted(evals),
+            Cell::count(row.points),
+            Cell::count(row.n),
+            Cell::count(row.missing),
+            Cell::estimate(&row.correct),
+            Cell::truncation_rate(row.truncation_rate, row.truncation_known),
             Cell::optional(row.tokens_mean, 0),
         ]);
     }
@@ -32,22 +30,21 @@ pub fn display_table(rows: &[TaskSummary]) -> Table {
 /// The table for programs: every column, every digit.
 pub fn export_table(rows: &[TaskSummary]) -> Table {
     let row = |row: &TaskSummary| {
-        let counted = named_cells([
-            ("task", Cell::text(&row.task)),
-            ("evals", count_cell(row.evals)),
-            ("missing_evals", Cell::text(row.missing_evals.join(" "))),
-            ("points", count_cell(row.points)),
-            ("n", count_cell(row.n)),
-            ("n_e", count_cell(row.n_e)),
-            ("n_u", count_cell(row.n_u)),
-            ("n_t", count_cell(row.n_t)),
-            ("g", Cell::Number(row.g, 2)),
-            ("missing", count_cell(row.missing)),
-            ("truncation_rate", Cell::optional(row.truncation_rate, 4)),
-            ("tokens_mean", Cell::optional(row.tokens_mean, 1)),
-            ("mode", Cell::text(row.mode)),
-        ]);
-        [counted, bounds_cells(&row.correct)].concat()
+        RowBuilder::new()
+            .text("task", &row.task)
+            .count("evals", row.evals)
+            .text("missing_evals", row.missing_evals.join(" "))
+            .count("points", row.points)
+            .count("n", row.n)
+            .count("n_e", row.n_e)
+            .count("n_u", row.n_u)
+            .count("n_t", row.n_t)
+            .number("g", row.g, 2)
+            .count("missing", row.missing)
+            .optional_number("truncation_rate", row.truncation_rate, 4)
+            .optional_number("tokens_mean", row.tokens_mean, 1)
+            .text("mode", row.mode)
+            .interval(&row.correct)
     };
-    table_from_named_cells(rows.iter().map(row).collect())
+    rows.iter().map(row).collect()
 }

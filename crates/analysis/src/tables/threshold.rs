@@ -1,6 +1,6 @@
 //! Where models break, as tables.
 
-use super::cells::{count_cell, eval_cells, named_cells, table_from_named_cells};
+use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::ThresholdRow;
 
@@ -19,13 +19,15 @@ pub fn display_table(rows: &[ThresholdRow]) -> Table {
             number(curve.and_then(|curve| curve.x50)),
             number(curve.and_then(|curve| curve.low)),
             number(curve.and_then(|curve| curve.high)),
-            Cell::Shown(curve.map_or_else(|| "cannot tell".to_owned(), |curve| curve.crossing.to_string())),
+            Cell::Formatted(
+                curve.map_or_else(|| "cannot tell".to_owned(), |curve| curve.crossing.to_string()),
+            ),
             Cell::optional(curve.and_then(|curve| curve.lack_of_fit.p), 3),
-            count_cell(row.n),
+            Cell::count(row.n),
             match row.tested.as_slice() {
                 [] => Cell::Missing,
-                [only] => Cell::Shown(only.to_string()),
-                [first, .., last] => Cell::Shown(format!("{first} to {last}")),
+                [only] => Cell::Formatted(only.to_string()),
+                [first, .., last] => Cell::Formatted(format!("{first} to {last}")),
             },
         ]);
     }
@@ -36,33 +38,30 @@ pub fn display_table(rows: &[ThresholdRow]) -> Table {
 pub fn export_table(rows: &[ThresholdRow]) -> Table {
     let row = |row: &ThresholdRow| {
         let curve = row.curve.as_ref();
-        let word = |word: Option<String>| word.map_or(Cell::Missing, Cell::Text);
-        let number = |number: Option<f64>| Cell::optional(number, 4);
         let fit = curve.map(|curve| curve.lack_of_fit);
-        let found = named_cells([
-            ("task", Cell::text(&row.task)),
-            ("parameter", Cell::text(&row.parameter)),
-            ("mixed", Cell::text(row.mixed.join(" "))),
-            ("tested_low", number(row.tested.first().copied())),
-            ("tested_high", number(row.tested.last().copied())),
-            ("tested_values", count_cell(row.tested.len() as u64)),
-            ("n", count_cell(row.n)),
-            ("crossing", word(curve.map(|curve| curve.crossing.to_string().replace(' ', "_")))),
-            ("trend", word(curve.map(|curve| curve.trend.to_string()))),
-            ("x50", number(curve.and_then(|curve| curve.x50))),
-            ("low", number(curve.and_then(|curve| curve.low))),
-            ("high", number(curve.and_then(|curve| curve.high))),
-            ("intercept", number(curve.map(|curve| curve.intercept))),
-            ("slope", number(curve.map(|curve| curve.slope))),
-            ("slope_p", number(curve.map(|curve| curve.slope_p))),
-            ("misfit_g2", number(fit.map(|fit| fit.g2))),
-            ("misfit_degrees", number(fit.map(|fit| fit.degrees as f64))),
-            ("misfit_p", number(fit.and_then(|fit| fit.p))),
-            ("dispersion", number(fit.and_then(|fit| fit.dispersion))),
-            ("finding", Cell::text(&row.finding)),
-            ("mode", Cell::text(row.mode)),
-        ]);
-        [eval_cells(&row.eval), found].concat()
+        RowBuilder::new()
+            .eval(&row.eval)
+            .text("task", &row.task)
+            .text("parameter", &row.parameter)
+            .text("mixed", row.mixed.join(" "))
+            .optional_number("tested_low", row.tested.first().copied(), 4)
+            .optional_number("tested_high", row.tested.last().copied(), 4)
+            .count("tested_values", row.tested.len() as u64)
+            .count("n", row.n)
+            .optional_text("crossing", curve.map(|curve| curve.crossing.to_string().replace(' ', "_")))
+            .optional_text("trend", curve.map(|curve| curve.trend.to_string()))
+            .optional_number("x50", curve.and_then(|curve| curve.x50), 4)
+            .optional_number("low", curve.and_then(|curve| curve.low), 4)
+            .optional_number("high", curve.and_then(|curve| curve.high), 4)
+            .optional_number("intercept", curve.map(|curve| curve.intercept), 4)
+            .optional_number("slope", curve.map(|curve| curve.slope), 4)
+            .optional_number("slope_p", curve.map(|curve| curve.slope_p), 4)
+            .optional_number("misfit_g2", fit.map(|fit| fit.g2), 4)
+            .optional_number("misfit_degrees", fit.map(|fit| fit.degrees as f64), 4)
+            .optional_number("misfit_p", fit.and_then(|fit| fit.p), 4)
+            .optional_number("dispersion", fit.and_then(|fit| fit.dispersion), 4)
+            .text("finding", &row.finding)
+            .text("mode", row.mode)
     };
-    table_from_named_cells(rows.iter().map(row).collect())
+    rows.iter().map(row).collect()
 }

@@ -1,10 +1,7 @@
 //! Token limits as tables.
 
-use super::cells::{
-    count_cell, estimate_cell, named_cells, prefixed_bounds_cells, table_from_named_cells, task_cell,
-    trial_group_cells,
-};
 use super::hazard::token_quantile_cell;
+use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::{BudgetOutcome, TokenCost, TokensRow, in_percent};
 
@@ -22,18 +19,18 @@ pub fn display_table(rows: &[TokensRow], keep: f64) -> Table {
         "exact up to".to_owned(),
     ]);
     for row in rows {
-        let (now, enough) = (row.now.as_ref(), row.enough.as_ref());
+        let (now, sufficient) = (row.now.as_ref(), row.sufficient.as_ref());
         let any = if row.truncation_known { "any" } else { "?" };
-        let exact = row.exact_up_to.map_or(Cell::Shown(any.to_owned()), count_cell);
+        let exact = row.exact_up_to.map_or(Cell::Formatted(any.to_owned()), Cell::count);
         table.push(vec![
             Cell::text(&row.label),
-            task_cell(row.task.as_ref()),
-            count_cell(row.n),
-            now.map_or(Cell::Missing, |now| estimate_cell(&now.accuracy)),
+            Cell::task(row.task.as_ref()),
+            Cell::count(row.n),
+            now.map_or(Cell::Missing, |now| Cell::estimate(&now.accuracy)),
             now.map_or(Cell::Missing, |now| token_cost_cell(&now.mean_tokens)),
-            enough.map_or(Cell::Missing, |enough| token_quantile_cell(enough.tokens)),
-            enough.map_or(Cell::Missing, |enough| estimate_cell(&enough.at.accuracy)),
-            enough.map_or(Cell::Missing, |enough| token_cost_cell(&enough.at.mean_tokens)),
+            sufficient.map_or(Cell::Missing, |sufficient| token_quantile_cell(sufficient.tokens)),
+            sufficient.map_or(Cell::Missing, |sufficient| Cell::estimate(&sufficient.at.accuracy)),
+            sufficient.map_or(Cell::Missing, |sufficient| token_cost_cell(&sufficient.at.mean_tokens)),
             if row.n == 0 { Cell::Missing } else { exact },
         ]);
     }
@@ -42,7 +39,7 @@ pub fn display_table(rows: &[TokensRow], keep: f64) -> Table {
 
 /// `412 ± 20`, or the number alone where a single trial has no spread.
 fn token_cost_cell(cost: &TokenCost) -> Cell {
-    Cell::Shown(match (cost.low, cost.high) {
+    Cell::Formatted(match (cost.low, cost.high) {
         (Some(low), Some(high)) => format!("{:.0} ± {:.0}", cost.mean, (high - low) / 2.0),
         _ => format!("{:.0}", cost.mean),
     })
@@ -64,23 +61,23 @@ pub fn display_budgets_table(rows: &[TokensRow]) -> Table {
     for (row, outcome) in rows.iter().flat_map(|row| row.budgets.iter().map(move |outcome| (row, outcome))) {
         let mark = if outcome.exact { "" } else { "≥ " };
         let price = outcome.tokens_per_correct.map_or(Cell::Missing, |price| {
-            Cell::Shown(match (price.low, price.high) {
+            Cell::Formatted(match (price.low, price.high) {
                 (Some(low), Some(high)) => format!("{:.0} ({low:.0} to {high:.0})", price.mean),
                 _ => format!("{:.0}", price.mean),
             })
         });
         table.push(vec![
             Cell::text(&row.label),
-            task_cell(row.task.as_ref()),
-            count_cell(outcome.budget),
-            Cell::Shown(format!("{mark}{:.0}", outcome.n_e)),
+            Cell::task(row.task.as_ref()),
+            Cell::count(outcome.budget),
+            Cell::Formatted(format!("{mark}{:.0}", outcome.n_e)),
             Cell::Number(outcome.n_u - outcome.n_e, 0),
             if row.truncation_known {
                 Cell::Number(outcome.n_t, 0)
             } else {
-                Cell::Shown(format!("≥ {:.0}", outcome.n_t))
+                Cell::Formatted(format!("≥ {:.0}", outcome.n_t))
             },
-            estimate_cell(&outcome.accuracy),
+            Cell::estimate(&outcome.accuracy),
             token_cost_cell(&outcome.mean_tokens),
             price,
         ]);
@@ -88,70 +85,55 @@ pub fn display_budgets_table(rows: &[TokensRow]) -> Table {
     table
 }
 
-fn first_cells(row: &TokensRow) -> Vec<(String, Cell)> {
-    let mut first = trial_group_cells(&row.eval, row.task.as_ref(), row.truncation_known);
-    first.push(("mode".to_owned(), Cell::text(row.mode)));
-    first
+/// The first columns of export tables.
+fn trial_group(row: &TokensRow) -> RowBuilder {
+    RowBuilder::new().trial_group(&row.eval, row.task.as_ref(), row.truncation_known).text("mode", row.mode)
 }
 
-fn budget_cells(outcome: &BudgetOutcome) -> Vec<(String, Cell)> {
-    let mut numbers = named_cells([
-        ("budget", count_cell(outcome.budget)),
-        ("n", Cell::Number(outcome.n, 0)),
-        ("n_e", Cell::Number(outcome.n_e, 0)),
-        ("n_u", Cell::Number(outcome.n_u, 0)),
-        ("n_t", Cell::Number(outcome.n_t, 0)),
-        ("g", Cell::Number(outcome.g, 2)),
-        ("exact", Cell::text(outcome.exact.to_string())),
-    ]);
-    numbers.extend(prefixed_bounds_cells("accuracy", &outcome.accuracy));
-    numbers.extend(token_cost_cells("mean_tokens", Some(outcome.mean_tokens)));
-    numbers.extend(token_cost_cells("tokens_per_correct", outcome.tokens_per_correct));
-    numbers
-}
-
-fn token_cost_cells(name: &str, cost: Option<TokenCost>) -> [(String, Cell); 3] {
-    [
-        (name.to_owned(), Cell::optional(cost.map(|cost| cost.mean), 1)),
-        (format!("{name}_low"), Cell::optional(cost.and_then(|cost| cost.low), 1)),
-        (format!("{name}_high"), Cell::optional(cost.and_then(|cost| cost.high), 1)),
-    ]
+fn with_token_cost(row: RowBuilder, name: &str, cost: Option<TokenCost>) -> RowBuilder {
+    row.optional_number(name, cost.map(|cost| cost.mean), 1)
+        .optional_number(format!("{name}_low"), cost.and_then(|cost| cost.low), 1)
+        .optional_number(format!("{name}_high"), cost.and_then(|cost| cost.high), 1)
 }
 
 /// The table for programs, with a row for each token limit.
 pub fn export_budgets_table(rows: &[TokensRow]) -> Table {
-    let outcome = rows.iter().flat_map(|row| row.budgets.iter().map(move |outcome| (row, outcome)));
-    table_from_named_cells(
-        outcome.map(|(row, outcome)| [first_cells(row), budget_cells(outcome)].concat()).collect(),
-    )
+    let budget_row = |row: &TokensRow, outcome: &BudgetOutcome| {
+        let numbers = trial_group(row)
+            .count("budget", outcome.budget)
+            .number("n", outcome.n, 0)
+            .number("n_e", outcome.n_e, 0)
+            .number("n_u", outcome.n_u, 0)
+            .number("n_t", outcome.n_t, 0)
+            .number("g", outcome.g, 2)
+            .flag("exact", outcome.exact)
+            .estimate("accuracy", &outcome.accuracy);
+        let numbers = with_token_cost(numbers, "mean_tokens", Some(outcome.mean_tokens));
+        with_token_cost(numbers, "tokens_per_correct", outcome.tokens_per_correct)
+    };
+    rows.iter().flat_map(|row| row.budgets.iter().map(move |outcome| budget_row(row, outcome))).collect()
 }
 
 /// The table for programs: every column, every digit.
 pub fn export_table(rows: &[TokensRow]) -> Table {
-    let optional = |number: Option<u64>| number.map_or(Cell::Missing, count_cell);
     let row = |row: &TokensRow| {
-        let (now, enough) = (row.now.as_ref(), row.enough.as_ref());
-        let share_of = |outcome: Option<&BudgetOutcome>, value: fn(&BudgetOutcome) -> f64| {
-            Cell::optional(outcome.map(value), 4)
-        };
-        let then = enough.map(|enough| &enough.at);
-        let mut numbers = named_cells([
-            ("n", count_cell(row.n)),
-            ("without_tokens", count_cell(row.without_tokens)),
-            ("exact_up_to", optional(row.exact_up_to)),
-            ("accuracy_low", share_of(now, |now| now.accuracy.low)),
-            ("accuracy_high", share_of(now, |now| now.accuracy.high)),
-            ("keep", Cell::optional(enough.map(|enough| enough.keep), 2)),
-            ("enough", optional(enough.and_then(|enough| enough.tokens.tokens))),
-            ("enough_low", optional(enough.and_then(|enough| enough.tokens.low))),
-            ("enough_high", optional(enough.and_then(|enough| enough.tokens.high))),
-            ("then_accuracy_low", share_of(then, |then| then.accuracy.low)),
-            ("then_accuracy_high", share_of(then, |then| then.accuracy.high)),
-        ]);
-        numbers.extend(token_cost_cells("mean_tokens", now.map(|now| now.mean_tokens)));
-        numbers.extend(token_cost_cells("then_mean_tokens", then.map(|then| then.mean_tokens)));
-        numbers.push(("finding".to_owned(), Cell::text(&row.finding)));
-        [first_cells(row), numbers].concat()
+        let (now, sufficient) = (row.now.as_ref(), row.sufficient.as_ref());
+        let then = sufficient.map(|sufficient| &sufficient.at);
+        let numbers = trial_group(row)
+            .count("n", row.n)
+            .count("without_tokens", row.without_tokens)
+            .optional_count("exact_up_to", row.exact_up_to)
+            .optional_number("accuracy_low", now.map(|now| now.accuracy.low), 4)
+            .optional_number("accuracy_high", now.map(|now| now.accuracy.high), 4)
+            .optional_number("keep", sufficient.map(|sufficient| sufficient.keep), 2)
+            .optional_count("enough", sufficient.and_then(|sufficient| sufficient.tokens.tokens))
+            .optional_count("enough_low", sufficient.and_then(|sufficient| sufficient.tokens.low))
+            .optional_count("enough_high", sufficient.and_then(|sufficient| sufficient.tokens.high))
+            .optional_number("then_accuracy_low", then.map(|then| then.accuracy.low), 4)
+            .optional_number("then_accuracy_high", then.map(|then| then.accuracy.high), 4);
+        let numbers = with_token_cost(numbers, "mean_tokens", now.map(|now| now.mean_tokens));
+        let numbers = with_token_cost(numbers, "then_mean_tokens", then.map(|then| then.mean_tokens));
+        numbers.text("finding", &row.finding)
     };
-    table_from_named_cells(rows.iter().map(row).collect())
+    rows.iter().map(row).collect()
 }

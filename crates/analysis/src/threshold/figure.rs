@@ -39,9 +39,9 @@ pub fn threshold_figure(rows: &[ThresholdRow], confidence: f64) -> Figure {
         figure = figure
             .note("a bar without a cap goes on beyond the edge; a dot at its end is a bound and no estimate");
     }
-    let without = by_task.iter().map(|rows| rows.len() - dots(rows, edges(rows)).len()).sum::<usize>();
-    if without > 0 {
-        figure = figure.note(format!("not drawn, since unknown or far from what was tested: {without}"));
+    let not_drawn = by_task.iter().map(|rows| rows.len() - dots(rows, axis_range(rows)).len()).sum::<usize>();
+    if not_drawn > 0 {
+        figure = figure.note(format!("not drawn, since unknown or far from what was tested: {not_drawn}"));
     }
     if rows.iter().any(|row| row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed)) {
         figure = figure.note("* the curve fits badly, so the interval is too narrow");
@@ -56,20 +56,20 @@ pub fn threshold_figure(rows: &[ThresholdRow], confidence: f64) -> Figure {
 fn panel(rows: &[ThresholdRow]) -> Panel {
     let first = &rows[0];
     let names = rows.iter().map(|row| {
-        let is_bad = row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed);
-        if is_bad { format!("{}*", row.label) } else { row.label.clone() }
+        let fits_badly = row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed);
+        if fits_badly { format!("{}*", row.label) } else { row.label.clone() }
     });
     let (low, high) = tested(rows);
-    let edges = edges(rows);
+    let axis_range = axis_range(rows);
     let mut panel = Panel::new(
         first.task.as_str(),
-        Axis::linear(first.parameter.as_str()).range(edges.0, edges.1),
+        Axis::linear(first.parameter.as_str()).range(axis_range.0, axis_range.1),
         Axis::categories("", names.collect::<Vec<_>>()),
     );
     if low < high {
         panel = panel.layer(Layer::vertical("tested from", low)).layer(Layer::vertical("to", high));
     }
-    panel.layer(Layer::dots("", dots(rows, edges)))
+    panel.layer(Layer::dots("", dots(rows, axis_range)))
 }
 
 /// The smallest and the largest value that has trials.
@@ -79,7 +79,7 @@ fn tested(rows: &[ThresholdRow]) -> (f64, f64) {
 }
 
 /// What a panel shows: half as much again to either side of what was tested, since farther out the curve is a guess.
-fn edges(rows: &[ThresholdRow]) -> (f64, f64) {
+fn axis_range(rows: &[ThresholdRow]) -> (f64, f64) {
     match tested(rows) {
         (low, high) if low < high => (low - 0.5 * (high - low), high + 0.5 * (high - low)),
         (only, _) if only.is_finite() => (only - 1.0, only + 1.0),
@@ -106,23 +106,23 @@ fn is_one_sided(row: &ThresholdRow) -> bool {
 /// A line in each panel of a picture of projections where an evaluation knows half, if it crosses there. Panels are along
 /// the parameters that are named, in their order, on one task.
 pub fn threshold_lines(mut figure: Figure, along: &[(&str, &str)], rows: &[ThresholdRow]) -> Figure {
-    let mut is_any = false;
+    let mut has_lines = false;
     for (panel, (task, parameter)) in figure.panels.iter_mut().zip(along) {
-        let here = rows.iter().filter(|row| row.task == *task && row.parameter == *parameter);
-        if here.clone().count() > MAX_LINES {
+        let rows_here = rows.iter().filter(|row| row.task == *task && row.parameter == *parameter);
+        if rows_here.clone().count() > MAX_LINES {
             continue;
         }
-        for row in here {
+        for row in rows_here {
             let curve = row.curve.as_ref().filter(|curve| curve.crossing == Crossing::Crosses);
             let (low, high) = tested(std::slice::from_ref(row));
             let is_tested = |x: &f64| (low..=high).contains(x);
             if let Some(x50) = curve.and_then(|curve| curve.x50).filter(is_tested) {
-                is_any = true;
+                has_lines = true;
                 panel.layers.push(Layer::vertical(row.label.as_str(), x50));
             }
         }
     }
-    if is_any {
+    if has_lines {
         figure.note("a dashed line is where a model knows half, by a logistic curve")
     } else {
         figure

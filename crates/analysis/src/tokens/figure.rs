@@ -27,7 +27,7 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
     for (task, rows) in tasks.into_iter().take(MAX_PANELS) {
         let mut panel = Panel::new(task, Axis::log("token limit"), Axis::percent("accuracy"));
         for row in &rows {
-            panel = panel.layer(Layer::line(&row.label, curve(row, |limited| limited.budget as f64)));
+            panel = panel.layer(Layer::line(&row.label, curve(row, |outcome| outcome.budget as f64)));
         }
         if let [row] = rows[..]
             && let Some(limit) = row.exact_up_to
@@ -36,9 +36,10 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
         }
         figure = figure.panel(panel);
         if is_one {
-            let spent = Panel::new(task, Axis::log("mean tokens spent a trial"), Axis::percent("accuracy"));
-            figure = figure.columns(2).panel(rows.iter().fold(spent, |panel, row| {
-                panel.layer(Layer::line(&row.label, curve(row, |limited| limited.mean_tokens.mean)))
+            let spent_panel =
+                Panel::new(task, Axis::log("mean tokens spent a trial"), Axis::percent("accuracy"));
+            figure = figure.columns(2).panel(rows.iter().fold(spent_panel, |panel, row| {
+                panel.layer(Layer::line(&row.label, curve(row, |outcome| outcome.mean_tokens.mean)))
             }));
         }
     }
@@ -49,14 +50,14 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
     figure.note("A smaller limit cuts off the trials that used more and leaves the others as they are: this is counted.")
 }
 
-fn curve(row: &TokensRow, across: fn(&BudgetOutcome) -> f64) -> Vec<Point> {
-    let point = |limited: &BudgetOutcome| {
-        let accuracy = limited.accuracy;
+fn curve(row: &TokensRow, x: fn(&BudgetOutcome) -> f64) -> Vec<Point> {
+    let point = |outcome: &BudgetOutcome| {
+        let accuracy = outcome.accuracy;
         // The estimate of some modes has no point where nothing was completed.
         let middle = accuracy.point.unwrap_or(accuracy.center);
-        (across(limited) > 0.0).then(|| {
+        (x(outcome) > 0.0).then(|| {
             let (low, high) = (accuracy.low.min(middle), accuracy.high.max(middle));
-            Point::between(across(limited), middle, low, high)
+            Point::between(x(outcome), middle, low, high)
         })
     };
     row.budgets.iter().filter_map(point).collect()

@@ -20,7 +20,7 @@ pub struct TokenCost {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TokenTotals {
     n: f64,
-    right: f64,
+    correct: f64,
     mean: f64,
     /// Sum of squared distances from the mean of tokens.
     squares: f64,
@@ -31,27 +31,27 @@ pub(super) struct TokenTotals {
 impl TokenTotals {
     pub(super) fn new(trials: &[BudgetTrial], limit: u64) -> Self {
         let used = |trial: &BudgetTrial| trial.tokens.min(limit) as f64;
-        let is_right = |trial: &BudgetTrial| trial.outcome == Outcome::Correct && trial.tokens <= limit;
+        let is_correct = |trial: &BudgetTrial| trial.outcome == Outcome::Correct && trial.tokens <= limit;
         let n = trials.len() as f64;
-        let right = trials.iter().filter(|trial| is_right(trial)).count() as f64;
+        let correct = trials.iter().filter(|trial| is_correct(trial)).count() as f64;
         let total: u128 = trials.iter().map(|trial| u128::from(trial.tokens.min(limit))).sum();
         let mean = total as f64 / n;
         let (mut squares, mut products) = (0.0, 0.0);
         for trial in trials {
             let distance = used(trial) - mean;
             squares += distance * distance;
-            products += distance * (f64::from(u8::from(is_right(trial))) - right / n);
+            products += distance * (f64::from(u8::from(is_correct(trial))) - correct / n);
         }
-        Self { n, right, mean, squares, products }
+        Self { n, correct, mean, squares, products }
     }
 
     /// Tokens per trial, by the normal approximation of a mean.
     pub(super) fn per_trial(&self, confidence: Confidence) -> TokenCost {
-        let reach = (self.n > 1.0).then(|| confidence.z() * (self.squares / (self.n - 1.0) / self.n).sqrt());
+        let margin = (self.n > 1.0).then(|| confidence.z() * (self.squares / (self.n - 1.0) / self.n).sqrt());
         TokenCost {
             mean: self.mean,
-            low: reach.map(|reach| (self.mean - reach).max(0.0)),
-            high: reach.map(|reach| self.mean + reach),
+            low: margin.map(|margin| (self.mean - margin).max(0.0)),
+            high: margin.map(|margin| self.mean + margin),
         }
     }
 
@@ -60,15 +60,15 @@ impl TokenTotals {
     ///
     /// Source: W. G. Cochran, "Sampling Techniques" (1977), section 6.4.
     pub(super) fn per_correct(&self, confidence: Confidence) -> Option<TokenCost> {
-        if self.right == 0.0 {
+        if self.correct == 0.0 {
             return None;
         }
-        let share = self.right / self.n;
-        let ratio = self.mean / share;
+        let accuracy = self.correct / self.n;
+        let ratio = self.mean / accuracy;
         let error = (self.n > 1.0 && ratio > 0.0).then(|| {
-            let of_right = self.right * (1.0 - share);
-            let sum = self.squares - 2.0 * ratio * self.products + ratio * ratio * of_right;
-            (sum.max(0.0) / (self.n - 1.0) / self.n).sqrt() / share
+            let of_correct = self.correct * (1.0 - accuracy);
+            let sum = self.squares - 2.0 * ratio * self.products + ratio * ratio * of_correct;
+            (sum.max(0.0) / (self.n - 1.0) / self.n).sqrt() / accuracy
         });
         let factor = error.map(|error| (confidence.z() * error / ratio).exp());
         Some(TokenCost {
@@ -101,11 +101,11 @@ mod tests {
             (90, Incorrect),
         ];
         let trials: Vec<_> = ends.into_iter().map(|(tokens, outcome)| trial(tokens, outcome)).collect();
-        let spending = TokenTotals::new(&trials, 320);
-        let mean = spending.per_trial(Confidence::P95);
+        let totals = TokenTotals::new(&trials, 320);
+        let mean = totals.per_trial(Confidence::P95);
         assert_eq!(mean.mean, (100.0 + 300.0 + 320.0 + 320.0 + 200.0 + 90.0) / 6.0);
         assert!((mean.low.unwrap() - 135.425_776_680_409_65).abs() < 1e-9, "{mean:?}");
-        let ratio = spending.per_correct(Confidence::P95).unwrap();
+        let ratio = totals.per_correct(Confidence::P95).unwrap();
         assert!((ratio.mean - 1330.0 / 3.0).abs() < 1e-9);
         assert!((ratio.low.unwrap() - 157.588_432_570_335_87).abs() < 1e-9, "{ratio:?}");
         assert!((ratio.high.unwrap() - 1_247.200_960_366_944_9).abs() < 1e-9, "{ratio:?}");
@@ -113,9 +113,9 @@ mod tests {
 
     #[test]
     fn no_bounds_for_one_trial_and_no_cost_without_correct_answers() {
-        let spending = TokenTotals::new(&[trial(10, Outcome::Incorrect)], 100);
-        assert_eq!(spending.per_trial(Confidence::P95), TokenCost { mean: 10.0, low: None, high: None });
-        assert_eq!(spending.per_correct(Confidence::P95), None);
+        let totals = TokenTotals::new(&[trial(10, Outcome::Incorrect)], 100);
+        assert_eq!(totals.per_trial(Confidence::P95), TokenCost { mean: 10.0, low: None, high: None });
+        assert_eq!(totals.per_correct(Confidence::P95), None);
         let free = TokenTotals::new(&[trial(0, Outcome::Correct); 2], 100);
         assert_eq!(free.per_correct(Confidence::P95), Some(TokenCost { mean: 0.0, low: None, high: None }));
     }

@@ -1,6 +1,6 @@
 //! `reasonscape analyze compression`: compressed sizes of trials and repetition loops.
 
-use reasonscape_analysis::tables::compression::{Measure, display_table, export_table};
+use reasonscape_analysis::tables::compression::{CompressionMeasure, display_table, export_table};
 use reasonscape_analysis::{
     Compression as Found, CompressionOptions, CompressionRow, compression, compression_figure,
 };
@@ -42,7 +42,7 @@ enum MeasureArg {
     Size,
 }
 
-impl From<MeasureArg> for Measure {
+impl From<MeasureArg> for CompressionMeasure {
     fn from(measure: MeasureArg) -> Self {
         match measure {
             MeasureArg::Bits => Self::Bits,
@@ -60,7 +60,7 @@ impl Compression {
                 "`--loop-bits {bits}` is out of range; give a number of bits above 0, as 1.5"
             )));
         }
-        let measure = Measure::from(self.measure);
+        let measure = CompressionMeasure::from(self.measure);
         let TrialArgs { pictured, by } = self.trials;
         let (Estimator { confidence, .. }, db, query) = pictured.open(global).await?;
         let options = CompressionOptions {
@@ -73,7 +73,7 @@ impl Compression {
         let table =
             if global.format == Format::Csv { export_table(&found) } else { display_table(&found, measure) };
         print(global.format, &table, &found)?;
-        pictured.plot.draw(global, || compression_figure(&found, measure.spread(), measure.label()))?;
+        pictured.plot.draw(global, || compression_figure(&found, measure.quartiles(), measure.label()))?;
         if pictured.selected.mode.is_some() {
             global.note("`--mode` changes nothing here: trials are sorted by how they ended");
         }
@@ -82,7 +82,7 @@ impl Compression {
     }
 }
 
-fn print_notes(found: &Found, measure: Measure, global: Global) {
+fn print_notes(found: &Found, measure: CompressionMeasure, global: Global) {
     const FEW: usize = 6;
     let rows = &found.rows;
     if rows.is_empty() {

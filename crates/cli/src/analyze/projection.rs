@@ -30,17 +30,17 @@ impl Projection {
         let along = AxisSelection { x: self.x.as_deref(), y: None, is_surface: false };
         let found = accuracy_grids(&db, &query, along, estimator).await?;
         let table = if global.format == Format::Csv {
-            export_table(&found.views)
+            export_table(&found.grids)
         } else {
-            display_table(&found.views)
+            display_table(&found.grids)
         };
-        print(global.format, &table, &found.views)?;
+        print(global.format, &table, &found.grids)?;
         print_notes(&found, estimator, global);
-        for view in &found.views {
+        for view in &found.grids {
             if let Some(finding) = projection_finding(view) {
                 global.caption(finding);
             }
         }
-        self.pictured.plot.draw(global, || projection_figure(&found.views, estimator.confidence.level()))
+        self.pictured.plot.draw(global, || projection_figure(&found.grids, estimator.confidence.level()))
     }
 }

@@ -52,7 +52,7 @@ fn print_notes(board: &Leaderboard, global: Global) {
         );
     }
     let incomplete: Vec<(&ScoreRow, String)> =
-        board.rows.iter().filter_map(|row| row.lacks().map(|lacks| (row, lacks))).collect();
+        board.rows.iter().filter_map(|row| row.describe_missing().map(|lacks| (row, lacks))).collect();
     for (row, lacks) in incomplete.iter().take(MAX_MISSING) {
         global.note(format_args!("* {} lacks {lacks}; it is scored on what it has", row.label));
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use reasonscape_analysis::tables::spectrum::{display_table, export_table};
 use reasonscape_analysis::{
-    PointQuery, PopulationSummary, Sampling, Series, Source, Spectra, spectra, spectrum_figure,
+    PointQuery, PopulationSummary, PromptSource, Sampling, Series, Spectra, spectra, spectrum_figure,
 };
 use reasonscape_points::PointsDb;
 use reasonscape_study::Study;
@@ -97,7 +97,7 @@ impl Spectrum {
             bins: self.bins as usize,
             permutations: self.permutations as usize,
         };
-        let (a, b) = (Source { query: &query, seed }, Source { query: &against, seed: other });
+        let (a, b) = (PromptSource { query: &query, seed }, PromptSource { query: &against, seed: other });
         let found = spectra(&db, a, b, sampling).await?;
         let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
         print(global.format, &table, &found)?;

@@ -37,14 +37,14 @@ impl Surface {
         let along = AxisSelection { x: self.x.as_deref(), y: self.y.as_deref(), is_surface: true };
         let found = accuracy_grids(&db, &query, along, estimator).await?;
         let table = if global.format == Format::Csv {
-            export_table(&found.views)
+            export_table(&found.grids)
         } else {
-            display_table(&found.views)
+            display_table(&found.grids)
         };
-        print(global.format, &table, &found.views)?;
+        print(global.format, &table, &found.grids)?;
         print_notes(&found, estimator, global);
-        print_findings(&found.views, global);
-        self.pictured.plot.draw(global, || surface_figure(&found.views, estimator.confidence.level()))
+        print_findings(&found.grids, global);
+        self.pictured.plot.draw(global, || surface_figure(&found.grids, estimator.confidence.level()))
     }
 }
 
@@ -80,27 +80,27 @@ fn print_findings(views: &[AccuracyGrid], global: Global) {
 /// What a reader of the numbers has to know.
 pub(super) fn print_notes(found: &AccuracyGrids, estimator: Estimator, global: Global) {
     global.caption(format_args!("`correct` is by {}", estimator.mode));
-    let pooled = found.views.iter().filter(|view| !view.pooled.is_empty());
+    let pooled = found.grids.iter().filter(|view| !view.pooled.is_empty());
     let pooled: Vec<String> =
         pooled.map(|view| format!("{} over {}", view.task, view.pooled.join(", "))).collect();
     if !pooled.is_empty() {
         global.caption(format_args!("pooled: {}", pooled.join("; ")));
     }
-    let mixed = found.views.iter().filter(|view| !view.mixed.is_empty()).map(|view| {
+    let mixed = found.grids.iter().filter(|view| !view.mixed.is_empty()).map(|view| {
         let axes: Vec<&str> = view.axes.iter().map(|axis| axis.parameter.as_str()).collect();
         format!("{} ({} with {})", view.task, view.mixed.join(", "), axes.join(" and "))
     });
     note_confounded(&mixed.collect::<Vec<_>>(), global);
-    for (task, reason) in &found.without {
+    for (task, reason) in &found.excluded {
         global.note(format_args!("{task} {reason} and is not shown"));
     }
-    if found.views.iter().flat_map(|view| &view.cells).any(|cell| cell.is_near_chance) {
+    if found.grids.iter().flat_map(|view| &view.cells).any(|cell| cell.is_near_chance) {
         let calibrated = Mode { event: Event::Calibrated, ..estimator.mode };
         global.note(format_args!(
             "near chance the C intervals are too narrow; `--mode {calibrated}` gives bounds that hold"
         ));
     }
-    let empty = found.views.iter().flat_map(|view| &view.cells).filter(|cell| cell.n == 0).count();
+    let empty = found.grids.iter().flat_map(|view| &view.cells).filter(|cell| cell.n == 0).count();
     if empty > 0 {
         global.note(format_args!("{empty} of these have no trial yet; `reasonscape run` asks for them"));
     }

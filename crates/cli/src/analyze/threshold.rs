@@ -33,10 +33,10 @@ impl Threshold {
         let table = if global.format == Format::Csv { export_table(rows) } else { display_table(rows) };
         print(global.format, &table, rows)?;
         global.caption("`half known` is the value at which half is known; `misfit p` is small where the curve fits badly");
-        for row in rows.iter().filter(|row| !row.is_plain()).take(MAX_FINDINGS) {
+        for row in rows.iter().filter(|row| !row.crosses_and_fits()).take(MAX_FINDINGS) {
             global.caption(format_args!("{} on {}: {}", row.label, row.task, row.finding));
         }
-        let more = rows.iter().filter(|row| !row.is_plain()).count().saturating_sub(MAX_FINDINGS);
+        let more = rows.iter().filter(|row| !row.crosses_and_fits()).count().saturating_sub(MAX_FINDINGS);
         if more > 0 {
             global.caption(format_args!(
                 "{more} more do not simply cross; `--format json` has a sentence on each"
@@ -47,7 +47,7 @@ impl Threshold {
         let mixed =
             mixed.map(|row| format!("{} ({} with {})", row.task, row.mixed.join(", "), row.parameter));
         note_confounded(&mixed.collect::<Vec<_>>(), global);
-        for (task, reason) in &found.without {
+        for (task, reason) in &found.excluded {
             global.note(format_args!("{task} {reason} and is not shown"));
         }
         self.pictured.plot.draw(global, || threshold_figure(rows, estimator.confidence.level()))

@@ -6,10 +6,13 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray,
+};
 use datafusion::arrow::compute::{cast, concat_batches};
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::prelude::DataFrame;
+use reasonscape_stats::Outcome;
 
 use crate::{Mean, PointsError, TrialCounts};
 
@@ -22,12 +25,12 @@ pub(super) async fn collect_batch(frame: DataFrame) -> Result<RecordBatch, Point
     Ok(concat_batches(&schema, &batches)?)
 }
 
-/// A column as it is.
+/// A column as the engine returned it.
 pub(super) fn column(batch: &RecordBatch, name: &str) -> ArrayRef {
     Arc::clone(batch.column_by_name(name).expect("a column that was selected"))
 }
 
-/// A column of text without missing values.
+/// A column of text.
 pub(super) struct TextColumn(StringArray);
 
 impl TextColumn {
@@ -36,12 +39,37 @@ impl TextColumn {
         Self(text.as_string::<i32>().clone())
     }
 
+    /// The text of a row, in a column without missing values.
     pub(super) fn value(&self, row: usize) -> &str {
         self.0.value(row)
     }
+
+    /// The text of a row, if there is one.
+    pub(super) fn optional(&self, row: usize) -> Option<&str> {
+        self.0.is_valid(row).then(|| self.0.value(row))
+    }
+
+    /// The texts that there are, row by row.
+    pub(super) fn present(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flatten()
+    }
 }
 
-/// A column of integers without missing values.
+/// A column of lists of texts.
+pub(super) struct TextListColumn(ListArray);
+
+impl TextListColumn {
+    pub(super) fn new(batch: &RecordBatch, name: &str) -> Self {
+        Self(column(batch, name).as_list::<i32>().clone())
+    }
+
+    pub(super) fn value(&self, row: usize) -> Vec<String> {
+        let items = cast(&self.0.value(row), &DataType::Utf8).expect("a list of texts");
+        items.as_string::<i32>().iter().flatten().map(ToOwned::to_owned).collect()
+    }
+}
+
+/// A column of integers.
 pub(super) struct IntColumn(Int64Array);
 
 impl IntColumn {
@@ -50,9 +78,65 @@ impl IntColumn {
         Self(integers.as_primitive::<Int64Type>().clone())
     }
 
+    /// The integer of a row, in a column without missing values.
     pub(super) fn value(&self, row: usize) -> i64 {
         self.0.value(row)
     }
+
+    /// All integers of a column without missing values.
+    pub(super) fn values(&self) -> &[i64] {
+        self.0.values()
+    }
+
+    /// Appends all integers to a list, with `missing` where there is none.
+    pub(super) fn append_to(&self, list: &mut Vec<i64>, missing: i64) {
+        if self.0.null_count() == 0 {
+            list.extend_from_slice(self.0.values());
+        } else {
+            list.extend(self.0.iter().map(|number| number.unwrap_or(missing)));
+        }
+    }
+}
+
+/// A column of real numbers without missing values.
+pub(super) struct RealColumn(Float64Array);
+
+impl RealColumn {
+    pub(super) fn new(batch: &RecordBatch, name: &str) -> Self {
+        Self(column(batch, name).as_primitive::<Float64Type>().clone())
+    }
+
+    pub(super) fn value(&self, row: usize) -> f64 {
+        self.0.value(row)
+    }
+
+    pub(super) fn values(&self) -> &[f64] {
+        self.0.values()
+    }
+}
+
+/// A column of outcomes, stored as their codes.
+pub(super) struct OutcomeColumn(IntColumn);
+
+impl OutcomeColumn {
+    pub(super) fn new(batch: &RecordBatch, name: &str) -> Self {
+        Self(IntColumn::new(batch, name))
+    }
+
+    /// The outcome of a row; an error if its code is unknown, as in a damaged file.
+    pub(super) fn value(&self, row: usize) -> Result<Outcome, PointsError> {
+        outcome(self.0.value(row))
+    }
+
+    /// All outcomes; an error if a code is unknown, as in a damaged file.
+    pub(super) fn values(&self) -> impl Iterator<Item = Result<Outcome, PointsError>> {
+        self.0.values().iter().map(|code| outcome(*code))
+    }
+}
+
+fn outcome(code: i64) -> Result<Outcome, PointsError> {
+    Outcome::from_code(code)
+        .ok_or_else(|| PointsError::Query(format!("{code} is no status; there are 0, 1 and 2")))
 }
 
 /// The counts of a point by name, in the order in which they are added up and read back.

@@ -6,7 +6,7 @@ use datafusion::logical_expr::col;
 use futures_util::StreamExt;
 use reasonscape_core::Outcome;
 
-use super::columns::{IntColumn, TextColumn};
+use super::columns::{IntColumn, OutcomeColumn, TextColumn};
 use super::{PointsDb, TrialNumber};
 use crate::{BoxFuture, Filter, PointsError};
 
@@ -53,27 +53,28 @@ impl PointsDb {
             while let Some(batch) = batches.next().await {
                 let batch = batch?;
                 let [tasks, params] = ["base_task_a", "params_a"].map(|name| TextColumn::new(&batch, name));
-                let [index, repeat, status_a, status_b] =
-                    ["index_a", "repeat_a", "status_a", "status_b"].map(|name| IntColumn::new(&batch, name));
+                let [index, repeat] = ["index_a", "repeat_a"].map(|name| IntColumn::new(&batch, name));
+                let [outcome_a, outcome_b] =
+                    ["status_a", "status_b"].map(|name| OutcomeColumn::new(&batch, name));
                 let test = |row: usize| -> Result<TestDisagreement, PointsError> {
                     Ok(TestDisagreement {
                         number: TrialNumber {
                             index: index.value(row).cast_unsigned(),
                             repeat: repeat.value(row).cast_unsigned() as u32,
                         },
-                        a: status(status_a.value(row))?,
-                        b: status(status_b.value(row))?,
+                        a: outcome_a.value(row)?,
+                        b: outcome_b.value(row)?,
                     })
                 };
                 // Tests of one point mostly come together.
                 let mut start = 0;
                 while start < batch.num_rows() {
-                    let (task, at) = (tasks.value(start), params.value(start));
-                    let is_other = |row: &usize| tasks.value(*row) != task || params.value(*row) != at;
+                    let point = (tasks.value(start), params.value(start));
+                    let is_other = |row: &usize| (tasks.value(*row), params.value(*row)) != point;
                     let end = (start + 1..batch.num_rows()).find(is_other).unwrap_or(batch.num_rows());
-                    let here = found.entry((task.to_owned(), at.to_owned())).or_default();
+                    let tests = found.entry((point.0.to_owned(), point.1.to_owned())).or_default();
                     for row in start..end {
-                        here.push(test(row)?);
+                        tests.push(test(row)?);
                     }
                     start = end;
                 }
@@ -87,10 +88,4 @@ impl PointsDb {
                 .collect())
         })
     }
-}
-
-fn status(code: i64) -> Result<Outcome, PointsError> {
-    let known = [Outcome::Incorrect, Outcome::Correct, Outcome::Truncated];
-    let found = known.into_iter().find(|status| i64::from(status.code()) == code);
-    found.ok_or_else(|| PointsError::Query(format!("{code} is no status; there are 0, 1 and 2")))
 }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use datafusion::arrow::array::{AsArray, RecordBatch};
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
-use datafusion::arrow::datatypes::Int64Type;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::tables::{RecomputedCounts, Tables, recount};
+use super::columns::IntColumn;
+use super::recount::{RecomputedCounts, recount};
+use super::tables::Tables;
 use super::{PointsDb, UnitProvenance};
 use crate::files::{FileInfo, discover, inspect};
 use crate::schema;
@@ -35,15 +36,14 @@ impl PointsFile {
 
     /// Trials that it counts.
     fn total(&self) -> u64 {
-        let n = self.rows.column_by_name("n").expect("its columns were checked");
-        n.as_primitive::<Int64Type>().values().iter().map(|n| u64::try_from(*n).unwrap_or(0)).sum()
+        IntColumn::new(&self.rows, "n").values().iter().map(|n| u64::try_from(*n).unwrap_or(0)).sum()
     }
 }
 
 impl Unit {
     /// Counters are trusted when they are the only ones, and the trials beside them are those that they were made with.
     /// Counters without trials are trusted too: somebody published them and kept the trials.
-    fn is_sound(&self) -> bool {
+    fn has_trusted_counts(&self) -> bool {
         match (self.points.as_slice(), self.trials.as_slice()) {
             ([points], [trials]) => points.info.pair == trials.pair && points.total() == trials.rows,
             ([_], []) => true,
@@ -58,8 +58,8 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
     if trials.is_empty() && points.is_empty() {
         return Err(PointsError::Empty { study: study.to_owned() });
     }
-    let evals = evaluations(trials.iter().chain(&points));
-    let sources = sources(trials.iter().chain(&points));
+    let evals = latest_evals(trials.iter().chain(&points));
+    let sources = unit_provenances(trials.iter().chain(&points));
     let files = trials.clone();
     let mut truncation_unknown = BTreeSet::new();
     let mut imported: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
@@ -86,7 +86,7 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
     let mut rows = Vec::new();
     let mut duplicates = 0;
     for unit in units.into_values() {
-        if unit.is_sound() {
+        if unit.has_trusted_counts() {
             rows.extend(unit.points.into_iter().map(|file| file.rows));
             continue;
         }
@@ -148,7 +148,7 @@ impl EvalKey {
 }
 
 /// The evaluations of all files. Their names and labels are taken from the file that was written last.
-fn evaluations<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<EvalInfo> {
+fn latest_evals<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<EvalInfo> {
     let mut latest: BTreeMap<EvalKey, &FileInfo> = BTreeMap::new();
     for file in files {
         let known = latest.entry(EvalKey::new(&file.eval)).or_insert(file);
@@ -160,7 +160,7 @@ fn evaluations<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<EvalInfo> {
 }
 
 /// Where the numbers of each evaluation on each task come from, once however many files say it.
-fn sources<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<UnitProvenance> {
+fn unit_provenances<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<UnitProvenance> {
     let mut found: BTreeMap<(&str, &str), &FileInfo> = BTreeMap::new();
     for file in files {
         found.entry((&file.eval.eval_id, &file.task)).or_insert(file);

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use datafusion::arrow::array::AsArray;
-use datafusion::arrow::datatypes::Float64Type;
 use datafusion::common::JoinType;
 use datafusion::logical_expr::col;
 use datafusion::prelude::DataFrame;
@@ -11,7 +9,7 @@ use reasonscape_stats::Outcome;
 use reasonscape_stats::paired_bootstrap::PairedCell;
 
 use super::PointsDb;
-use super::columns::{IntColumn, TextColumn, collect_batch, column};
+use super::columns::{IntColumn, OutcomeColumn, RealColumn, TextColumn, collect_batch};
 use crate::{BoxFuture, Filter, PointsError};
 
 /// What two evaluations did with the tests of a task that both were asked.
@@ -60,15 +58,16 @@ impl PointsDb {
             )?;
             let batch = collect_batch(pairs).await?;
             let tasks = TextColumn::new(&batch, "base_task_a");
-            let [status_a, status_b, pairs] =
-                ["status_a", "status_b", "pairs"].map(|name| IntColumn::new(&batch, name));
-            let guesses = column(&batch, "guess_a");
+            let [outcome_a, outcome_b] =
+                ["status_a", "status_b"].map(|name| OutcomeColumn::new(&batch, name));
+            let guesses = RealColumn::new(&batch, "guess_a");
+            let pairs = IntColumn::new(&batch, "pairs");
             let mut found: BTreeMap<&str, Vec<PairedCell>> = BTreeMap::new();
             for row in 0..batch.num_rows() {
                 found.entry(tasks.value(row)).or_default().push(PairedCell {
-                    a: outcome(status_a.value(row))?,
-                    b: outcome(status_b.value(row))?,
-                    guess: guesses.as_primitive::<Float64Type>().value(row),
+                    a: outcome_a.value(row)?,
+                    b: outcome_b.value(row)?,
+                    guess: guesses.value(row),
                     count: pairs.value(row) as u64,
                 });
             }
@@ -116,9 +115,4 @@ impl PointsDb {
             None,
         )?)
     }
-}
-
-pub(super) fn outcome(status: i64) -> Result<Outcome, PointsError> {
-    Outcome::from_code(status)
-        .ok_or_else(|| PointsError::Query(format!("{status} is no status; there are 0, 1 and 2")))
 }

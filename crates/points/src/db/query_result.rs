@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::PointsDb;
 use crate::BoxFuture;
 use crate::PointsError;
-use crate::error::plain;
+use crate::error::parquet_message;
 
 /// The answer to a question in SQL, as it comes.
 pub struct QueryResult {
@@ -71,7 +71,8 @@ impl QueryResult {
         path: &'a Path,
     ) -> BoxFuture<'a, Result<u64, PointsError>> {
         Box::pin(async move {
-            let failed = |error| PointsError::Write { path: path.to_owned(), problem: plain(&error) };
+            let failed =
+                |error| PointsError::Write { path: path.to_owned(), problem: parquet_message(&error) };
             let properties =
                 WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
             let mut writer =

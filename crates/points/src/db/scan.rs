@@ -46,14 +46,14 @@ struct TrialsFile {
 
 impl TrialsTable {
     pub(super) fn new(files: &[FileInfo]) -> Result<Self, PointsError> {
-        let schema = in_memory();
+        let schema = in_memory_schema();
         let files = files
             .iter()
             .map(|file| {
                 let path = std::path::absolute(&file.path).map_err(PointsError::io("find", &file.path))?;
                 // As a path it would be a pattern, in which `[` and `*` of a folder's name mean something.
                 let url = Url::from_file_path(&path).expect("an absolute path has an address");
-                let (length, modified) = found(&path)?;
+                let (length, modified) = file_stamp(&path)?;
                 Ok(TrialsFile {
                     url: ListingTableUrl::try_new(url, None)?,
                     path,
@@ -71,7 +71,7 @@ impl TrialsTable {
 }
 
 /// The columns as they are in memory: texts that are handed on without being copied.
-fn in_memory() -> SchemaRef {
+fn in_memory_schema() -> SchemaRef {
     let fields = schema::TRIALS.fields().iter().map(|field| match field.data_type() {
         DataType::Utf8 => field.as_ref().clone().with_data_type(DataType::Utf8View),
         _ => field.as_ref().clone(),
@@ -80,7 +80,7 @@ fn in_memory() -> SchemaRef {
 }
 
 /// The length of a file, and when it was written.
-fn found(path: &Path) -> Result<(u64, SystemTime), PointsError> {
+fn file_stamp(path: &Path) -> Result<(u64, SystemTime), PointsError> {
     let metadata = std::fs::metadata(path).map_err(PointsError::io("read", path))?;
     Ok((metadata.len(), metadata.modified().map_err(PointsError::io("read", path))?))
 }
@@ -89,7 +89,7 @@ impl TrialsFile {
     /// The file as it is now, unless no row of it can pass: another program may have replaced it since the study was
     /// opened.
     fn current(&self, schema: &Schema, filters: &[Expr]) -> Result<Option<PartitionedFile>, PointsError> {
-        let (length, modified) = found(&self.path)?;
+        let (length, modified) = file_stamp(&self.path)?;
         let is_same = (length, modified) == (self.length, self.modified);
         if is_same && filters.iter().any(|filter| rules_out(filter, schema, &self.statistics)) {
             return Ok(None);
@@ -109,7 +109,7 @@ impl TrialsFile {
 ///
 /// Only texts that must be equal are looked at, as of an evaluation and a task; of anything else a row may pass.
 fn rules_out(filter: &Expr, schema: &Schema, statistics: &Statistics) -> bool {
-    let misses = |column: &Expr, wanted: &Expr| {
+    let is_out_of_range = |column: &Expr, wanted: &Expr| {
         let (Expr::Column(column), Expr::Literal(wanted, _)) = (column, wanted) else { return false };
         let (Ok(index), Some(Some(wanted))) = (schema.index_of(&column.name), wanted.try_as_str()) else {
             return false;
@@ -131,9 +131,11 @@ fn rules_out(filter: &Expr, schema: &Schema, statistics: &Statistics) -> bool {
             rules_out(left, schema, statistics) && rules_out(right, schema, statistics)
         }
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
-            misses(left, right) || misses(right, left)
+            is_out_of_range(left, right) || is_out_of_range(right, left)
         }
-        Expr::InList(InList { expr, list, negated: false }) => list.iter().all(|wanted| misses(expr, wanted)),
+        Expr::InList(InList { expr, list, negated: false }) => {
+            list.iter().all(|wanted| is_out_of_range(expr, wanted))
+        }
         _ => false,
     }
 }

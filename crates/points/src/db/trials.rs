@@ -4,12 +4,11 @@ use datafusion::common::JoinType;
 use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::DataFrame;
 
-use super::{PointsDb, QueryResult};
+use super::{PointsDb, QueryResult, StoredTrials};
 use crate::{BoxFuture, Filter, PointsError};
 
 impl PointsDb {
-    /// The trials of an evaluation on a task at the points that a filter means, by coordinates, index and repeat. All
-    /// columns of the table are there, in its order.
+    /// The trials of an evaluation on a task at the points that a filter means, by coordinates, index and repeat.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
@@ -18,13 +17,14 @@ impl PointsDb {
         eval_id: &'a str,
         task: &'a str,
         filter: &'a Filter,
-    ) -> BoxFuture<'a, Result<QueryResult, PointsError>> {
+    ) -> BoxFuture<'a, Result<StoredTrials, PointsError>> {
         Box::pin(async move {
             let is_meant = col("eval_id").eq(lit(eval_id)).and(col("base_task").eq(lit(task)));
             let mut trials = self.session.table("trials").await?.filter(is_meant)?;
             trials = self.at_points(trials, filter).await?;
             let order = ["params", "index", "repeat"].map(|name| col(name).sort(true, false)).to_vec();
-            Ok(QueryResult { stream: trials.sort(order)?.execute_stream().await? })
+            let stream = trials.sort(order)?.execute_stream().await?;
+            Ok(StoredTrials { rows: QueryResult { stream } })
         })
     }
 

@@ -3,46 +3,13 @@
 //! Whoever pages through trials knows from the counters how many there are at each point, and so which points a page
 //! shows. Only their file is read, however many trials the study has.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use datafusion::functions_aggregate::count::count_all;
-use datafusion::logical_expr::{Expr, col, ident, lit};
+use datafusion::logical_expr::{Expr, col, lit};
 use reasonscape_core::Outcome;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::columns::{IntColumn, TextColumn, collect_batch};
-use super::{PointsDb, QueryResult};
-use crate::{BoxFuture, Filter, PointsError, TRIAL_COLUMNS};
-
-/// A trial as it is stored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the columns of the table, which the documentation of the files explains")]
-pub struct StoredTrial {
-    pub eval_id: String,
-    pub model: String,
-    pub template: String,
-    pub sampler: String,
-    pub base_task: String,
-    pub params: String,
-    pub index: u64,
-    pub repeat: u32,
-    pub status: u8,
-    pub guess: f64,
-    pub prompt_tokens: Option<u64>,
-    pub completion_tokens: Option<u64>,
-    pub reasoning_tokens: Option<u64>,
-    pub latency_ms: u64,
-    pub received_ms: i64,
-    pub reasoning_chars: u64,
-    pub answer_chars: u64,
-    pub compressed_size: u64,
-    pub finish: String,
-    pub method: String,
-    pub answer: Option<String>,
-    pub target: String,
-    pub cache_key: String,
-}
+use super::{PointsDb, StoredTrial};
+use crate::{BoxFuture, Filter, PointsError};
 
 /// The points of one evaluation on one task.
 #[derive(Debug, Clone, Copy)]
@@ -57,13 +24,13 @@ pub struct PointSet<'a> {
 
 impl PointSet<'_> {
     /// What holds of a trial at these points of which something else holds too.
-    fn with(&self, condition: Option<Expr>) -> Expr {
+    pub(super) fn with(&self, condition: Option<Expr>) -> Expr {
         let params = self.params.iter().map(|params| lit(*params)).collect();
-        let here = col("eval_id")
+        let at_points = col("eval_id")
             .eq(lit(self.eval_id))
             .and(col("base_task").eq(lit(self.base_task)))
             .and(col("params").in_list(params, false));
-        condition.into_iter().fold(here, Expr::and)
+        condition.into_iter().fold(at_points, Expr::and)
     }
 }
 
@@ -74,17 +41,6 @@ pub struct TrialNumber {
     pub index: u64,
     /// Which repeat of the same request.
     pub repeat: u32,
-}
-
-/// A test, whoever is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TestName<'a> {
-    /// The task.
-    pub base_task: &'a str,
-    /// The coordinates, as canonical JSON.
-    pub params: &'a str,
-    /// Which of the tests there.
-    pub number: TrialNumber,
 }
 
 /// What must hold of a trial, whatever its point.
@@ -138,7 +94,7 @@ impl PointsDb {
         skip: usize,
         max: usize,
     ) -> BoxFuture<'a, Result<Vec<StoredTrial>, PointsError>> {
-        Box::pin(async move { self.read(points.with(which.expression()), skip, max).await })
+        Box::pin(async move { self.stored_trials(points.with(which.expression()), skip, max).await })
     }
 
     /// Which trials there are at a point of one evaluation, in order. Nothing else of them is read.
@@ -162,87 +118,6 @@ impl PointsDb {
             found.sort_unstable();
             Ok(found)
         })
-    }
-
-    /// The trials of one evaluation on these tests, one for each; `None` where it has none.
-    ///
-    /// # Errors
-    /// A [`PointsError`] when the trials cannot be read.
-    pub fn trials_on<'a>(
-        &'a self,
-        eval_id: &'a str,
-        tests: &'a [TestName<'a>],
-    ) -> BoxFuture<'a, Result<Vec<Option<StoredTrial>>, PointsError>> {
-        Box::pin(async move {
-            let mut tasks: BTreeMap<&str, Vec<&TestName<'_>>> = BTreeMap::new();
-            for test in tests {
-                tasks.entry(test.base_task).or_default().push(test);
-            }
-            // Any of these numbers at any of these points: what is too much is less than what it would take to say exactly.
-            let of_task = |(task, tests): (&str, Vec<&TestName<'_>>)| {
-                let params: BTreeSet<&str> = tests.iter().map(|test| test.params).collect();
-                let params: Vec<&str> = params.into_iter().collect();
-                let numbers = tests.iter().filter_map(|test| i64::try_from(test.number.index).ok());
-                let numbers: BTreeSet<i64> = numbers.collect();
-                // Pages of a file are left out by the ends of what is wanted, not by a long list.
-                let ends = numbers.first().zip(numbers.last());
-                let between = ends.map(|(first, last)| ident("index").between(lit(*first), lit(*last)));
-                let listed = ident("index").in_list(numbers.into_iter().map(lit).collect(), false);
-                PointSet { eval_id, base_task: task, params: &params }
-                    .with(Some(between.into_iter().fold(listed, Expr::and)))
-            };
-            let Some(condition) = tasks.into_iter().map(of_task).reduce(Expr::or) else {
-                return Ok(Vec::new());
-            };
-            let found = self.read(condition, 0, usize::MAX >> 1).await?;
-            let is = |trial: &StoredTrial, test: &TestName<'_>| {
-                (trial.index, trial.repeat) == (test.number.index, test.number.repeat)
-                    && trial.params == test.params
-                    && trial.base_task == test.base_task
-            };
-            Ok(tests.iter().map(|test| found.iter().find(|trial| is(trial, test)).cloned()).collect())
-        })
-    }
-
-    /// One trial.
-    ///
-    /// # Errors
-    /// A [`PointsError`] when the trials cannot be read.
-    pub fn trial<'a>(
-        &'a self,
-        eval_id: &'a str,
-        base_task: &'a str,
-        params: &'a str,
-        index: u64,
-        repeat: u32,
-    ) -> BoxFuture<'a, Result<Option<StoredTrial>, PointsError>> {
-        Box::pin(async move {
-            // Files hold signed numbers; what does not fit into them is nowhere.
-            let (Ok(index), Ok(repeat)) = (i64::try_from(index), i32::try_from(repeat)) else {
-                return Ok(None);
-            };
-            let is_meant = ident("index").eq(lit(index)).and(col("repeat").eq(lit(repeat)));
-            let points = PointSet { eval_id, base_task, params: &[params] };
-            Ok(self.read(points.with(Some(is_meant)), 0, 1).await?.pop())
-        })
-    }
-
-    /// The trials of which a condition holds, by coordinates, index and repeat.
-    async fn read(&self, condition: Expr, skip: usize, max: usize) -> Result<Vec<StoredTrial>, PointsError> {
-        let order = ["params", "index", "repeat"].map(|name| ident(name).sort(true, false)).to_vec();
-        let trials = self.session.table("trials").await?.filter(condition)?.sort(order)?;
-        let stream = trials.limit(skip, Some(max))?.execute_stream().await?;
-        let mut answer = QueryResult { stream };
-        let mut found = Vec::new();
-        while let Some(rows) = answer.next().await? {
-            for row in rows {
-                let named = TRIAL_COLUMNS.iter().map(|name| (*name).to_owned()).zip(row).collect();
-                let trial = serde_json::from_value(Value::Object(named));
-                found
-                    .push(trial.map_err(|error| PointsError::Query(format!("a trial is damaged: {error}")))?);
-            }
-        }
-        Ok(found)
     }
 
     /// How many trials are meant at each point that has any. Without a text the counters would tell; with one, all

@@ -100,8 +100,8 @@ impl<'s> PointScorer<'s> {
                     reasoning_tokens: completion.usage.reasoning_tokens,
                     latency_ms: response.latency_ms,
                     received_ms: response.received_ms,
-                    reasoning_chars: characters(found.reasoning.as_deref().unwrap_or_default()),
-                    answer_chars: characters(&found.text),
+                    reasoning_chars: char_count(found.reasoning.as_deref().unwrap_or_default()),
+                    answer_chars: char_count(&found.text),
                     compressed_size: sizer.gzip_size(measured.as_bytes()),
                     finish: finish(&completion.finish),
                     method: found.method.name().to_owned(),
@@ -162,7 +162,7 @@ impl Workers<'_> {
     }
 }
 
-pub(crate) fn characters(text: &str) -> u64 {
+pub(crate) fn char_count(text: &str) -> u64 {
     text.chars().count() as u64
 }
 

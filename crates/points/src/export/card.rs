@@ -10,8 +10,13 @@ use super::{Exported, Unit};
 use crate::{PointsDb, TrialCounts};
 
 /// The text of the card; its head is what Hugging Face reads.
-pub(super) fn card(db: &PointsDb, units: &[Unit<'_>], exported: &Exported, fields: &[Arc<Field>]) -> String {
-    let mut text = head(exported, fields);
+pub(super) fn dataset_card(
+    db: &PointsDb,
+    units: &[Unit<'_>],
+    exported: &Exported,
+    fields: &[Arc<Field>],
+) -> String {
+    let mut text = front_matter(exported, fields);
     let mut line = |line: &str| {
         text.push_str(line);
         text.push('\n');
@@ -32,8 +37,8 @@ pub(super) fn card(db: &PointsDb, units: &[Unit<'_>], exported: &Exported, field
         let truncated = if is_unknown { "?".to_owned() } else { n_t.to_string() };
         let from = db.imported().get(&eval.eval_id).and_then(|tasks| tasks.get(&unit.task));
         let from = from.map_or("evaluated by reasonscape", String::as_str);
-        let cells = [&eval.model, &eval.template, &eval.sampler, &unit.task].map(|cell| escaped(cell));
-        line(&format!("| {} | {n} | {n_e} | {truncated} | {} |", cells.join(" | "), escaped(from)));
+        let cells = [&eval.model, &eval.template, &eval.sampler, &unit.task].map(|cell| escape_cell(cell));
+        line(&format!("| {} | {n} | {n_e} | {truncated} | {} |", cells.join(" | "), escape_cell(from)));
     }
     line("\n## Columns\n");
     line(
@@ -62,7 +67,7 @@ pub(super) fn card(db: &PointsDb, units: &[Unit<'_>], exported: &Exported, field
     text
 }
 
-fn head(exported: &Exported, fields: &[Arc<Field>]) -> String {
+fn front_matter(exported: &Exported, fields: &[Arc<Field>]) -> String {
     let size = match exported.trials {
         0..1_000 => "n<1K",
         1_000..10_000 => "1K<n<10K",
@@ -100,6 +105,6 @@ fn head(exported: &Exported, fields: &[Arc<Field>]) -> String {
     )
 }
 
-fn escaped(cell: &str) -> String {
+fn escape_cell(cell: &str) -> String {
     cell.replace('|', "\\|").replace('\n', " ")
 }

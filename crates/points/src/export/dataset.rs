@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use datafusion::arrow::array::{
-    ArrayRef, Float64Builder, Int64Builder, ListBuilder, RecordBatch, StringBuilder, StructBuilder,
+    ArrayRef, Float64Array, Int64Array, ListBuilder, RecordBatch, StringArray, StringBuilder, StructBuilder,
 };
 use datafusion::arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use datafusion::parquet::arrow::ArrowWriter;
@@ -14,14 +14,11 @@ use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::WriterProperties;
 use reasonscape_cache::Cache;
 
-use super::{Exported, Record, Unit, card, units};
-use crate::error::plain;
-use crate::{Filter, PointsDb, PointsError, TRIAL_COLUMNS, TranscriptReader};
+use super::{Exported, ExportedTrial, Unit, card, units};
+use crate::error::parquet_message;
+use crate::{Filter, PointsDb, PointsError, StoredTrial, TranscriptReader};
 use reasonscape_ingest::Progress;
 use reasonscape_providers::TranscriptMessage;
-
-/// Columns beside those of the table of trials.
-const TRANSCRIPT_COLUMNS: [&str; 3] = ["messages", "reasoning", "reply"];
 
 /// Writes the trials that a filter means as a dataset in a folder that is not there yet: `README.md`, which is its
 /// card, and a Parquet file for each evaluation under `data`. It appears whole or not at all.
@@ -60,7 +57,7 @@ pub async fn export_dataset(
         }
     }
     let readme = work.path().join("README.md");
-    let text = card::card(db, &units, &exported, schema().fields());
+    let text = card::dataset_card(db, &units, &exported, schema().fields());
     std::fs::write(&readme, text).map_err(PointsError::io("write", &readme))?;
     // A folder for temporary files is its owner's alone; a dataset is as open as other folders.
     #[cfg(unix)]
@@ -83,21 +80,23 @@ async fn write(
     exported: &mut Exported,
     progress: &Progress,
 ) -> Result<(), PointsError> {
-    let failed = |error| PointsError::Write { path: path.to_owned(), problem: plain(&error) };
+    let failed = |error| PointsError::Write { path: path.to_owned(), problem: parquet_message(&error) };
     let properties =
         WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
     let file = File::create(path).map_err(PointsError::io("write", path))?;
     let schema = schema();
     let mut writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(failed)?;
     for unit in units {
-        let mut answer = db.trials(&unit.eval.eval_id, &unit.task, filter).await?;
-        while let Some(rows) = answer.next().await? {
-            let records =
-                rows.into_iter().map(|row| Record::new(row, transcripts)).collect::<Result<Vec<_>, _>>()?;
-            exported.trials += records.len() as u64;
-            exported.without_text +=
-                records.iter().filter(|record| record.transcript.is_none()).count() as u64;
-            writer.write(&batch(&schema, &records)?).map_err(failed)?;
+        let mut batches = db.trials(&unit.eval.eval_id, &unit.task, filter).await?;
+        while let Some(trials) = batches.next().await? {
+            let trials = trials
+                .into_iter()
+                .map(|trial| ExportedTrial::new(trial, transcripts))
+                .collect::<Result<Vec<_>, _>>()?;
+            exported.trials += trials.len() as u64;
+            exported.without_text += trials.iter().filter(|trial| trial.transcript.is_none()).count() as u64;
+            let columns = COLUMNS.iter().map(|(_, values)| values.array(&trials)).collect();
+            writer.write(&RecordBatch::try_new(Arc::clone(&schema), columns)?).map_err(failed)?;
             progress.done.store(exported.trials, Ordering::Relaxed);
             if progress.stop.load(Ordering::Relaxed) {
                 return Ok(());
@@ -108,72 +107,85 @@ async fn write(
     Ok(())
 }
 
+/// How the values of a column are read from a trial.
+enum Values {
+    Text(fn(&ExportedTrial) -> Option<&str>),
+    Integer(fn(&StoredTrial) -> Option<i64>),
+    Real(fn(&StoredTrial) -> f64),
+    Messages,
+}
+
+/// The columns of the table of trials with the status in a word, and the transcript.
+const COLUMNS: [(&str, Values); 26] = [
+    ("eval_id", Values::Text(|row| Some(&row.trial.eval_id))),
+    ("model", Values::Text(|row| Some(&row.trial.model))),
+    ("template", Values::Text(|row| Some(&row.trial.template))),
+    ("sampler", Values::Text(|row| Some(&row.trial.sampler))),
+    ("base_task", Values::Text(|row| Some(&row.trial.base_task))),
+    ("params", Values::Text(|row| Some(&row.trial.params))),
+    ("index", Values::Integer(|trial| integer(trial.index))),
+    ("repeat", Values::Integer(|trial| Some(i64::from(trial.repeat)))),
+    ("status", Values::Text(|row| Some(row.outcome().name()))),
+    ("guess", Values::Real(|trial| trial.guess)),
+    ("prompt_tokens", Values::Integer(|trial| trial.prompt_tokens.and_then(integer))),
+    ("completion_tokens", Values::Integer(|trial| trial.completion_tokens.and_then(integer))),
+    ("reasoning_tokens", Values::Integer(|trial| trial.reasoning_tokens.and_then(integer))),
+    ("latency_ms", Values::Integer(|trial| integer(trial.latency_ms))),
+    ("received_ms", Values::Integer(|trial| Some(trial.received_ms))),
+    ("reasoning_chars", Values::Integer(|trial| integer(trial.reasoning_chars))),
+    ("answer_chars", Values::Integer(|trial| integer(trial.answer_chars))),
+    ("compressed_size", Values::Integer(|trial| integer(trial.compressed_size))),
+    ("finish", Values::Text(|row| Some(&row.trial.finish))),
+    ("method", Values::Text(|row| Some(&row.trial.method))),
+    ("answer", Values::Text(|row| row.trial.answer.as_deref())),
+    ("target", Values::Text(|row| Some(&row.trial.target))),
+    ("cache_key", Values::Text(|row| Some(&row.trial.cache_key))),
+    ("messages", Values::Messages),
+    ("reasoning", Values::Text(ExportedTrial::reasoning)),
+    ("reply", Values::Text(ExportedTrial::reply)),
+];
+
+/// A number as Parquet has it; every stored one fits, since it was read from Parquet.
+fn integer(number: u64) -> Option<i64> {
+    i64::try_from(number).ok()
+}
+
+impl Values {
+    fn data_type(&self) -> DataType {
+        match self {
+            Self::Text(_) => DataType::Utf8,
+            Self::Integer(_) => DataType::Int64,
+            Self::Real(_) => DataType::Float64,
+            Self::Messages => {
+                DataType::List(Arc::new(Field::new("item", DataType::Struct(message_fields()), true)))
+            }
+        }
+    }
+
+    fn array(&self, trials: &[ExportedTrial]) -> ArrayRef {
+        match self {
+            Self::Text(value) => Arc::new(trials.iter().map(value).collect::<StringArray>()),
+            Self::Integer(value) => {
+                Arc::new(trials.iter().map(|row| value(&row.trial)).collect::<Int64Array>())
+            }
+            Self::Real(value) => {
+                Arc::new(Float64Array::from_iter_values(trials.iter().map(|row| value(&row.trial))))
+            }
+            Self::Messages => messages(trials),
+        }
+    }
+}
+
+fn schema() -> SchemaRef {
+    let field = |(name, values): &(&str, Values)| Field::new(*name, values.data_type(), true);
+    Arc::new(Schema::new(COLUMNS.iter().map(field).collect::<Vec<_>>()))
+}
+
 fn message_fields() -> Fields {
     ["role", "content"].map(|name| Field::new(name, DataType::Utf8, true)).to_vec().into()
 }
 
-/// The columns of the table of trials with the status in a word, and the transcript.
-fn schema() -> SchemaRef {
-    let field = |name: &str| {
-        let data_type = match name {
-            "messages" => {
-                DataType::List(Arc::new(Field::new("item", DataType::Struct(message_fields()), true)))
-            }
-            "guess" => DataType::Float64,
-            "index" | "repeat" | "prompt_tokens" | "completion_tokens" | "reasoning_tokens"
-            | "latency_ms" | "received_ms" | "reasoning_chars" | "answer_chars" | "compressed_size" => {
-                DataType::Int64
-            }
-            _ => DataType::Utf8,
-        };
-        Field::new(name, data_type, true)
-    };
-    Arc::new(Schema::new(TRIAL_COLUMNS.into_iter().chain(TRANSCRIPT_COLUMNS).map(field).collect::<Vec<_>>()))
-}
-
-fn batch(schema: &SchemaRef, records: &[Record]) -> Result<RecordBatch, PointsError> {
-    let column = |field: &Arc<Field>| -> ArrayRef {
-        let name = field.name().as_str();
-        match field.data_type() {
-            DataType::Float64 => {
-                let mut column = Float64Builder::new();
-                for record in records {
-                    column.append_option(record.column(name).as_f64());
-                }
-                Arc::new(column.finish())
-            }
-            DataType::Int64 => {
-                let mut column = Int64Builder::new();
-                for record in records {
-                    column.append_option(record.column(name).as_i64());
-                }
-                Arc::new(column.finish())
-            }
-            DataType::List(_) => messages(records),
-            _ => {
-                let mut column = StringBuilder::new();
-                for record in records {
-                    column.append_option(text(record, name));
-                }
-                Arc::new(column.finish())
-            }
-        }
-    };
-    let columns = schema.fields().iter().map(column).collect();
-    Ok(RecordBatch::try_new(Arc::clone(schema), columns)?)
-}
-
-fn text<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
-    let transcript = record.transcript.as_ref();
-    match name {
-        "status" => Some(record.status()),
-        "reasoning" => transcript.and_then(|transcript| transcript.reasoning.as_deref()),
-        "reply" => transcript.map(|transcript| transcript.reply.as_str()),
-        column => record.column(column).as_str(),
-    }
-}
-
-fn messages(records: &[Record]) -> ArrayRef {
+fn messages(trials: &[ExportedTrial]) -> ArrayRef {
     let fields = message_fields();
     let builders = || -> Vec<Box<dyn datafusion::arrow::array::ArrayBuilder>> {
         vec![Box::new(StringBuilder::new()), Box::new(StringBuilder::new())]
@@ -183,9 +195,9 @@ fn messages(records: &[Record]) -> ArrayRef {
         DataType::Struct(fields),
         true,
     ));
-    for record in records {
+    for trial in trials {
         for TranscriptMessage { role, content } in
-            record.transcript.iter().flat_map(|transcript| &transcript.messages)
+            trial.transcript.iter().flat_map(|transcript| &transcript.messages)
         {
             let message = column.values();
             for (index, value) in [role, content].into_iter().enumerate() {
@@ -194,7 +206,7 @@ fn messages(records: &[Record]) -> ArrayRef {
             }
             message.append(true);
         }
-        column.append(record.transcript.is_some());
+        column.append(trial.transcript.is_some());
     }
     Arc::new(column.finish())
 }

@@ -14,7 +14,7 @@ use reasonscape_study::EvalId;
 use serde_json::{Value, json};
 
 use super::ImportedUnit;
-use crate::evaluate::characters;
+use crate::evaluate::char_count;
 use crate::gzip_size::GzipSizer;
 use crate::{EvalInfo, PointTrials, PointsError, Provenance, Trial, TrialCounts, Truncation, UnitWriter};
 use reasonscape_ingest::Progress;
@@ -48,46 +48,11 @@ impl TrialBuilder {
     }
 
     /// The trial of a sample and its entry in the cache.
-    ///
-    /// The entry has the form of a request to the OpenAI chat API and its reply, so that whatever shows cached responses
-    /// shows imported ones too. Nothing was sent: `source`, `run` and `doc_id` in the request say where it comes from,
-    /// and make its key unique.
     fn build(&self, sample: LogSample<'_>, sizer: &mut GzipSizer) -> Result<IngestedTrial, String> {
         let status = self.info.threshold.status(sample.score, sample.is_truncated)?;
-        let text = |text: &str| Json::String(text.to_owned());
-        let messages = sample.messages.iter().map(|(role, content)| {
-            Json::from([("role", role.as_str().into()), ("content", content.as_str().into())])
-        });
-        let request = canonical_json(&Json::from([
-            ("source", text(self.info.tool)),
-            ("run", text(&self.info.run)),
-            ("model", text(&self.eval.model)),
-            ("task", text(&self.info.task)),
-            ("doc_id", sample.doc_id),
-            ("messages", Json::Array(messages.collect())),
-        ]));
+        let request = self.stored_request(&sample);
         let cache_key = CacheKey::from_canonical_json(&request);
-        let choices: Vec<Value> = sample
-            .replies
-            .iter()
-            .enumerate()
-            .map(|(index, reply)| {
-                let mut message = json!({ "role": "assistant", "content": reply });
-                if let (0, Some(reasoning)) = (index, sample.reasoning) {
-                    message["reasoning_content"] = json!(reasoning);
-                }
-                json!({ "index": index, "message": message, "finish_reason": sample.finish })
-            })
-            .collect();
-        let body = json!({
-            "model": self.eval.model,
-            "choices": choices,
-            "usage": {
-                "prompt_tokens": sample.prompt_tokens,
-                "completion_tokens": sample.completion_tokens,
-                "completion_tokens_details": { "reasoning_tokens": sample.reasoning_tokens },
-            },
-        });
+        let body = self.stored_reply(&sample);
         let reply = sample.replies.first().copied().unwrap_or_default();
         let response = Response {
             status: 200,
@@ -107,8 +72,8 @@ impl TrialBuilder {
                 reasoning_tokens: sample.reasoning_tokens,
                 latency_ms: sample.latency_ms,
                 received_ms: sample.received_ms,
-                reasoning_chars: characters(sample.reasoning.unwrap_or_default()),
-                answer_chars: characters(reply),
+                reasoning_chars: char_count(sample.reasoning.unwrap_or_default()),
+                answer_chars: char_count(reply),
                 compressed_size: sizer.gzip_size(sample.reasoning.unwrap_or(reply).as_bytes()),
                 finish: sample.finish,
                 method: format!("{}:{}", self.info.tool, self.info.score),
@@ -119,6 +84,53 @@ impl TrialBuilder {
             entry: Entry { id, request, response },
             score: sample.score,
             is_correct: self.info.threshold.is_correct(sample.score)?,
+        })
+    }
+
+    /// The prompt of a sample in the form of a request to the OpenAI chat API, as canonical JSON:
+    /// `{"doc_id":…,"messages":[{"content":…,"role":…}],"model":…,"run":…,"source":…,"task":…}`.
+    ///
+    /// No such request was sent. The form is that of evaluated trials, so that everything that shows cached prompts
+    /// shows imported ones too; `source`, `run`, `task` and `doc_id` say where the prompt comes from and make its cache
+    /// key unique.
+    fn stored_request(&self, sample: &LogSample<'_>) -> String {
+        let text = |text: &str| Json::String(text.to_owned());
+        let messages = sample.messages.iter().map(|(role, content)| {
+            Json::from([("role", role.as_str().into()), ("content", content.as_str().into())])
+        });
+        canonical_json(&Json::from([
+            ("source", text(self.info.tool)),
+            ("run", text(&self.info.run)),
+            ("model", text(&self.eval.model)),
+            ("task", text(&self.info.task)),
+            ("doc_id", sample.doc_id.clone()),
+            ("messages", Json::Array(messages.collect())),
+        ]))
+    }
+
+    /// The replies of a sample in the form of a response of the OpenAI chat API: a choice for each reply, the reasoning
+    /// with the first, and the token counts of the log as `usage`.
+    fn stored_reply(&self, sample: &LogSample<'_>) -> Value {
+        let choices: Vec<Value> = sample
+            .replies
+            .iter()
+            .enumerate()
+            .map(|(index, reply)| {
+                let mut message = json!({ "role": "assistant", "content": reply });
+                if let (0, Some(reasoning)) = (index, sample.reasoning) {
+                    message["reasoning_content"] = json!(reasoning);
+                }
+                json!({ "index": index, "message": message, "finish_reason": sample.finish })
+            })
+            .collect();
+        json!({
+            "model": self.eval.model,
+            "choices": choices,
+            "usage": {
+                "prompt_tokens": sample.prompt_tokens,
+                "completion_tokens": sample.completion_tokens,
+                "completion_tokens_details": { "reasoning_tokens": sample.reasoning_tokens },
+            },
         })
     }
 
@@ -268,7 +280,7 @@ impl TrialWriter {
                     }
                 }
             }
-            self.writer.point(point(0, trials))?;
+            self.writer.write_point(point(0, trials))?;
         }
         Ok(self)
     }
@@ -282,7 +294,7 @@ impl TrialWriter {
         let duplicates = self.summary.skipped.get(skip_reason::DUPLICATE).copied().unwrap_or(0);
         let skipped = self.summary.skipped.values().sum::<u64>() - duplicates;
         let found = self.seen.len() as u64 + skipped;
-        self.writer.point(point(planned.max(found), Vec::new()))?;
+        self.writer.write_point(point(planned.max(found), Vec::new()))?;
         self.importer.finish()?;
         self.summary.counts = self.writer.finish(provenance)?;
         Ok(self.summary)

@@ -5,9 +5,9 @@
 
 Without a study it reads the sample of the format that is kept in this repository. A study is a folder with `trials`
 and `points`, as `reasonscape evaluate` leaves it. `check.out` is what it says of the sample and of the million trials
-that the ignored test `make_a_large_study` writes:
+that the ignored test `writes_a_large_study` writes:
 
-    REASONSCAPE_STUDY=/tmp/study cargo test -p reasonscape-points -- --ignored make_a_large_study
+    REASONSCAPE_STUDY=/tmp/study cargo test -p reasonscape-points -- --ignored writes_a_large_study
     python check.py ../samples/format-1 /tmp/study > check.out
 """
 

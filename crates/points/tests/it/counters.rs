@@ -20,7 +20,7 @@ const GUESSES: [f64; 4] = [0.0, 0.5, 0.25, 0.125];
 
 /// A count that knows nothing of the program's.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Tally {
+struct ExpectedCounts {
     points: u64,
     planned: u64,
     n: u64,
@@ -34,8 +34,8 @@ struct Tally {
     compressed_size: u64,
 }
 
-impl Tally {
-    fn see(&mut self, trial: &Trial) {
+impl ExpectedCounts {
+    fn add_trial(&mut self, trial: &Trial) {
         self.n += 1;
         match trial.status.code() {
             0 => self.luck += trial.guess,
@@ -89,7 +89,7 @@ impl Tally {
 
 /// A point of the large study.
 #[derive(Debug)]
-struct Place {
+struct StudyPoint {
     eval: EvalInfo,
     task: &'static str,
     length: u64,
@@ -99,7 +99,7 @@ struct Place {
     n: u64,
 }
 
-impl Place {
+impl StudyPoint {
     fn params(&self) -> String {
         format!(r#"{{"kind": "{}", "length": {}}}"#, self.kind, self.length)
     }
@@ -123,9 +123,9 @@ fn evals() -> Vec<EvalInfo> {
 }
 
 /// Every point, with a million trials thrown at them by chance.
-fn places() -> Vec<Place> {
+fn study_points() -> Vec<StudyPoint> {
     let mut draws = Draws(1);
-    let mut places = Vec::new();
+    let mut study_points = Vec::new();
     for eval in evals() {
         for task in ["arithmetic", "boolean", "cars", "dates"] {
             for length in [4, 8, 16, 100] {
@@ -134,18 +134,18 @@ fn places() -> Vec<Place> {
                     if length == 8 {
                         manifolds.push("eight");
                     }
-                    places.push(Place { eval: eval.clone(), task, length, kind, manifolds, n: 0 });
+                    study_points.push(StudyPoint { eval: eval.clone(), task, length, kind, manifolds, n: 0 });
                 }
             }
         }
     }
     for _ in 0..1_000_000 {
         // Two draws, of which the smaller counts: some points have many trials and some have few.
-        let end = places.len() as u64;
-        let place = draws.below(end).min(draws.below(end));
-        places[place as usize].n += 1;
+        let end = study_points.len() as u64;
+        let study_point = draws.below(end).min(draws.below(end));
+        study_points[study_point as usize].n += 1;
     }
-    places
+    study_points
 }
 
 fn random_trial(index: u64, draws: &mut Draws) -> Trial {
@@ -161,31 +161,39 @@ fn random_trial(index: u64, draws: &mut Draws) -> Trial {
 }
 
 /// Writes the large study and counts it on the way, trial by trial.
-fn write_large(study: &Path, places: &[Place]) -> HashMap<(String, &'static str, String), Tally> {
-    let units: BTreeMap<(&EvalInfo, &'static str), Vec<&Place>> =
-        places.iter().fold(BTreeMap::new(), |mut units, place| {
-            units.entry((&place.eval, place.task)).or_insert_with(Vec::new).push(place);
+fn write_large(
+    study: &Path,
+    study_points: &[StudyPoint],
+) -> HashMap<(String, &'static str, String), ExpectedCounts> {
+    let units: BTreeMap<(&EvalInfo, &'static str), Vec<&StudyPoint>> =
+        study_points.iter().fold(BTreeMap::new(), |mut units, study_point| {
+            units.entry((&study_point.eval, study_point.task)).or_insert_with(Vec::new).push(study_point);
             units
         });
     let units: Vec<_> = units.into_iter().collect();
     units
         .into_par_iter()
         .enumerate()
-        .flat_map_iter(|(number, ((eval, task), places))| {
+        .flat_map_iter(|(number, ((eval, task), study_points))| {
             let mut draws = Draws(number as u64 + 1000);
             let mut writer = UnitWriter::new(study, eval.clone(), task).unwrap();
             let mut tallies = Vec::new();
-            for place in places {
+            for study_point in study_points {
                 // A few were never answered.
-                let mut tally = Tally { points: 1, planned: place.n + place.length % 3, ..Tally::default() };
-                let trials: Vec<Trial> = (0..place.n).map(|index| random_trial(index, &mut draws)).collect();
+                let mut tally = ExpectedCounts {
+                    points: 1,
+                    planned: study_point.n + study_point.length % 3,
+                    ..ExpectedCounts::default()
+                };
+                let trials: Vec<Trial> =
+                    (0..study_point.n).map(|index| random_trial(index, &mut draws)).collect();
                 for trial in &trials {
-                    tally.see(trial);
+                    tally.add_trial(trial);
                 }
-                let params = place.params();
-                let manifolds = place.manifolds.iter().map(|id| (*id).to_owned()).collect();
+                let params = study_point.params();
+                let manifolds = study_point.manifolds.iter().map(|id| (*id).to_owned()).collect();
                 let point = PointTrials { params: params.clone(), manifolds, planned: tally.planned, trials };
-                writer.point(point).unwrap();
+                writer.write_point(point).unwrap();
                 tallies.push(((eval.eval_id.clone(), task, params), tally));
             }
             writer.finish(&provenance(1)).unwrap();
@@ -197,13 +205,13 @@ fn write_large(study: &Path, places: &[Place]) -> HashMap<(String, &'static str,
 /// Leaves the million trials where `tests/duckdb/check.py` can read them.
 #[test]
 #[ignore = "makes a study for another program; name the folder in REASONSCAPE_STUDY"]
-fn make_a_large_study() {
+fn writes_a_large_study() {
     let folder = std::env::var_os("REASONSCAPE_STUDY").expect("REASONSCAPE_STUDY names a folder");
-    write_large(Path::new(&folder), &places());
+    write_large(Path::new(&folder), &study_points());
 }
 
 /// The keys that a point has in a grouping.
-type Keys = fn(&Place) -> Vec<Vec<Value>>;
+type Keys = fn(&StudyPoint) -> Vec<Vec<Value>>;
 
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
@@ -212,31 +220,39 @@ fn text(text: &str) -> Value {
 #[test]
 fn counters_of_a_million_trials_match_a_direct_count() {
     let study = TempDir::new().unwrap();
-    let places = places();
-    let counted = write_large(study.path(), &places);
+    let study_points = study_points();
+    let counted = write_large(study.path(), &study_points);
     assert_eq!(counted.values().map(|tally| tally.n).sum::<u64>(), 1_000_000);
     let db = open(study.path());
     assert!(db.remarks().is_empty(), "{:?}", db.remarks());
 
     let groupings: [(&[&str], Keys); 7] = [
         (&[], |_| vec![vec![]]),
-        (&["model"], |place| vec![vec![text(&place.eval.model)]]),
-        (&["model", "base_task"], |place| vec![vec![text(&place.eval.model), text(place.task)]]),
-        (&["base_task", "params.length"], |place| {
-            vec![vec![text(place.task), Value::Number(place.length as f64)]]
+        (&["model"], |study_point| vec![vec![text(&study_point.eval.model)]]),
+        (&["model", "base_task"], |study_point| {
+            vec![vec![text(&study_point.eval.model), text(study_point.task)]]
         }),
-        (&["facets.size"], |place| vec![vec![place.facet("size").map_or(Value::Missing, text)]]),
-        (&["manifold"], |place| place.manifolds.iter().map(|id| vec![text(id)]).collect()),
-        (&["model", "template", "sampler", "base_task", "params"], |place| {
-            let EvalInfo { model, template, sampler, .. } = &place.eval;
-            vec![vec![text(model), text(template), text(sampler), text(place.task), text(&place.params())]]
+        (&["base_task", "params.length"], |study_point| {
+            vec![vec![text(study_point.task), Value::Number(study_point.length as f64)]]
+        }),
+        (&["facets.size"], |study_point| vec![vec![study_point.facet("size").map_or(Value::Missing, text)]]),
+        (&["manifold"], |study_point| study_point.manifolds.iter().map(|id| vec![text(id)]).collect()),
+        (&["model", "template", "sampler", "base_task", "params"], |study_point| {
+            let EvalInfo { model, template, sampler, .. } = &study_point.eval;
+            vec![vec![
+                text(model),
+                text(template),
+                text(sampler),
+                text(study_point.task),
+                text(&study_point.params()),
+            ]]
         }),
     ];
     for (columns, keys) in groupings {
-        let mut expected: HashMap<String, Tally> = HashMap::new();
-        for place in &places {
-            let tally = &counted[&(place.eval.eval_id.clone(), place.task, place.params())];
-            for key in keys(place) {
+        let mut expected: HashMap<String, ExpectedCounts> = HashMap::new();
+        for study_point in &study_points {
+            let tally = &counted[&(study_point.eval.eval_id.clone(), study_point.task, study_point.params())];
+            for key in keys(study_point) {
                 expected.entry(format!("{key:?}")).or_default().add(tally);
             }
         }
@@ -246,7 +262,7 @@ fn counters_of_a_million_trials_match_a_direct_count() {
             assert_eq!(groups.len(), expected.len(), "{columns:?}");
             for Group { key, points, counts, estimate } in groups {
                 let tally = &expected[&format!("{key:?}")];
-                assert_eq!(Tally::of(points, &counts), *tally, "{columns:?} {key:?}");
+                assert_eq!(ExpectedCounts::of(points, &counts), *tally, "{columns:?} {key:?}");
                 assert_eq!(estimate, mode.estimate(&tally.counters(), Confidence::P95), "{mode} {key:?}");
             }
         }
@@ -266,7 +282,7 @@ fn counters_of_a_million_trials_match_a_direct_count() {
                 point.params,
             );
             let tally = &counted[&key];
-            assert_eq!(Tally::of(1, &point.counts), *tally, "{key:?}");
+            assert_eq!(ExpectedCounts::of(1, &point.counts), *tally, "{key:?}");
             assert_eq!(point.estimate, mode.estimate(&tally.counters(), Confidence::P95), "{mode} {key:?}");
             assert!(seen.insert(key), "every point comes once");
         }
@@ -298,7 +314,7 @@ const SHORT: &str = r#"{"length": 8}"#;
 const LONG: &str = r#"{"length": 16}"#;
 
 /// A study of two points, and the evaluation that it is of.
-fn small() -> (TempDir, EvalInfo) {
+fn small_study() -> (TempDir, EvalInfo) {
     let study = TempDir::new().unwrap();
     let eval = eval("alpha", "zero-shot", "greedy-2k", &["arch:moe"]);
     let points =
@@ -318,15 +334,15 @@ fn sql_total(db: &PointsDb) -> u64 {
 
 #[test]
 fn counts_duplicate_trials_once() {
-    let (study, eval) = small();
+    let (study, eval) = small_study();
     let before = total(&open(study.path()));
     let twice = |ends: &str| [trials(ends, 0.5), trials(ends, 0.5)].concat();
     let points = vec![
         PointTrials { planned: 5, ..point(SHORT, &["m"], twice("cccit")) },
         PointTrials { planned: 4, ..point(LONG, &["m", "o"], twice("ciit")) },
     ];
-    let said = write(study.path(), &eval, "boolean", points);
-    assert_eq!(said, before);
+    let written = write(study.path(), &eval, "boolean", points);
+    assert_eq!(written, before);
     let db = open(study.path());
     assert_eq!(total(&db), before);
     assert_eq!(sql_total(&db), 9);
@@ -335,7 +351,7 @@ fn counts_duplicate_trials_once() {
 
 #[test]
 fn counts_repeats_as_trials() {
-    let (study, eval) = small();
+    let (study, eval) = small_study();
     let again = trials("ccc", 0.5).into_iter().map(|trial| Trial { repeat: 1, ..trial });
     let all = trials("ccc", 0.5).into_iter().chain(again).collect();
     write(study.path(), &eval, "boolean", vec![point(SHORT, &["m"], all)]);
@@ -344,16 +360,16 @@ fn counts_repeats_as_trials() {
 
 #[test]
 fn merges_duplicate_points() {
-    let (study, eval) = small();
+    let (study, eval) = small_study();
     let points = vec![
         point(SHORT, &["m"], trials("cccit", 0.5)),
         point(LONG, &["m", "o"], trials("ciit", 0.5)),
         point(SHORT, &["o"], trials("cccitc", 0.5)),
     ];
-    let said = write(study.path(), &eval, "boolean", points);
-    assert_eq!((said.n, said.n_e, said.planned), (10, 5, 10));
+    let written = write(study.path(), &eval, "boolean", points);
+    assert_eq!((written.n, written.n_e, written.planned), (10, 5, 10));
     let db = open(study.path());
-    assert_eq!(total(&db), said);
+    assert_eq!(total(&db), written);
     assert_eq!(sql_total(&db), 10);
     let points = wait(db.query_points(&Filter::default(), Mode::C_I)).unwrap();
     assert_eq!(points.len(), 2);
@@ -362,7 +378,7 @@ fn merges_duplicate_points() {
 
 #[test]
 fn ignores_and_reports_copied_trial_files() {
-    let (study, eval) = small();
+    let (study, eval) = small_study();
     let before = total(&open(study.path()));
     copy(study.path(), "trials", &eval, "boolean", "copy.parquet");
     let db = open(study.path());
@@ -390,7 +406,7 @@ fn ignores_and_reports_copied_trial_files() {
 
 #[test]
 fn counts_the_union_of_overlapping_files() {
-    let (study, eval) = small();
+    let (study, eval) = small_study();
     copy(study.path(), "trials", &eval, "boolean", "first.parquet");
     // Later trials of one point, of which the first five are known, and one that was answered anew and worse.
     let mut more = trials("cccitcc", 0.5);
@@ -405,7 +421,7 @@ fn counts_the_union_of_overlapping_files() {
 
 #[test]
 fn recounts_counters_that_do_not_match_their_trials() {
-    let (study, eval) = small();
+    let (study, eval) = small_study();
     let points = file(study.path(), "points", &eval, "boolean");
     let stale = fs::read(&points).unwrap();
     let new =
@@ -434,7 +450,7 @@ fn recounts_counters_that_do_not_match_their_trials() {
 
 #[test]
 fn unanswered_points_stay_missing_after_a_recount() {
-    let (study, eval) = small();
+    let (study, eval) = small_study();
     let unanswered = PointTrials { planned: 7, ..point(r#"{"length": 32}"#, &["m"], Vec::new()) };
     write(study.path(), &eval, "boolean", vec![point(SHORT, &["m"], trials("cccit", 0.5)), unanswered]);
     let missing = |db: &PointsDb| {
@@ -456,7 +472,7 @@ fn unanswered_points_stay_missing_after_a_recount() {
 
 #[test]
 fn uses_counters_without_trials() {
-    let (study, eval) = small();
+    let (study, eval) = small_study();
     let before = total(&open(study.path()));
     fs::remove_dir_all(study.path().join("trials")).unwrap();
     let db = open(study.path());

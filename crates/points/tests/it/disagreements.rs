@@ -45,11 +45,11 @@ fn finds_exactly_the_tests_with_different_outcomes() {
         (vec!["base_task=sort", "params.length=4"], "a.base_task = 'sort' AND a.params LIKE '% 4}'"),
     ] {
         let found = wait(db.disagreements(&a, &b, &Filter::parse(conditions).unwrap())).unwrap();
-        let mut told = BTreeSet::new();
+        let mut found_tests = BTreeSet::new();
         for point in &found {
             assert!(!point.tests.is_empty() && point.tests.is_sorted_by_key(|test| test.number));
             for test in &point.tests {
-                told.insert(format!(
+                found_tests.insert(format!(
                     "{} {} {} {} {} {}",
                     point.base_task,
                     point.params,
@@ -74,7 +74,7 @@ fn finds_exactly_the_tests_with_different_outcomes() {
             .map(|row| row.iter().map(plain).collect::<Vec<_>>().join(" "))
             .collect();
         assert!(expected.len() > 100, "{}", expected.len());
-        assert_eq!(told, expected);
+        assert_eq!(found_tests, expected);
     }
 }
 

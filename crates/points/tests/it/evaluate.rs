@@ -213,7 +213,7 @@ fn trials_match_direct_scoring() {
     let names = ["sim-strong", "sim-truncating", "sim-cheap", "sim-guessing", "sim-p0.6-t0.3"];
     let evals = names.map(|name| format!("model = \"{name}\""));
     let study = env.study("", &evals.each_ref().map(String::as_str));
-    let (mut weighed, mut sizes) = (Vec::new(), Vec::new());
+    let (mut compressed_texts, mut sizes) = (Vec::new(), Vec::new());
     let mut ends = BTreeMap::new();
     for eval in &study.evals {
         let exchanges = env.fill(&study, eval, |_, index| index < 8);
@@ -241,11 +241,11 @@ fn trials_match_direct_scoring() {
             sizes.push(row.pop().unwrap().as_u64().unwrap());
             let reply = Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
             let truncated = completion.finish == Finish::Length;
-            let (status, said) = score(task, &test, &reply, truncated);
+            let (status, extraction) = score(task, &test, &reply, truncated);
             *ends.entry((status, test.options.is_empty())).or_insert(0) += 1;
-            let reasoning = said.reasoning.as_deref();
-            weighed.push(reasoning.unwrap_or(&completion.content).to_owned());
-            let answer = if status == Outcome::Truncated { Value::Null } else { json!(said.answer) };
+            let reasoning = extraction.reasoning.as_deref();
+            compressed_texts.push(reasoning.unwrap_or(&completion.content).to_owned());
+            let answer = if status == Outcome::Truncated { Value::Null } else { json!(extraction.answer) };
             let expected = json!([
                 eval.model,
                 eval.template.name,
@@ -262,9 +262,9 @@ fn trials_match_direct_scoring() {
                 latency_ms,
                 1_700_000_000_000_u64 + index as u64,
                 reasoning.unwrap_or_default().chars().count(),
-                said.text.chars().count(),
+                extraction.text.chars().count(),
                 if truncated { "length" } else { "stop" },
-                said.method.name(),
+                extraction.method.name(),
                 answer,
                 test.target,
                 key.to_string(),
@@ -277,9 +277,12 @@ fn trials_match_direct_scoring() {
         assert!(ends.contains_key(&(status, true)) && ends.contains_key(&(status, false)), "{ends:?}");
     }
     let script = "import gzip, json, sys\nfor text in json.load(sys.stdin): print(len(gzip.compress(text.encode(), 9)))";
-    let Some(said) = reasonscape_test_support::python(script, &json!(weighed).to_string()) else { return };
-    let said: Vec<u64> = said.lines().map(|line| line.parse().unwrap()).collect();
-    assert_eq!(sizes, said);
+    let Some(extraction) = reasonscape_test_support::python(script, &json!(compressed_texts).to_string())
+    else {
+        return;
+    };
+    let extraction: Vec<u64> = extraction.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(sizes, extraction);
 }
 
 #[test]

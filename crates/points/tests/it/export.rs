@@ -101,8 +101,8 @@ fn writes_a_dataset_completely_or_not_at_all() {
     let stopped = Progress { stop: true.into(), ..Progress::default() };
     assert!(write(&stopped).unwrap().stopped && !folder.exists());
     assert_eq!(write(&Progress::default()).unwrap().trials, 30);
-    let said = write(&Progress::default()).unwrap_err().to_string();
-    assert!(said.contains("is there already"), "{said}");
+    let message = write(&Progress::default()).unwrap_err().to_string();
+    assert!(message.contains("is there already"), "{message}");
 
     let files: Vec<_> =
         fs::read_dir(folder.join("data")).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -23,55 +23,59 @@ fn alpha() -> EvalInfo {
     eval("alpha", "zero-shot", "greedy-2k", &["arch:moe"])
 }
 
-fn small() -> TempDir {
+fn small_study() -> TempDir {
     let study = TempDir::new().unwrap();
-    fill(study.path());
+    write_small_study(study.path());
     study
 }
 
-fn fill(study: &Path) {
+fn write_small_study(study: &Path) {
     let points = vec![point(r#"{"length": 8}"#, &["m"], trials("cccit", 0.5))];
     write(study, &alpha(), "boolean", points);
 }
 
 /// The names of all files below a folder.
-fn names(folder: &Path) -> Vec<PathBuf> {
+fn file_names(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() { found.extend(names(&path)) } else { found.push(path) }
+        if path.is_dir() { found.extend(file_names(&path)) } else { found.push(path) }
     }
     found.sort();
     found
 }
 
 /// A file of the small study; `kind` is `trials` or `points`.
-fn of(study: &TempDir, kind: &str) -> PathBuf {
+fn unit_file(study: &TempDir, kind: &str) -> PathBuf {
     file(study.path(), kind, &alpha(), "boolean")
 }
 
 /// Asserts that opening is refused in these words, with the name of the file.
-fn refused(study: &TempDir, path: &Path, words: &[&str]) -> PointsError {
+fn assert_open_fails(study: &TempDir, path: &Path, words: &[&str]) -> PointsError {
     let error = wait(PointsDb::open(study.path())).expect_err(&format!("{words:?}"));
-    let said = error.to_string();
-    assert!(said.contains(&format!("`{}`", path.display())), "{} is not named: {said}", path.display());
+    let message = error.to_string();
+    assert!(message.contains(&format!("`{}`", path.display())), "{} is not named: {message}", path.display());
     for words in words {
-        assert!(said.contains(words), "`{words}` is not in: {said}");
+        assert!(message.contains(words), "`{words}` is not in: {message}");
     }
-    assert!(error.is_input(), "{said}");
-    assert!(!said.contains("called `") && !said.contains("External"), "{said}");
+    assert!(error.is_input(), "{message}");
+    assert!(!message.contains("called `") && !message.contains("External"), "{message}");
     error
 }
 
-/// Writes a file again with other things said of it, or with other columns.
-fn rewrite(path: &Path, says: impl Fn(&mut Vec<KeyValue>), columns: impl Fn(&RecordBatch) -> RecordBatch) {
+/// Writes a file again with other metadata, or with other columns.
+fn rewrite(
+    path: &Path,
+    edit_metadata: impl Fn(&mut Vec<KeyValue>),
+    columns: impl Fn(&RecordBatch) -> RecordBatch,
+) {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
-    let mut said = builder.metadata().file_metadata().key_value_metadata().cloned().unwrap();
-    said.retain(|pair| pair.key.starts_with("reasonscape."));
-    assert_eq!(said.len(), 6);
-    says(&mut said);
+    let mut metadata = builder.metadata().file_metadata().key_value_metadata().cloned().unwrap();
+    metadata.retain(|pair| pair.key.starts_with("reasonscape."));
+    assert_eq!(metadata.len(), 6);
+    edit_metadata(&mut metadata);
     let batches: Vec<RecordBatch> = builder.build().unwrap().map(|batch| columns(&batch.unwrap())).collect();
-    let properties = WriterProperties::builder().set_key_value_metadata(Some(said)).build();
+    let properties = WriterProperties::builder().set_key_value_metadata(Some(metadata)).build();
     let file = File::create(path).unwrap();
     let mut writer = ArrowWriter::try_new(file, batches[0].schema(), Some(properties)).unwrap();
     for batch in batches {
@@ -80,33 +84,33 @@ fn rewrite(path: &Path, says: impl Fn(&mut Vec<KeyValue>), columns: impl Fn(&Rec
     writer.close().unwrap();
 }
 
-fn set(said: &mut [KeyValue], key: &str, value: &str) {
-    let pair = said.iter_mut().find(|pair| pair.key == key).unwrap();
+fn set(metadata: &mut [KeyValue], key: &str, value: &str) {
+    let pair = metadata.iter_mut().find(|pair| pair.key == key).unwrap();
     pair.value = Some(value.to_owned());
 }
 
 #[test]
 fn dropping_a_writer_changes_nothing() {
-    let study = small();
+    let study = small_study();
     let before: Vec<_> =
-        names(study.path()).into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect();
+        file_names(study.path()).into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect();
     assert_eq!(before.len(), 2);
     let mut writer = UnitWriter::new(study.path(), alpha(), "boolean").unwrap();
     // Enough to be on the disk already.
-    writer.point(point(r#"{"length": 8}"#, &["m"], trials(&"i".repeat(20_000), 0.5))).unwrap();
+    writer.write_point(point(r#"{"length": 8}"#, &["m"], trials(&"i".repeat(20_000), 0.5))).unwrap();
     assert_eq!(open(study.path()).remarks().len(), 0, "what is being written is not seen");
     drop(writer);
     let after: Vec<_> =
-        names(study.path()).into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect();
+        file_names(study.path()).into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect();
     assert_eq!(after, before);
 
     // A process that was killed could not tidy up.
     for kind in ["trials", "points"] {
-        let left = of(&study, kind).with_file_name(".reasonscape-k1lLed");
+        let left = unit_file(&study, kind).with_file_name(".reasonscape-k1lLed");
         fs::write(left, "PAR1 and then the lights went out").unwrap();
     }
     assert_eq!(rows(&open(study.path()), "SELECT count(*) FROM trials").unwrap(), [[json!(5)]]);
-    fill(study.path());
+    write_small_study(study.path());
     assert_eq!(rows(&open(study.path()), "SELECT count(*) FROM trials").unwrap(), [[json!(5)]]);
 }
 
@@ -114,9 +118,9 @@ fn dropping_a_writer_changes_nothing() {
 fn dropping_the_first_writer_leaves_an_empty_study() {
     let study = TempDir::new().unwrap();
     let mut writer = UnitWriter::new(study.path(), alpha(), "boolean").unwrap();
-    writer.point(point(r#"{"length": 8}"#, &["m"], trials("ccc", 0.5))).unwrap();
+    writer.write_point(point(r#"{"length": 8}"#, &["m"], trials("ccc", 0.5))).unwrap();
     drop(writer);
-    assert!(names(study.path()).is_empty());
+    assert!(file_names(study.path()).is_empty());
     assert!(matches!(wait(PointsDb::open(study.path())), Err(PointsError::Empty { .. })));
 }
 
@@ -124,11 +128,11 @@ fn dropping_the_first_writer_leaves_an_empty_study() {
 fn reports_files_that_are_not_parquet() {
     for kind in ["trials", "points"] {
         for bytes in ["", "P", "PAR1", "Once upon a time there was a file that was no Parquet at all."] {
-            let study = small();
-            let path = of(&study, kind);
+            let study = small_study();
+            let path = unit_file(&study, kind);
             fs::write(&path, bytes).unwrap();
             let remedy = "delete it and run `reasonscape evaluate`, which makes it again";
-            let error = refused(&study, &path, &["is not a sound Parquet file", remedy]);
+            let error = assert_open_fails(&study, &path, &["is not a sound Parquet file", remedy]);
             assert!(matches!(error, PointsError::Damaged { .. }));
         }
     }
@@ -137,12 +141,12 @@ fn reports_files_that_are_not_parquet() {
 #[test]
 fn reports_truncated_files_as_damaged() {
     for kind in ["trials", "points"] {
-        let study = small();
-        let path = of(&study, kind);
+        let study = small_study();
+        let path = unit_file(&study, kind);
         let whole = fs::read(&path).unwrap();
         for end in (0..whole.len()).step_by(97).chain([whole.len() - 1]) {
             fs::write(&path, &whole[..end]).unwrap();
-            refused(&study, &path, &["is not a sound Parquet file"]);
+            assert_open_fails(&study, &path, &["is not a sound Parquet file"]);
         }
     }
 }
@@ -150,9 +154,9 @@ fn reports_truncated_files_as_damaged() {
 #[test]
 fn flipped_bits_never_panic() {
     let mut draws = Draws(5);
-    let study = small();
+    let study = small_study();
     for kind in ["trials", "points"] {
-        let path = of(&study, kind);
+        let path = unit_file(&study, kind);
         let whole = fs::read(&path).unwrap();
         for _ in 0..150 {
             let mut bytes = whole.clone();
@@ -174,8 +178,8 @@ fn flipped_bits_never_panic() {
 #[test]
 fn rejects_foreign_parquet_files() {
     for kind in ["trials", "points"] {
-        let study = small();
-        let path = of(&study, kind).with_file_name("prices.parquet");
+        let study = small_study();
+        let path = unit_file(&study, kind).with_file_name("prices.parquet");
         let column: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
         let batch = RecordBatch::try_from_iter([("price", column)]).unwrap();
         let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
@@ -183,7 +187,7 @@ fn rejects_foreign_parquet_files() {
         writer.close().unwrap();
         let words =
             ["was not written by reasonscape", "`reasonscape.format`", "move it out of the study's folder"];
-        let error = refused(&study, &path, &words);
+        let error = assert_open_fails(&study, &path, &words);
         assert!(matches!(error, PointsError::Foreign { .. }));
     }
 }
@@ -198,10 +202,10 @@ fn reports_unsupported_formats_with_a_remedy() {
             ("-1", vec!["`-1` is no format"]),
             ("99999999999", vec!["is no format"]),
         ] {
-            let study = small();
-            let path = of(&study, kind);
-            rewrite(&path, |said| set(said, "reasonscape.format", format), Clone::clone);
-            refused(&study, &path, &words);
+            let study = small_study();
+            let path = unit_file(&study, kind);
+            rewrite(&path, |metadata| set(metadata, "reasonscape.format", format), Clone::clone);
+            assert_open_fails(&study, &path, &words);
         }
     }
     assert_eq!(FORMAT, 2, "another format keeps a sample of this one in tests/samples");
@@ -216,39 +220,39 @@ fn checks_file_metadata() {
             ("reasonscape.provenance", "nonsense", "what it says of itself cannot be read"),
             ("reasonscape.kind", "pictures", "it holds pictures, not"),
         ] {
-            let study = small();
-            let path = of(&study, kind);
-            rewrite(&path, |said| set(said, key, value), Clone::clone);
-            refused(&study, &path, &[words, "move it out"]);
+            let study = small_study();
+            let path = unit_file(&study, kind);
+            rewrite(&path, |metadata| set(metadata, key, value), Clone::clone);
+            assert_open_fails(&study, &path, &[words, "move it out"]);
         }
         for key in ["eval", "task", "pair", "provenance", "kind", "format"] {
-            let study = small();
-            let path = of(&study, kind);
+            let study = small_study();
+            let path = unit_file(&study, kind);
             let key = format!("reasonscape.{key}");
-            rewrite(&path, |said| said.retain(|pair| pair.key != key), Clone::clone);
-            refused(&study, &path, &[&format!("it does not say its `{key}`")]);
+            rewrite(&path, |metadata| metadata.retain(|pair| pair.key != key), Clone::clone);
+            assert_open_fails(&study, &path, &[&format!("it does not say its `{key}`")]);
         }
     }
 }
 
 #[test]
 fn rejects_files_in_the_wrong_folder() {
-    let study = small();
-    let wrong = of(&study, "trials").with_file_name("other.parquet");
-    fs::copy(of(&study, "points"), &wrong).unwrap();
-    refused(&study, &wrong, &["it holds points, not trials"]);
+    let study = small_study();
+    let wrong = unit_file(&study, "trials").with_file_name("other.parquet");
+    fs::copy(unit_file(&study, "points"), &wrong).unwrap();
+    assert_open_fails(&study, &wrong, &["it holds points, not trials"]);
     fs::remove_file(&wrong).unwrap();
-    let wrong = of(&study, "points");
-    fs::copy(of(&study, "trials"), &wrong).unwrap();
-    refused(&study, &wrong, &["it holds trials, not points"]);
+    let wrong = unit_file(&study, "points");
+    fs::copy(unit_file(&study, "trials"), &wrong).unwrap();
+    assert_open_fails(&study, &wrong, &["it holds trials, not points"]);
 }
 
 #[test]
 fn names_missing_and_mistyped_columns() {
     for (kind, columns) in [("trials", &TRIAL_COLUMNS[..]), ("points", &POINT_COLUMNS[..])] {
         for column in columns {
-            let study = small();
-            let path = of(&study, kind);
+            let study = small_study();
+            let path = unit_file(&study, kind);
             rewrite(
                 &path,
                 |_| (),
@@ -258,10 +262,10 @@ fn names_missing_and_mistyped_columns() {
                     batch.project(&kept.collect::<Vec<_>>()).unwrap()
                 },
             );
-            refused(&study, &path, &[&format!("it has no column `{column}`")]);
+            assert_open_fails(&study, &path, &[&format!("it has no column `{column}`")]);
         }
-        let study = small();
-        let path = of(&study, kind);
+        let study = small_study();
+        let path = unit_file(&study, kind);
         rewrite(
             &path,
             |_| (),
@@ -275,16 +279,16 @@ fn names_missing_and_mistyped_columns() {
                 RecordBatch::try_from_iter(columns).unwrap()
             },
         );
-        refused(&study, &path, &["its column `model` holds Int64, not Utf8"]);
+        assert_open_fails(&study, &path, &["its column `model` holds Int64, not Utf8"]);
     }
 }
 
 #[test]
 fn accepts_extra_and_reordered_columns() {
-    let study = small();
+    let study = small_study();
     for kind in ["trials", "points"] {
         rewrite(
-            &of(&study, kind),
+            &unit_file(&study, kind),
             |_| (),
             |batch| {
                 let schema = batch.schema();
@@ -320,7 +324,7 @@ fn accepts_any_folder_name() {
         ["plain", "with blanks", "a[1]", "all*?", "100%20", "caf\u{e9} #1", "it's \"quoted\"", "a=b,c"]
     {
         let study = dir.path().join(name);
-        fill(&study);
+        write_small_study(&study);
         let db = open(&study);
         assert_eq!(rows(&db, "SELECT count(*) FROM trials").unwrap(), [[json!(5)]], "{name}");
         // The same where trials are read to be counted anew.
@@ -338,7 +342,7 @@ fn sample(format: u32) -> PathBuf {
 /// Makes the sample; run once for each format, before the format is left behind.
 #[test]
 #[ignore = "the samples are kept, not made again"]
-fn make_the_sample() {
+fn writes_the_sample() {
     let sample = sample(FORMAT);
     assert!(!sample.exists(), "it is there already");
     let moe = eval("alpha", "zero-shot", "greedy-2k", &["arch:moe", "size:small"]);
@@ -357,11 +361,11 @@ fn make_the_sample() {
 #[test]
 fn opens_files_of_every_earlier_format() {
     for format in 1..=FORMAT {
-        opens_as_ever(&open(&sample(format)));
+        assert_sample_contents(&open(&sample(format)));
     }
 }
 
-fn opens_as_ever(db: &PointsDb) {
+fn assert_sample_contents(db: &PointsDb) {
     assert!(db.truncation_unknown().is_empty() && db.imported().is_empty());
     assert!(db.remarks().is_empty(), "{:?}", db.remarks());
     let evals: Vec<_> = db.evals().iter().map(|eval| (eval.model.as_str(), eval.name.as_str())).collect();
@@ -405,22 +409,22 @@ fn opens_as_ever(db: &PointsDb) {
 
 #[test]
 fn stores_the_provenance() {
-    let study = small();
+    let study = small_study();
     for kind in ["trials", "points"] {
         let builder =
-            ParquetRecordBatchReaderBuilder::try_new(File::open(of(&study, kind)).unwrap()).unwrap();
+            ParquetRecordBatchReaderBuilder::try_new(File::open(unit_file(&study, kind)).unwrap()).unwrap();
         let metadata = builder.metadata().file_metadata();
-        let says = |key: &str| {
-            let said = metadata.key_value_metadata().unwrap().iter().find(|pair| pair.key == key).unwrap();
-            said.value.clone().unwrap()
+        let value_of = |key: &str| {
+            let pair = metadata.key_value_metadata().unwrap().iter().find(|pair| pair.key == key).unwrap();
+            pair.value.clone().unwrap()
         };
-        assert_eq!(says("reasonscape.format"), "2");
-        assert_eq!(says("reasonscape.kind"), kind);
-        assert_eq!(says("reasonscape.task"), "boolean");
-        let eval: EvalInfo = serde_json::from_str(&says("reasonscape.eval")).unwrap();
+        assert_eq!(value_of("reasonscape.format"), "2");
+        assert_eq!(value_of("reasonscape.kind"), kind);
+        assert_eq!(value_of("reasonscape.task"), "boolean");
+        let eval: EvalInfo = serde_json::from_str(&value_of("reasonscape.eval")).unwrap();
         assert_eq!(eval, alpha());
         let from: reasonscape_points::Provenance =
-            serde_json::from_str(&says("reasonscape.provenance")).unwrap();
+            serde_json::from_str(&value_of("reasonscape.provenance")).unwrap();
         assert_eq!(from, provenance(1));
         assert!(metadata.created_by().unwrap().starts_with("reasonscape "));
     }

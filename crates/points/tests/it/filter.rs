@@ -298,8 +298,8 @@ fn explains_invalid_filters() {
         assert!(error.to_string().contains(words), "`{words}` is not in: {error}");
         assert!(error.is_input());
     }
-    assert!(Filter::default().is_everything());
-    assert!(!Filter::parse(["groups=a"]).unwrap().is_everything());
+    assert!(Filter::default().matches_all());
+    assert!(!Filter::parse(["groups=a"]).unwrap().matches_all());
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn matches_sizes_of_python_gzip() {
     let mut sizer = GzipSizer::default();
     for text in &texts {
         let script = "import gzip, sys; print(len(gzip.compress(sys.stdin.buffer.read(), 9)))";
-        let Some(said) = reasonscape_test_support::python(script, text) else { return };
-        assert_eq!(sizer.gzip_size(text.as_bytes()).to_string(), said.trim(), "{} bytes", text.len());
+        let Some(python_size) = reasonscape_test_support::python(script, text) else { return };
+        assert_eq!(sizer.gzip_size(text.as_bytes()).to_string(), python_size.trim(), "{} bytes", text.len());
     }
 }

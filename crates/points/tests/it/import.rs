@@ -22,7 +22,7 @@ pub(crate) fn logs(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../ingest/tests/logs").join(path)
 }
 
-fn chosen(metrics: &[&str], filters: &[&str], scorers: &[&str]) -> LogOptions {
+fn log_options(metrics: &[&str], filters: &[&str], scorers: &[&str]) -> LogOptions {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     LogOptions {
         metrics: owned(metrics),
@@ -53,7 +53,7 @@ fn results(folder: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-fn same(a: Option<f64>, b: Option<f64>) -> bool {
+fn is_close(a: Option<f64>, b: Option<f64>) -> bool {
     matches!((a, b), (Some(a), Some(b)) if (a - b).abs() < 1e-12)
 }
 
@@ -88,18 +88,18 @@ fn lm_eval_accuracies_match_its_results() {
         let mut files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
         let samples =
             files.find(|path| path.display().to_string().contains(&format!("samples_{task}_"))).unwrap();
-        let imported = lm_eval(study.path(), &samples, &chosen(&[metric], &[filter], &[])).unwrap();
+        let imported = lm_eval(study.path(), &samples, &log_options(&[metric], &[filter], &[])).unwrap();
         let [unit] = imported.units.as_slice() else { panic!("{imported:?}") };
         let name = format!("{model} {task} {metric},{filter}");
-        assert!(theirs.is_some() && same(unit.log_score, theirs), "{name}: {unit:?}");
-        assert!(same(unit.mean_score, theirs), "{name}: {theirs:?} is not {:?}", unit.mean_score);
+        assert!(theirs.is_some() && is_close(unit.log_score, theirs), "{name}: {unit:?}");
+        assert!(is_close(unit.mean_score, theirs), "{name}: {theirs:?} is not {:?}", unit.mean_score);
         assert_eq!((unit.eval.model.as_str(), unit.task.as_str()), (model, task));
         if metric != "share" {
-            assert!(same(unit.accuracy, theirs) && unit.partial == 0, "{name}: {unit:?}");
+            assert!(is_close(unit.accuracy, theirs) && unit.partial == 0, "{name}: {unit:?}");
         }
         let (n, n_e, n_t, g, missing) = stored(&open(study.path()))[task];
         assert_eq!((n, n_t), (20 - missing, 0), "{name}");
-        assert!(same(Some(n_e as f64 / n as f64), unit.accuracy), "{name}");
+        assert!(is_close(Some(n_e as f64 / n as f64), unit.accuracy), "{name}");
         assert_eq!(g, if task == "small_picks" { 5.0 } else { 0.0 }, "{name}");
         assert_eq!(missing, if task == "small_gaps" { unit.skipped["no score"] } else { 0 }, "{name}");
         let db = open(study.path());
@@ -115,7 +115,7 @@ fn lm_eval_accuracies_match_its_results() {
 #[test]
 fn imports_all_fields_of_an_lm_eval_line() {
     let study = TempDir::new().unwrap();
-    lm_eval(study.path(), &logs("lm-eval/picks"), &chosen(&["acc"], &[], &[])).unwrap();
+    lm_eval(study.path(), &logs("lm-eval/picks"), &log_options(&["acc"], &[], &[])).unwrap();
     let db = open(study.path());
     let first = rows(
         &db,
@@ -140,7 +140,7 @@ fn imports_all_fields_of_an_lm_eval_line() {
     assert_eq!(db.evals()[0].groups, ["source:lm-eval"]);
 
     let study = TempDir::new().unwrap();
-    lm_eval(study.path(), &logs("lm-eval/votes"), &chosen(&[], &["first"], &[])).unwrap();
+    lm_eval(study.path(), &logs("lm-eval/votes"), &log_options(&[], &["first"], &[])).unwrap();
     let question =
         "SELECT count(*), count(answer), min(finish), max(latency_ms), count(DISTINCT cache_key) FROM trials";
     let found = rows(&open(study.path()), question).unwrap();
@@ -152,7 +152,7 @@ fn imports_all_fields_of_an_lm_eval_line() {
 #[test]
 fn pairs_models_by_document() {
     let study = TempDir::new().unwrap();
-    let options = chosen(&["exact_match", "hit"], &["strict-match"], &[]);
+    let options = log_options(&["exact_match", "hit"], &["strict-match"], &[]);
     let imported = lm_eval(study.path(), &logs("lm-eval/chat"), &options).unwrap();
     assert_eq!(imported.units.len(), 4);
     let db = open(study.path());
@@ -173,8 +173,8 @@ fn pairs_models_by_document() {
         strict.map(|line| (line["doc_id"].as_u64().unwrap(), line["exact_match"] == 1.0)).collect()
     };
     let (small, large) = (lines("small"), lines("large"));
-    let only = |one: &BTreeMap<u64, bool>, other: &BTreeMap<u64, bool>| {
-        one.iter().filter(|(id, right)| **right && !other[id]).count() as u64
+    let only = |only_unit: &BTreeMap<u64, bool>, other: &BTreeMap<u64, bool>| {
+        only_unit.iter().filter(|(id, right)| **right && !other[id]).count() as u64
     };
     assert_eq!((a, b), (only(&small, &large), only(&large, &small)));
 }
@@ -186,7 +186,7 @@ fn header(path: &Path) -> Value {
     serde_json::from_str(&header).unwrap()
 }
 
-fn their_mean(header: &Value, name: &str) -> Option<f64> {
+fn reported_mean(header: &Value, name: &str) -> Option<f64> {
     let scores = header["results"]["scores"].as_array().unwrap();
     let score = scores.iter().find(|score| score["name"] == name).unwrap();
     let metrics = &score["metrics"];
@@ -194,7 +194,7 @@ fn their_mean(header: &Value, name: &str) -> Option<f64> {
 }
 
 /// Samples that got half a point, read one by one.
-fn half_points(path: &Path) -> u64 {
+fn partial_scores(path: &Path) -> u64 {
     let mut zip = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
     let names: Vec<String> = zip.file_names().map(|name| name.unwrap().into_owned()).collect();
     let samples = names.iter().filter(|name| name.starts_with("samples/"));
@@ -205,7 +205,7 @@ fn half_points(path: &Path) -> u64 {
     samples.filter(is_half).count() as u64
 }
 
-fn one(imported: &Imported) -> &ImportedUnit {
+fn only_unit(imported: &Imported) -> &ImportedUnit {
     let [unit] = imported.units.as_slice() else { panic!("{imported:?}") };
     unit
 }
@@ -225,17 +225,21 @@ fn inspect_accuracies_match_its_headers() {
     ] {
         let study = TempDir::new().unwrap();
         let path = logs("inspect").join(file);
-        let imported = inspect(study.path(), &path, &chosen(&[], &[], &[scorer])).unwrap();
-        let unit = one(&imported);
-        let theirs = their_mean(&header(&path), scorer.rsplit('.').next().unwrap());
-        assert!(same(unit.log_score, theirs), "{file} {scorer}: {unit:?}");
-        assert!(same(unit.mean_score, theirs), "{file} {scorer}: {theirs:?} is not {:?}", unit.mean_score);
+        let imported = inspect(study.path(), &path, &log_options(&[], &[], &[scorer])).unwrap();
+        let unit = only_unit(&imported);
+        let theirs = reported_mean(&header(&path), scorer.rsplit('.').next().unwrap());
+        assert!(is_close(unit.log_score, theirs), "{file} {scorer}: {unit:?}");
+        assert!(
+            is_close(unit.mean_score, theirs),
+            "{file} {scorer}: {theirs:?} is not {:?}",
+            unit.mean_score
+        );
         assert_eq!((unit.counts.n, unit.truncation_known, unit.unfinished), (n, true, false), "{file}");
         if scorer == "graded" {
-            assert_eq!(unit.partial, half_points(&path));
+            assert_eq!(unit.partial, partial_scores(&path));
             assert!(unit.partial > 0);
         } else {
-            assert!(same(unit.accuracy, theirs) && unit.partial == 0, "{file}: {unit:?}");
+            assert!(is_close(unit.accuracy, theirs) && unit.partial == 0, "{file}: {unit:?}");
         }
         let db = open(study.path());
         assert!(db.truncation_unknown().is_empty());
@@ -260,7 +264,7 @@ fn truncated_answers_are_truncated_whatever_their_score() {
     let study = TempDir::new().unwrap();
     let path = logs("inspect/add-large.eval");
     let imported = inspect(study.path(), &path, &LogOptions::default()).unwrap();
-    let unit = one(&imported);
+    let unit = only_unit(&imported);
     // Read by other means: the samples one by one.
     let mut zip = zip::ZipArchive::new(fs::File::open(&path).unwrap()).unwrap();
     let names: Vec<String> = zip.file_names().map(|name| name.unwrap().into_owned()).collect();
@@ -307,9 +311,11 @@ fn json_and_zip_logs_give_the_same_trials() {
         (rows(&open(study.path()), question).unwrap(), imported)
     };
     let (trials, imported) = of("add.json");
-    let unit = one(&imported);
+    let unit = only_unit(&imported);
     let log: Value = serde_json::from_str(&fs::read_to_string(logs("inspect/add.json")).unwrap()).unwrap();
-    assert!(same(unit.mean_score, their_mean(&log, "match")) && same(unit.log_score, unit.mean_score));
+    assert!(
+        is_close(unit.mean_score, reported_mean(&log, "match")) && is_close(unit.log_score, unit.mean_score)
+    );
     let (of_zip, _) = of("add-large.eval");
     let first: Vec<_> = of_zip.into_iter().filter(|row| row[1] == 0 && row[0].as_u64() <= Some(3)).collect();
     assert_eq!(trials, first);
@@ -319,7 +325,7 @@ fn json_and_zip_logs_give_the_same_trials() {
 fn imports_unfinished_logs_partially() {
     let study = TempDir::new().unwrap();
     let imported = inspect(study.path(), &logs("inspect/killed.eval"), &LogOptions::default()).unwrap();
-    let unit = one(&imported);
+    let unit = only_unit(&imported);
     assert!(unit.unfinished && unit.log_score.is_none());
     assert_eq!((unit.counts.n, unit.counts.missing()), (16, 20), "of 12 samples in 3 epochs");
 }
@@ -328,20 +334,20 @@ fn imports_unfinished_logs_partially() {
 fn reports_why_samples_are_skipped() {
     let study = TempDir::new().unwrap();
     let imported = inspect(study.path(), &logs("inspect/fall.eval"), &LogOptions::default()).unwrap();
-    assert_eq!(one(&imported).skipped, BTreeMap::from([("ended in an error", 2)]));
-    assert_eq!(one(&imported).counts.missing(), 2);
+    assert_eq!(only_unit(&imported).skipped, BTreeMap::from([("ended in an error", 2)]));
+    assert_eq!(only_unit(&imported).counts.missing(), 2);
     let imported =
-        inspect(study.path(), &logs("inspect/grade.eval"), &chosen(&[], &[], &["graded"])).unwrap();
-    assert_eq!(one(&imported).skipped, BTreeMap::from([("no score", 3)]));
+        inspect(study.path(), &logs("inspect/grade.eval"), &log_options(&[], &[], &["graded"])).unwrap();
+    assert_eq!(only_unit(&imported).skipped, BTreeMap::from([("no score", 3)]));
 }
 
 #[test]
 fn partial_scores_count_by_the_threshold() {
     let with = |threshold| {
         let study = TempDir::new().unwrap();
-        let options = LogOptions { threshold, ..chosen(&[], &[], &["graded"]) };
+        let options = LogOptions { threshold, ..log_options(&[], &[], &["graded"]) };
         let imported = inspect(study.path(), &logs("inspect/grade.eval"), &options).unwrap();
-        (one(&imported).counts.n_e, one(&imported).partial)
+        (only_unit(&imported).counts.n_e, only_unit(&imported).partial)
     };
     let (strict, partial) = with(None);
     assert_eq!(with(Some(0.5)), (strict + partial, partial));
@@ -352,7 +358,7 @@ fn partial_scores_count_by_the_threshold() {
 fn lists_the_choices_of_scores() {
     let study = TempDir::new().unwrap();
     let none = LogOptions::default();
-    for (said, words) in [
+    for (error, words) in [
         (lm_eval(study.path(), &logs("lm-eval/picks"), &none), ["`acc`, `acc_norm`", "--metric acc"]),
         (lm_eval(study.path(), &logs("lm-eval/votes"), &none), ["`first`, `majority`", "--filter first"]),
         (
@@ -360,18 +366,18 @@ fn lists_the_choices_of_scores() {
             ["`graded`, `several.exact`, `several.near`", "--scorer graded"],
         ),
         (
-            inspect(study.path(), &logs("inspect/pick.eval"), &chosen(&[], &[], &["match"])),
+            inspect(study.path(), &logs("inspect/pick.eval"), &log_options(&[], &[], &["match"])),
             ["`--scorer match`", "`choice`"],
         ),
         (
-            lm_eval(study.path(), &logs("lm-eval/votes"), &chosen(&["f1"], &["first"], &[])),
+            lm_eval(study.path(), &logs("lm-eval/votes"), &log_options(&["f1"], &["first"], &[])),
             ["`--metric f1`", "`exact_match`"],
         ),
     ] {
-        let said = said.unwrap_err();
-        assert!(said.is_input());
+        let error = error.unwrap_err();
+        assert!(error.is_input());
         for words in words {
-            assert!(said.to_string().contains(words), "`{words}` is not in: {said}");
+            assert!(error.to_string().contains(words), "`{words}` is not in: {error}");
         }
     }
     assert!(!study.path().join("trials").exists());
@@ -432,14 +438,14 @@ fn last_zip_member_of_a_name_wins() {
         ("samples/1_epoch_1.json", &sample("\"C\"", "last")),
     ];
     let path = folder.path().join("twice.eval");
-    fs::write(&path, by_hand(&members)).unwrap();
+    fs::write(&path, stored_zip(&members)).unwrap();
     let study = TempDir::new().unwrap();
     let imported = inspect(study.path(), &path, &LogOptions::default()).unwrap();
-    assert_eq!((one(&imported).counts.n, one(&imported).counts.n_e), (1, 1));
+    assert_eq!((only_unit(&imported).counts.n, only_unit(&imported).counts.n_e), (1, 1));
 }
 
 /// What a zip says of a member, and its bytes.
-struct Member {
+struct ZipMember {
     checksum: u32,
     length: u32,
     method: u16,
@@ -458,16 +464,16 @@ fn checksum(bytes: &[u8]) -> u32 {
 }
 
 /// A zip of members that are stored as they are.
-fn by_hand(members: &[(&str, &str)]) -> Vec<u8> {
+fn stored_zip(members: &[(&str, &str)]) -> Vec<u8> {
     let stored = members.iter().map(|(name, text)| {
         let bytes = text.as_bytes().to_vec();
-        (*name, Member { checksum: checksum(&bytes), length: bytes.len() as u32, method: 0, bytes })
+        (*name, ZipMember { checksum: checksum(&bytes), length: bytes.len() as u32, method: 0, bytes })
     });
     zip_of(&stored.collect::<Vec<_>>())
 }
 
 /// A zip in the plainest form that the format has. Libraries that write zips refuse a name twice.
-fn zip_of(members: &[(&str, Member)]) -> Vec<u8> {
+fn zip_of(members: &[(&str, ZipMember)]) -> Vec<u8> {
     let (mut file, mut directory) = (Vec::new(), Vec::new());
     for (name, member) in members {
         let start = file.len() as u32;
@@ -513,7 +519,7 @@ fn reads_members_with_several_zstd_frames() {
     let text = sample("\"C\"", "so it ends");
     assert!(text.len() > 200, "several frames");
     let packed = frames(&text);
-    let member = |text: &str, packed: Option<&[u8]>| Member {
+    let member = |text: &str, packed: Option<&[u8]>| ZipMember {
         checksum: checksum(text.as_bytes()),
         length: text.len() as u32,
         method: if packed.is_some() { 93 } else { 0 },
@@ -528,7 +534,7 @@ fn reads_members_with_several_zstd_frames() {
     fs::write(&path, bytes).unwrap();
     let study = TempDir::new().unwrap();
     let imported = inspect(study.path(), &path, &LogOptions::default()).unwrap();
-    assert_eq!((one(&imported).counts.n, one(&imported).counts.n_e), (1, 1));
+    assert_eq!((only_unit(&imported).counts.n, only_unit(&imported).counts.n_e), (1, 1));
 }
 
 #[test]
@@ -536,33 +542,33 @@ fn scores_outside_0_to_1_need_a_threshold() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("grades.eval");
     let members = [("_journal/start.json", START), ("samples/1_epoch_1.json", &sample("7", "x"))];
-    fs::write(&path, by_hand(&members)).unwrap();
+    fs::write(&path, stored_zip(&members)).unwrap();
     let study = TempDir::new().unwrap();
-    let said = inspect(study.path(), &path, &LogOptions::default()).unwrap_err().to_string();
-    assert!(said.contains("score of 7") && said.contains("--threshold"), "{said}");
+    let error = inspect(study.path(), &path, &LogOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("score of 7") && error.contains("--threshold"), "{error}");
     assert!(!study.path().join("trials/eval=").exists());
     let options = LogOptions { threshold: Some(5.0), ..LogOptions::default() };
-    assert_eq!(one(&inspect(study.path(), &path, &options).unwrap()).counts.n_e, 1);
+    assert_eq!(only_unit(&inspect(study.path(), &path, &options).unwrap()).counts.n_e, 1);
 }
 
 /// Says that these are refused, in these words, and that nothing came of it.
-fn refused(import: impl FnOnce(&Path) -> Result<Imported, PointsError>, words: &[&str]) {
+fn assert_import_fails(import: impl FnOnce(&Path) -> Result<Imported, PointsError>, words: &[&str]) {
     let study = TempDir::new().unwrap();
     let error = import(study.path()).expect_err(&format!("{words:?}"));
     assert!(error.is_input(), "{error}");
     for words in words {
         assert!(error.to_string().contains(words), "`{words}` is not in: {error}");
     }
-    let found: Vec<PathBuf> = walk(study.path());
+    let found: Vec<PathBuf> = files_below(study.path());
     assert!(
         found.iter().all(|path| path.extension().is_none_or(|extension| extension != "parquet")),
         "{found:?}"
     );
 }
 
-fn walk(folder: &Path) -> Vec<PathBuf> {
+fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 #[test]
@@ -573,7 +579,7 @@ fn rejects_malformed_zips_with_a_remedy() {
     let whole = fs::read(logs("inspect/add-small.eval")).unwrap();
     let given = |bytes: &[u8], words: &[&str]| {
         fs::write(&path, bytes).unwrap();
-        refused(|study| inspect(study, &path, &none), &[words, &["log.eval"]].concat());
+        assert_import_fails(|study| inspect(study, &path, &none), &[words, &["log.eval"]].concat());
     };
     for end in [100, whole.len() / 2, whole.len() - 1] {
         given(&whole[..end], &["copy it again"]);
@@ -581,19 +587,19 @@ fn rejects_malformed_zips_with_a_remedy() {
     given(b"", &["no log of Inspect", "`.eval`"]);
     given(b"PK", &["no log of Inspect"]);
     given(b"Once upon a time", &["no log of Inspect"]);
-    given(&by_hand(&[("a.txt", "hello")]), &["without `header.json`"]);
-    given(&by_hand(&[("header.json", "{")]), &["`header.json`", "damaged"]);
-    given(&by_hand(&[("header.json", "{\"eval\": {}}")]), &["no `eval.task`"]);
+    given(&stored_zip(&[("a.txt", "hello")]), &["without `header.json`"]);
+    given(&stored_zip(&[("header.json", "{")]), &["`header.json`", "damaged"]);
+    given(&stored_zip(&[("header.json", "{\"eval\": {}}")]), &["no `eval.task`"]);
     given(
-        &by_hand(&[("header.json", START), ("samples/1_epoch_1.json", "[1")]),
+        &stored_zip(&[("header.json", START), ("samples/1_epoch_1.json", "[1")]),
         &["1_epoch_1.json", "damaged"],
     );
     given(
-        &by_hand(&[("header.json", START), ("samples/1_epoch_1.json", "{\"id\": 1}")]),
+        &stored_zip(&[("header.json", START), ("samples/1_epoch_1.json", "{\"id\": 1}")]),
         &["no scores", "inspect score"],
     );
     given(
-        &by_hand(&[("header.json", START), ("samples/a_epoch_1/sample.json", "{}")]),
+        &stored_zip(&[("header.json", START), ("samples/a_epoch_1/sample.json", "{}")]),
         &["in chunks", "inspect log convert"],
     );
     let mut flipped = whole.clone();
@@ -601,9 +607,15 @@ fn rejects_malformed_zips_with_a_remedy() {
     flipped[middle..middle + 64].fill(0x55);
     given(&flipped, &["copy it again"]);
     fs::remove_file(&path).unwrap();
-    refused(|study| inspect(study, &path, &none), &["log.eval", "that is there"]);
-    refused(|study| inspect(study, folder.path(), &none), &["no log of Inspect in it", "--log-dir"]);
-    refused(|study| inspect(study, &logs("inspect/chunked.eval"), &none), &["chunked.eval", "in chunks"]);
+    assert_import_fails(|study| inspect(study, &path, &none), &["log.eval", "that is there"]);
+    assert_import_fails(
+        |study| inspect(study, folder.path(), &none),
+        &["no log of Inspect in it", "--log-dir"],
+    );
+    assert_import_fails(
+        |study| inspect(study, &logs("inspect/chunked.eval"), &none),
+        &["chunked.eval", "in chunks"],
+    );
 }
 
 #[test]
@@ -613,7 +625,10 @@ fn rejects_truncated_json_logs() {
     let whole = fs::read(logs("inspect/add.json")).unwrap();
     for end in [whole.len() / 2, whole.len() - 3] {
         fs::write(&path, &whole[..end]).unwrap();
-        refused(|study| inspect(study, &path, &LogOptions::default()), &["log.json", "copy it again"]);
+        assert_import_fails(
+            |study| inspect(study, &path, &LogOptions::default()),
+            &["log.json", "copy it again"],
+        );
     }
 }
 
@@ -625,7 +640,7 @@ fn rejects_malformed_lines_with_a_remedy() {
     let line = r#"{"doc_id": 0, "target": "a", "arguments": [], "resps": [["x"]], "filtered_resps": ["x"], "acc": 1}"#;
     let given = |text: &str, words: &[&str]| {
         fs::write(&path, text).unwrap();
-        refused(|study| lm_eval(study, folder.path(), &none), &[words, &["samples_t_"]].concat());
+        assert_import_fails(|study| lm_eval(study, folder.path(), &none), &[words, &["samples_t_"]].concat());
     };
     given("", &["is empty"]);
     given("{", &["line 1", "mend or remove the line"]);
@@ -637,17 +652,23 @@ fn rejects_malformed_lines_with_a_remedy() {
     fs::write(&path, line).unwrap();
     let study = TempDir::new().unwrap();
     let imported = lm_eval(study.path(), folder.path(), &none).unwrap();
-    assert_eq!((one(&imported).counts.n_e, one(&imported).log_score), (1, None));
+    assert_eq!((only_unit(&imported).counts.n_e, only_unit(&imported).log_score), (1, None));
 
     fs::remove_file(&path).unwrap();
-    refused(|study| lm_eval(study, folder.path(), &none), &["no log of lm-eval in it", "--output_path"]);
-    refused(|study| lm_eval(study, &logs("lm-eval/no-samples"), &none), &["results_", "`--log_samples`"]);
+    assert_import_fails(
+        |study| lm_eval(study, folder.path(), &none),
+        &["no log of lm-eval in it", "--output_path"],
+    );
+    assert_import_fails(
+        |study| lm_eval(study, &logs("lm-eval/no-samples"), &none),
+        &["results_", "`--log_samples`"],
+    );
     let other = folder.path().join("notes.txt");
     fs::write(&other, "hello").unwrap();
-    refused(|study| lm_eval(study, &other, &none), &["notes.txt", "is no log of lm-eval"]);
+    assert_import_fails(|study| lm_eval(study, &other, &none), &["notes.txt", "is no log of lm-eval"]);
     fs::write(&path, line).unwrap();
     fs::write(folder.path().join("results_2026-01-01T00-00-00.json"), "{\"results\": 1}").unwrap();
-    refused(|study| lm_eval(study, folder.path(), &none), &["results_2026", "move it away"]);
+    assert_import_fails(|study| lm_eval(study, folder.path(), &none), &["results_2026", "move it away"]);
 }
 
 #[test]
@@ -662,7 +683,7 @@ fn counts_duplicate_documents_once() {
     fs::write(folder.path().join("samples_t_2026-01-01T00-00-00.jsonl"), text).unwrap();
     let study = TempDir::new().unwrap();
     let imported = lm_eval(study.path(), folder.path(), &LogOptions::default()).unwrap();
-    let unit = one(&imported);
+    let unit = only_unit(&imported);
     assert_eq!((unit.counts.n, unit.counts.n_e, unit.counts.missing()), (3, 2, 1));
     assert_eq!(unit.skipped, BTreeMap::from([("given twice", 1), ("no score", 1)]));
 }

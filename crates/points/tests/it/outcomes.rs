@@ -34,7 +34,7 @@ fn study() -> TempDir {
     study
 }
 
-fn asked(db: &PointsDb, filters: &[&str]) -> Vec<TrialColumns> {
+fn trial_columns(db: &PointsDb, filters: &[&str]) -> Vec<TrialColumns> {
     let filters: Vec<String> = filters.iter().map(|&filter| filter.to_owned()).collect();
     let all = [
         Measure::CompletionTokens,
@@ -66,7 +66,7 @@ fn sorted(unit: &TrialColumns) -> Vec<Vec<i64>> {
     rows
 }
 
-fn by_sql(db: &PointsDb, condition: &str) -> BTreeMap<(String, String), Vec<Vec<i64>>> {
+fn columns_by_sql(db: &PointsDb, condition: &str) -> BTreeMap<(String, String), Vec<Vec<i64>>> {
     let sql = format!(
         "SELECT eval_id, base_task, status, coalesce(completion_tokens, -1), coalesce(reasoning_tokens, -1), \
          reasoning_chars, answer_chars, compressed_size FROM trials WHERE {condition}"
@@ -98,15 +98,15 @@ fn trial_columns_match_sql_for_every_filter() {
         (&["params.length=5..", "model=b"], "params LIKE '%8%' AND model = 'b'", 2, 80),
         (&["manifold=all", "groups=arch:moe"], "true", 4, 320),
     ] {
-        let found = asked(&db, filters);
+        let found = trial_columns(&db, filters);
         assert_eq!(found.len(), units, "{filters:?}");
         assert_eq!(found.iter().map(TrialColumns::len).sum::<usize>(), trials, "{filters:?}");
         let keyed: BTreeMap<_, _> =
             found.iter().map(|unit| ((unit.eval_id.clone(), unit.base_task.clone()), sorted(unit))).collect();
-        assert_eq!(keyed, by_sql(&db, condition), "{filters:?}");
+        assert_eq!(keyed, columns_by_sql(&db, condition), "{filters:?}");
         assert!(found.iter().all(|unit| unit.guess == vec![0.25; unit.len()]));
     }
-    assert_eq!(asked(&db, &["model=nobody"]), []);
+    assert_eq!(trial_columns(&db, &["model=nobody"]), []);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn counts_duplicate_trials_once() {
     std::fs::copy(&sort, sort.with_file_name("copy.parquet")).unwrap();
     let db = open(study.path());
     assert!(!db.remarks().is_empty());
-    assert_eq!(asked(&db, &[]).iter().map(TrialColumns::len).sum::<usize>(), 320);
+    assert_eq!(trial_columns(&db, &[]).iter().map(TrialColumns::len).sum::<usize>(), 320);
 }
 
 #[test]

@@ -52,8 +52,8 @@ fn answer(db: &PointsDb, question: &str) -> String {
         Err(error) => {
             assert!(error.is_input(), "{error}");
             // The engine lists every function and column that there is, release after release.
-            let said = error.to_string();
-            format!("error: {}\n", said.lines().next().unwrap_or_default())
+            let message = error.to_string();
+            format!("error: {}\n", message.lines().next().unwrap_or_default())
         }
         Ok((columns, rows)) => {
             let mut text = columns.join(" | ") + "\n";
@@ -75,7 +75,7 @@ fn cell(value: &Value) -> String {
 }
 
 /// A file of questions with their answers made anew.
-fn answered(db: &PointsDb, text: &str) -> String {
+fn with_answers(db: &PointsDb, text: &str) -> String {
     let mut made = String::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
@@ -100,7 +100,7 @@ fn answered(db: &PointsDb, text: &str) -> String {
 fn check(db: &PointsDb, name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/queries").join(name);
     let expected = fs::read_to_string(&path).unwrap();
-    let found = answered(db, &expected);
+    let found = with_answers(db, &expected);
     if std::env::var_os("REASONSCAPE_REWRITE_QUERIES").is_some() {
         fs::write(&path, found).unwrap();
         return;

@@ -127,7 +127,7 @@ pub(crate) fn point(params: &str, manifolds: &[&str], trials: Vec<Trial>) -> Poi
 pub(crate) fn write(study: &Path, eval: &EvalInfo, task: &str, points: Vec<PointTrials>) -> TrialCounts {
     let mut writer = UnitWriter::new(study, eval.clone(), task).unwrap();
     for point in points {
-        writer.point(point).unwrap();
+        writer.write_point(point).unwrap();
     }
     writer.finish(&provenance(1)).unwrap()
 }

@@ -29,7 +29,7 @@ pub(crate) async fn surface(State(app): State<Arc<App>>, uri: Uri) -> Result<Res
         .analyses
         .surface(&AnalysisQuery::from_query(&query)?, query.get("x"), query.get("y"))
         .await?;
-    response::json(&found.views)
+    response::json(&found.grids)
 }
 
 pub(crate) async fn projection(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
@@ -40,7 +40,7 @@ pub(crate) async fn projection(State(app): State<Arc<App>>, uri: Uri) -> Result<
             .analyses
             .projection(&AnalysisQuery::from_query(&query)?, query.get("x"))
             .await?
-            .views,
+            .grids,
     )
 }
 

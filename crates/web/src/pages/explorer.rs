@@ -244,7 +244,7 @@ async fn results(
     let filters: Vec<&str> = here.all("filter").collect();
     let (mut surfaces, mut notes, mut line) = (Vec::new(), Vec::new(), None);
     if let (Some(x), Some(y)) = (&params.x, &params.y) {
-        for view in &analyses.surface(&selected, Some(x), Some(y)).await?.views {
+        for view in &analyses.surface(&selected, Some(x), Some(y)).await?.grids {
             surfaces.extend(in_order(view, ids).map(|cells| surface(base, view, cells, &filters)));
             notes.extend(remarks(view, params.mode));
         }
@@ -307,7 +307,10 @@ fn surface(base: &str, view: &AccuracyGrid, cells: &[AccuracyGridCell], filters:
         axis.values.iter().map(|value| visible(&value.to_string()).into_owned()).collect()
     };
     let at = |column: usize, row: usize| {
-        cells.iter().find(|cell| cell.places == [column, row]).map(|cell| heat(base, view, cell, filters))
+        cells
+            .iter()
+            .find(|cell| cell.value_indices == [column, row])
+            .map(|cell| heat(base, view, cell, filters))
     };
     let names = values(y);
     let rows = names.iter().enumerate().rev().map(|(place, name)| Row {
@@ -340,7 +343,7 @@ fn heat(base: &str, view: &AccuracyGrid, cell: &AccuracyGridCell, filters: &[&st
         value: estimate.center,
         low: estimate.low,
         high: estimate.high,
-        said: visible(&format!("{}: {}", view.place(&cell.places), tooltip(cell))).into_owned(),
+        said: visible(&format!("{}: {}", view.coordinates(&cell.value_indices), tooltip(cell))).into_owned(),
         href: trials_of(base, view, cell, filters),
         cut: is_marked.then(|| format!("{:.0} % truncated", 100.0 * cut_off)),
     }

@@ -21,7 +21,7 @@ use crate::query_string::Query;
 use crate::sanitize::visible;
 use crate::trial_lookup::trial_href;
 use crate::trial_query::TrialName;
-use reasonscape_analysis::tables::compression::Measure;
+use reasonscape_analysis::tables::compression::CompressionMeasure;
 use reasonscape_analysis::tables::{self, Table};
 use reasonscape_analysis::{
     CompressionRow, GroupBy, HazardRow, TokensRow, compression_figure, hazard_figure, histogram_figure,
@@ -165,7 +165,7 @@ async fn fill(
             picture(
                 figure,
                 "compression",
-                Some(&tables::compression::display_table(&compression, Measure::Bits)),
+                Some(&tables::compression::display_table(&compression, CompressionMeasure::Bits)),
             ),
         ));
         page.loops = compression

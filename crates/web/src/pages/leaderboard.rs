@@ -296,12 +296,12 @@ impl View<'_> {
         let trials = format!("{}/trials?eval={}", self.app.base, encoded(&row.eval.eval_id));
         let score = row.score;
         Row {
-            place: row.place(),
+            place: row.rank_label(),
             rank: row.rank,
             label: visible(&row.label).into_owned(),
             how: visible(&format!("{} · {}", row.eval.template, row.eval.sampler)).into_owned(),
             groups: row.eval.groups.iter().map(|group| visible(group).into_owned()).collect(),
-            lacks: row.lacks(),
+            lacks: row.describe_missing(),
             center: format!("{:.0}", score.center),
             margin: format!("{:.0}", score.margin),
             score: score.center,

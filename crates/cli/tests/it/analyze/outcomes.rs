@@ -83,7 +83,7 @@ impl Planted {
             let trials = trials.into_iter().zip(0..).map(|(trial, index)| Trial { index, ..trial });
             let trials: Vec<Trial> = trials.collect();
             writer
-                .point(PointTrials {
+                .write_point(PointTrials {
                     params: params.to_owned(),
                     manifolds: vec!["all".to_owned()],
                     planned: trials.len().max(1) as u64,

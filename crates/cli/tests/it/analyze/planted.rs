@@ -55,7 +55,7 @@ impl Plot {
             };
             let trials = (0..planted.n).map(|index| trial(index as u32, status(index), planted.guess));
             writer
-                .point(PointTrials {
+                .write_point(PointTrials {
                     params: planted.params.to_string(),
                     manifolds: vec!["all".to_owned()],
                     planned: planted.n,

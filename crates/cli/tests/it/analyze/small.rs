@@ -128,7 +128,7 @@ fn write(folder: &Path, skill: &Skill, (task, right, truncated, answered): (&str
             planned: u64::from(PLANNED),
             trials: trials.enumerate().map(|(index, trial)| Trial { index: index as u64, ..trial }).collect(),
         };
-        writer.point(point).unwrap();
+        writer.write_point(point).unwrap();
     }
     writer.finish(&provenance()).unwrap();
 }

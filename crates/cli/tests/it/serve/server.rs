@@ -91,7 +91,7 @@ impl Study {
                 ..trial(index, tenths, Self::entry().id.key)
             };
             writer
-                .point(PointTrials {
+                .write_point(PointTrials {
                     params: format!("{{\"depth\": {depth}, \"kind\": \"{kind}\", \"length\": {length}}}"),
                     manifolds: vec![format!("{task}-{kind}")],
                     planned: 20,
@@ -161,7 +161,7 @@ impl Study {
                     planned: TRIALS,
                     trials: (0..TRIALS).map(|index| trial(index, tenths, key)).collect(),
                 };
-                writer.point(point).unwrap();
+                writer.write_point(point).unwrap();
             }
             writer.finish(&provenance()).unwrap();
         }

@@ -2,17 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use datafusion::arrow::array::{Array, AsArray, RecordBatch};
-use datafusion::arrow::datatypes::{Float64Type, Int32Type, Int64Type};
+use datafusion::arrow::array::RecordBatch;
 use datafusion::logical_expr::{col, lit};
-use datafusion::prelude::{DataFrame, Expr};
+use datafusion::prelude::DataFrame;
 use futures_util::StreamExt;
 use reasonscape_stats::Mode;
 use reasonscape_stats::Outcome;
 
 use super::PointsDb;
-use super::columns::{IntColumn, TextColumn, collect_batch};
-use super::paired::outcome;
+use super::columns::{IntColumn, OutcomeColumn, RealColumn, TextColumn};
 use crate::{BoxFuture, Column, Filter, PointsError};
 
 /// A number that a trial has.
@@ -31,7 +29,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    fn name(self) -> &'static str {
+    fn column_name(self) -> &'static str {
         match self {
             Self::CompletionTokens => "completion_tokens",
             Self::ReasoningTokens => "reasoning_tokens",
@@ -86,47 +84,15 @@ impl TrialColumns {
 
     /// Adds rows of a batch, which all belong here.
     fn extend(&mut self, batch: &RecordBatch) -> Result<(), PointsError> {
-        let column = |name: &str| batch.column_by_name(name).expect("a column that was asked for");
-        for status in column("status").as_primitive::<Int32Type>().values() {
-            self.status.push(outcome(i64::from(*status))?);
+        for outcome in OutcomeColumn::new(batch, "status").values() {
+            self.status.push(outcome?);
         }
-        self.guess.extend_from_slice(column("guess").as_primitive::<Float64Type>().values());
+        self.guess.extend_from_slice(RealColumn::new(batch, "guess").values());
         for (measure, values) in &mut self.measures {
-            let numbers = column(measure.name()).as_primitive::<Int64Type>();
-            if numbers.null_count() == 0 {
-                values.extend_from_slice(numbers.values());
-            } else {
-                values.extend(numbers.iter().map(|number| number.unwrap_or(-1)));
-            }
+            IntColumn::new(batch, measure.column_name()).append_to(values, -1);
         }
         Ok(())
     }
-}
-
-/// What is known of a trial that is looked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrialMatch<'a> {
-    /// The evaluation.
-    pub eval_id: &'a str,
-    /// The task.
-    pub base_task: &'a str,
-    /// Tokens of the completion.
-    pub completion_tokens: u64,
-    /// Bytes after gzip.
-    pub compressed_size: u64,
-}
-
-/// Where a trial is to be found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrialLocation {
-    /// The coordinates, as canonical JSON.
-    pub params: String,
-    /// Place of the test in the stream of its point.
-    pub index: u64,
-    /// Which repeat of the same request.
-    pub repeat: u32,
-    /// The key of the request, in hexadecimal digits, under which the cache has prompt and reply.
-    pub cache_key: String,
 }
 
 impl PointsDb {
@@ -143,7 +109,7 @@ impl PointsDb {
     ) -> BoxFuture<'a, Result<Vec<TrialColumns>, PointsError>> {
         Box::pin(async move {
             let mut columns = vec!["eval_id", "base_task", "status", "guess"];
-            columns.extend(measures.iter().map(|measure| measure.name()));
+            columns.extend(measures.iter().map(|measure| measure.column_name()));
             let trials = self.trials_of(filter).await?.select_columns(&columns)?;
             let mut batches = trials.execute_stream().await?;
             let mut found: BTreeMap<(String, String), TrialColumns> = BTreeMap::new();
@@ -167,63 +133,8 @@ impl PointsDb {
         })
     }
 
-    /// Where trials with these numbers are, one for each; of several the first by coordinates and index.
-    ///
-    /// # Errors
-    /// A [`PointsError`] when the trials cannot be read.
-    pub fn locate_trials<'a>(
-        &'a self,
-        filter: &'a Filter,
-        wanted: &'a [TrialMatch<'a>],
-    ) -> BoxFuture<'a, Result<Vec<Option<TrialLocation>>, PointsError>> {
-        Box::pin(async move {
-            let number = |number: u64| lit(i64::try_from(number).unwrap_or(i64::MAX));
-            let alike = |one: &TrialMatch<'_>| {
-                col("eval_id")
-                    .eq(lit(one.eval_id))
-                    .and(col("base_task").eq(lit(one.base_task)))
-                    .and(col("completion_tokens").eq(number(one.completion_tokens)))
-                    .and(col("compressed_size").eq(number(one.compressed_size)))
-            };
-            let Some(condition) = wanted.iter().map(alike).reduce(Expr::or) else { return Ok(Vec::new()) };
-            let columns = [
-                "eval_id",
-                "base_task",
-                "completion_tokens",
-                "compressed_size",
-                "params",
-                "index",
-                "repeat",
-                "cache_key",
-            ];
-            let rows = self.trials_of(filter).await?.filter(condition)?.select_columns(&columns)?;
-            let batch = collect_batch(rows).await?;
-            let [evals, tasks, params, keys] =
-                ["eval_id", "base_task", "params", "cache_key"].map(|name| TextColumn::new(&batch, name));
-            let [tokens, sizes, index, repeat] = ["completion_tokens", "compressed_size", "index", "repeat"]
-                .map(|name| IntColumn::new(&batch, name));
-            let location = |one: &TrialMatch<'_>| {
-                let matches = |row: &usize| {
-                    evals.value(*row) == one.eval_id
-                        && tasks.value(*row) == one.base_task
-                        && tokens.value(*row).cast_unsigned() == one.completion_tokens
-                        && sizes.value(*row).cast_unsigned() == one.compressed_size
-                };
-                let order = |row: &usize| (params.value(*row), index.value(*row), repeat.value(*row));
-                let row = (0..batch.num_rows()).filter(matches).min_by_key(order)?;
-                Some(TrialLocation {
-                    params: params.value(row).to_owned(),
-                    index: index.value(row).cast_unsigned(),
-                    repeat: repeat.value(row).cast_unsigned() as u32,
-                    cache_key: keys.value(row).to_owned(),
-                })
-            };
-            Ok(wanted.iter().map(location).collect())
-        })
-    }
-
     /// The trials at the points that a filter means.
-    async fn trials_of(&self, filter: &Filter) -> Result<DataFrame, PointsError> {
+    pub(super) async fn trials_of(&self, filter: &Filter) -> Result<DataFrame, PointsError> {
         let trials = self.session.table("trials").await?;
         if filter.expression(false).is_none() {
             return Ok(trials);
