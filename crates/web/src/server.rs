@@ -41,6 +41,10 @@ const UPLOAD_TIMEOUT: Duration = Duration::from_mins(5);
 /// How long to wait for runs to record their end in an immediate shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
+/// Beginnings of paths that need no results, on pages and, after `/api/v1`, in the API.
+const SECTIONS_WITHOUT_RESULTS: [&str; 7] =
+    ["/runs", "/datasets", "/assets/", "/login", "/logout", "/health", "/metrics"];
+
 /// Headers of every response. Scripts, styles and pictures come from here or not at all; nothing on a
 /// page can be written into it as script or style.
 const HEADERS: [(&str, &str); 8] = [
@@ -328,10 +332,11 @@ fn path_in<'r>(app: &App, request: &'r Request) -> &'r str {
 
 /// Sends those who have not shown the token to the login page, and programs an error.
 async fn require_token(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    if app.access.is_authenticated(request.headers()) {
+    let path = path_in(&app, &request);
+    // Assets need no token, so neither does the answer that there is no such asset.
+    if path.starts_with("/assets/") || app.access.is_authenticated(request.headers()) {
         return next.run(request).await;
     }
-    let path = path_in(&app, &request);
     if path.starts_with("/api/") || path == "/metrics" {
         let error = ApiError::new(
             StatusCode::UNAUTHORIZED,
@@ -391,11 +396,18 @@ async fn limit_request(State(limits): State<Limits>, request: Request, next: Nex
     })
 }
 
+/// Whether a path belongs to what a study without trials has too. An unknown one in there is not found, whether or not the
+/// study has trials.
+fn is_in_section_without_results(path: &str) -> bool {
+    let section = path.strip_prefix("/api/v1").unwrap_or(path);
+    SECTIONS_WITHOUT_RESULTS.iter().any(|prefix| section.starts_with(prefix))
+}
+
 /// Sends readers of a study without trials to its runs.
 async fn require_results(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let path = path_in(&app, &request);
     // What is not below the base path is nothing of this study.
-    if path.is_empty() || app.opened().await.is_some() {
+    if path.is_empty() || is_in_section_without_results(path) || app.opened().await.is_some() {
         return next.run(request).await;
     }
     if path.starts_with("/api/v1") {
