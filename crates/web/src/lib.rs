@@ -11,6 +11,7 @@ mod api;
 mod app;
 mod assets;
 mod auth;
+mod base_path;
 mod chart;
 mod comparison;
 mod disagreements;
@@ -31,4 +32,5 @@ mod trial_lookup;
 mod trial_query;
 
 pub use self::auth::{Access, Token};
+pub use self::base_path::normalize_base_path;
 pub use self::server::{Notice, ServeError, ServeOptions, listen, serve};

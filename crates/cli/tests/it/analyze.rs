@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 pub(crate) use self::browser::draws_alone;
 pub(crate) use self::small::provenance;
 use self::small::{PLANNED, STRONG, Skill, Small, TWIN, WEAK};
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{reasonscape, refuses};
 
 const QUESTIONS: [&str; 6] = ["evals", "tasks", "points", "scores", "pairwise", "modes"];
 
@@ -49,7 +49,7 @@ fn tables_match_snapshots() {
 #[test]
 fn tables_fit_sixty_columns() {
     let small = Small::new();
-    let fits = |run: crate::world::Run| {
+    let fits = |run: crate::test_env::Run| {
         assert_eq!(run.code, 0, "{run:?}");
         for line in run.stdout.lines().filter(|line| line.starts_with(['│', '┌', '╞', '└'])) {
             assert!(line.chars().count() <= 60, "{line}");

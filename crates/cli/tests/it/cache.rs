@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::world::{Run, reasonscape, reasonscape_with, refuses};
+use crate::test_env::{Run, reasonscape, reasonscape_with, refuses};
 
 /// A line that can be imported.
 fn line(model: &str, number: u64) -> String {
@@ -44,7 +44,7 @@ fn sql(study: &Path, statement: &str) {
 }
 
 #[test]
-fn stats_are_by_model() {
+fn groups_stats_by_model() {
     let study = study();
     let run = cache("stats", study.path(), &[], "");
     assert!(run.stderr.starts_with("note: the file has "), "{run:?}");
@@ -55,7 +55,7 @@ fn stats_are_by_model() {
 }
 
 #[test]
-fn the_study_is_a_folder_or_its_file() {
+fn accepts_study_folder_or_file() {
     let study = study();
     let file = study.path().join("study.toml");
     std::fs::write(&file, "this is not read").unwrap();
@@ -71,7 +71,7 @@ fn the_study_is_a_folder_or_its_file() {
 }
 
 #[test]
-fn an_export_can_be_imported_elsewhere_and_again() {
+fn imports_an_export_repeatedly() {
     let study = study();
     let exported = cache("export", study.path(), &[], "");
     assert_eq!((exported.code, exported.stdout.lines().count()), (0, 5));
@@ -94,7 +94,7 @@ fn an_export_can_be_imported_elsewhere_and_again() {
 }
 
 #[test]
-fn a_failed_export_leaves_the_file_as_it_was() {
+fn failed_export_keeps_existing_file() {
     let study = study();
     sql(study.path(), "UPDATE entries SET exchange = x'00' WHERE id = 4");
     let file = study.path().join("out.jsonl");
@@ -108,7 +108,7 @@ fn a_failed_export_leaves_the_file_as_it_was() {
 }
 
 #[test]
-fn a_wrong_line_is_named_and_what_came_before_is_kept() {
+fn reports_invalid_line_and_keeps_earlier_ones() {
     let study = study();
     let lines = [line("new", 1), String::new(), line("new", 2).replace("status", "state"), line("new", 3)];
     let run = cache("import", study.path(), &[], &lines.join("\n"));
@@ -147,7 +147,7 @@ fn verify_finds_damage_and_prune_removes_it() {
 }
 
 #[test]
-fn prune_removes_what_meets_every_condition() {
+fn prune_combines_conditions() {
     let study = study();
     refuses(
         &reasonscape(&["cache", "prune", study.path().to_str().unwrap()]),
@@ -166,7 +166,7 @@ fn prune_removes_what_meets_every_condition() {
 }
 
 #[test]
-fn what_is_no_cache_is_refused() {
+fn rejects_files_that_are_no_cache() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cache.sqlite"), "x".repeat(5000)).unwrap();
     refuses(&cache("stats", folder.path(), &[], ""), &["no SQLite database", "move it away"]);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::analyze::draws_alone;
-use crate::world::{Run, reasonscape, reasonscape_at, refuses};
+use crate::test_env::{Run, reasonscape, reasonscape_at, refuses};
 
 const MODELS: [&str; 5] = ["strong", "cheap", "truncating", "guessing", "specialist"];
 
@@ -32,7 +32,7 @@ fn demo(folder: &Path, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn it_shows_what_is_true_of_the_models_and_asks_once() {
+fn recovers_known_skills_and_sends_requests_once() {
     let folder = TempDir::new().unwrap();
     let study = folder.path().join("demo");
     let first = demo(&study, &[]);
@@ -69,7 +69,7 @@ fn it_shows_what_is_true_of_the_models_and_asks_once() {
 }
 
 #[test]
-fn what_is_there_is_left_alone() {
+fn refuses_existing_folder() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("thesis.tex"), "\\begin").unwrap();
     refuses(&demo(folder.path(), &[]), &["holds something else", "--dir other"]);

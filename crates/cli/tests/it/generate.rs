@@ -1,4 +1,4 @@
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{reasonscape, refuses};
 
 fn lines(arguments: &[&str]) -> Vec<String> {
     let run = reasonscape(&[&["generate"], arguments].concat());
@@ -7,7 +7,7 @@ fn lines(arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn tests_come_as_jsonl_and_fewer_are_the_first_of_more() {
+fn prints_jsonl_and_smaller_counts_are_prefixes() {
     let point = ["shuffle", "--params", r#"{"entities": 5, "depth": 4}"#];
     let few = lines(&[&point[..], &["--count", "3"]].concat());
     let many = lines(&[&point[..], &["--count", "30"]].concat());
@@ -28,7 +28,7 @@ fn tests_come_as_jsonl_and_fewer_are_the_first_of_more() {
 }
 
 #[test]
-fn wrong_coordinates_are_refused_with_range_and_nearest_value() {
+fn rejects_invalid_parameters_with_range_and_suggestion() {
     let generate = |task: &str, params: &str| reasonscape(&["generate", task, "--params", params]);
     refuses(
         &generate("sort", r#"{"length": 99}"#),

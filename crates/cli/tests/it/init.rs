@@ -5,10 +5,10 @@ use std::fs;
 use reasonscape_study::Study;
 use tempfile::TempDir;
 
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{reasonscape, refuses};
 
 #[test]
-fn writes_a_study_that_can_be_read() {
+fn writes_a_valid_study() {
     let world = TempDir::new().unwrap();
     let folder = world.path().join("new/deep");
     let run = reasonscape(&["init", folder.to_str().unwrap()]);
@@ -31,7 +31,7 @@ fn never_overwrites_a_study() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_named() {
+fn names_a_folder_that_cannot_be_created() {
     let world = TempDir::new().unwrap();
     let file = world.path().join("file");
     fs::write(&file, "").unwrap();

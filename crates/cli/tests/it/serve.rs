@@ -2,20 +2,20 @@
 
 mod api;
 mod browser;
+mod comparison;
 mod explorer;
 mod hostile;
 mod pages;
 mod runs;
 mod server;
-mod versus;
 
 use std::process::Command;
 
 use self::server::{Server, Study};
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{reasonscape, refuses};
 
 #[test]
-fn it_prints_where_it_answers() {
+fn prints_its_address() {
     let server = Server::shared();
     assert!(server.url.starts_with("http://127.0.0.1:") && server.url.ends_with('/'), "{}", server.url);
     assert_eq!(server.get("/health").body, "ok\n");
@@ -23,7 +23,7 @@ fn it_prints_where_it_answers() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_is_how_it_ends() {
+fn exits_with_0_on_signals() {
     for signal in ["-INT", "-TERM"] {
         let mut server = Server::start(&[]);
         let pid = server.child.id().to_string();
@@ -33,7 +33,7 @@ fn an_interrupt_is_how_it_ends() {
 }
 
 #[test]
-fn wrong_input_is_refused_before_anything_is_served() {
+fn rejects_invalid_arguments_before_serving() {
     let study = Study::new();
     let run =
         |arguments: &[&str]| reasonscape(&[&["serve", study.path(), "--port", "0"], arguments].concat());
@@ -49,7 +49,7 @@ fn wrong_input_is_refused_before_anything_is_served() {
 }
 
 #[test]
-fn files_that_are_replaced_are_read_again() {
+fn reloads_replaced_files() {
     let server = Server::start(&[]);
     assert!(!server.get("/").body.contains("newcomer"));
     server.study.add_newcomer();

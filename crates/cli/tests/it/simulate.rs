@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{reasonscape, refuses};
 
 /// The program as a server; it is ended whatever the test does.
 struct Server {
@@ -46,7 +46,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn it_prints_where_it_listens_and_answers_there() {
+fn prints_its_address() {
     let server = Server::start(&[]);
     assert!(server.url.starts_with("http://127.0.0.1:"), "{}", server.url);
     let models = server.get("/v1/models", "");
@@ -56,7 +56,7 @@ fn it_prints_where_it_listens_and_answers_there() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_is_how_it_ends() {
+fn exits_with_0_on_signals() {
     for signal in ["-INT", "-TERM"] {
         let mut server = Server::start(&[]);
         let pid = server.child.id().to_string();
@@ -70,7 +70,7 @@ fn an_interrupt_is_how_it_ends() {
 }
 
 #[test]
-fn a_key_from_the_environment_is_demanded_and_not_shown() {
+fn requires_the_key_of_the_environment_without_showing_it() {
     let mut server = Server::start(&["--api-key-env", "SIMULATED_KEY"]);
     assert!(server.get("/v1/models", "").starts_with("HTTP/1.1 401"));
     assert!(server.get("/v1/models", "Authorization: Bearer open-sesame\r\n").starts_with("HTTP/1.1 200"));
@@ -81,7 +81,7 @@ fn a_key_from_the_environment_is_demanded_and_not_shown() {
 }
 
 #[test]
-fn wrong_input_is_refused_before_anything_is_served() {
+fn rejects_invalid_arguments_before_serving() {
     let run = |arguments: &[&str]| reasonscape(&[&["simulate", "--port", "0"], arguments].concat());
     refuses(
         &run(&["--faults", "kinds=rest"]),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::number;
 use super::outcomes::{Draws, Planted, edges, ended};
-use crate::world::refuses;
+use crate::test_env::refuses;
 
 /// Tokens of a bin, and after how many of them trials are cut off.
 const WIDTH: u64 = 100;

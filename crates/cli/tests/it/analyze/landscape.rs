@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::number;
 use super::planted::{Planted, Plot, point};
-use crate::world::refuses;
+use crate::test_env::refuses;
 
 /// Two models on a full grid of three lengths by two depths, and one on a task that has neither.
 fn grid() -> Plot {

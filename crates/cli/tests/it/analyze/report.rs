@@ -8,7 +8,7 @@ use reasonscape_core::Outcome;
 use super::browser::draws_alone;
 use super::outcomes::{Draws, Planted, ended};
 use super::small::{STRONG, Skill, Small, TWIN, WEAK};
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{reasonscape, refuses};
 
 /// Writes a report of a study and gives its text.
 fn written(small: &Small, name: &str, arguments: &[&str]) -> String {

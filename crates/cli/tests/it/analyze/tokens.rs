@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::number;
 use super::outcomes::{Draws, Planted, edges, ended};
-use crate::world::refuses;
+use crate::test_env::refuses;
 
 const LIMIT: u64 = 1_000;
 

@@ -9,7 +9,7 @@ fn token_of(said: &str) -> String {
 }
 
 #[test]
-fn every_answer_tells_browsers_what_they_may_do() {
+fn every_response_has_security_headers() {
     let server = Server::shared();
     for path in
         ["/", "/trials", "/no-such-page", "/api/v1/evals", "/api/v1/no-such", "/assets/site.css", "/health"]
@@ -28,7 +28,7 @@ fn every_answer_tells_browsers_what_they_may_do() {
 }
 
 #[test]
-fn no_page_has_a_script_or_a_style_in_it() {
+fn pages_have_no_inline_script_or_style() {
     let server = Server::shared();
     let trial = first_trial(&server);
     for path in [
@@ -64,7 +64,7 @@ fn first_trial(server: &Server) -> String {
 }
 
 #[test]
-fn what_a_model_wrote_is_shown_and_not_run() {
+fn escapes_model_output() {
     let server = Server::shared();
     let shown = "&lt;script&gt;alert(&#x27;x&#x27;)&lt;&#x2f;script&gt;␛[31m[U+202E]&quot;&#x27;&amp;";
     let page = server.get(&first_trial(&server)).body;
@@ -86,7 +86,7 @@ fn what_a_model_wrote_is_shown_and_not_run() {
 }
 
 #[test]
-fn no_path_leads_to_a_file() {
+fn serves_no_files_by_path() {
     let server = Server::shared();
     for path in [
         "/../../../../etc/passwd",
@@ -107,7 +107,7 @@ fn no_path_leads_to_a_file() {
 }
 
 #[test]
-fn only_names_of_this_server_are_answered() {
+fn accepts_only_own_host_names() {
     let server = Server::shared();
     let port = server.address.rsplit(':').next().unwrap();
     for host in ["evil.example", &format!("evil.example:{port}"), "127.0.0.1:1", ""] {
@@ -122,7 +122,7 @@ fn only_names_of_this_server_are_answered() {
 }
 
 #[test]
-fn what_is_too_long_is_refused() {
+fn rejects_oversized_requests() {
     let server = Server::shared();
     let long = server.ask("POST", "/login", &[("Content-Length", "10000000")], "");
     assert_eq!(long.status, 413, "{long:?}");
@@ -134,7 +134,7 @@ fn what_is_too_long_is_refused() {
 }
 
 #[test]
-fn pages_are_only_read() {
+fn rejects_changes_to_pages_and_foreign_origins() {
     let server = Server::shared();
     for (method, path) in
         [("POST", "/"), ("DELETE", "/trials"), ("PUT", "/api/v1/evals"), ("PATCH", "/health")]
@@ -154,7 +154,7 @@ fn pages_are_only_read() {
 }
 
 #[test]
-fn what_is_not_there_looks_like_the_rest() {
+fn not_found_pages_have_the_layout() {
     let server = Server::shared();
     let page = server.get("/no-such-page");
     assert_eq!(page.status, 404);
@@ -172,7 +172,7 @@ fn what_is_not_there_looks_like_the_rest() {
 }
 
 #[test]
-fn who_does_not_know_the_token_sees_nothing() {
+fn requires_the_token() {
     let server = Server::start(&["--token", "open-sesame"]);
     let page = server.get("/?mode=K_P");
     assert_eq!((page.status, page.header("location")), (303, Some("/login?next=%2F%3Fmode%3DK_P")));
@@ -182,6 +182,10 @@ fn who_does_not_know_the_token_sees_nothing() {
         let reply = server.get(path);
         assert!([303, 401].contains(&reply.status), "{path}: {reply:?}");
         assert!(!reply.body.contains("a00001") && !reply.body.contains("poor"), "{path}");
+    }
+    for path in ["/assets/no-such", "/assets/x/y", "/assets/"] {
+        let reply = server.get(path);
+        assert_eq!((reply.status, reply.header("location")), (404, None), "{path}: {reply:?}");
     }
     let login = server.get("/login?next=/trials");
     assert!(login.body.contains("type=\"password\"") && !login.body.contains("sesame"), "{login:?}");
@@ -216,7 +220,7 @@ fn who_does_not_know_the_token_sees_nothing() {
 }
 
 #[test]
-fn other_machines_need_a_token_that_is_told_once() {
+fn generates_a_token_for_other_machines() {
     let server = Server::start(&["--host", "0.0.0.0", "--quiet"]);
     assert_eq!(server.get("/api/v1/evals").status, 401);
     assert_eq!(server.get("/health").body, "ok\n");
