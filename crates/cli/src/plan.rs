@@ -4,7 +4,7 @@ use reasonscape_pipeline::{existing_cache, forecast, forecast_json};
 use serde_json::Value;
 
 use super::Global;
-use super::study::StudyArguments;
+use super::study::StudySelectionArgs;
 use crate::error::CliError;
 use crate::output::print;
 use reasonscape_analysis::tables::{Cell, Table};
@@ -17,7 +17,7 @@ use reasonscape_analysis::tables::{Cell, Table};
 #[command(after_help = "Example:\n  reasonscape plan my-study --count 32")]
 pub(super) struct Plan {
     #[command(flatten)]
-    study: StudyArguments,
+    study: StudySelectionArgs,
 }
 
 impl Plan {

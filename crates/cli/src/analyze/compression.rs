@@ -61,8 +61,8 @@ impl Compression {
             )));
         }
         let measure = Measure::from(self.measure);
-        let TrialArgs { pictured, by } = self.trials;
-        let (Estimator { confidence, .. }, db, query) = pictured.open(global).await?;
+        let TrialArgs { plot_args, by } = self.trials;
+        let (Estimator { confidence, .. }, db, query) = plot_args.open(global).await?;
         let options = CompressionOptions {
             by: by.into(),
             confidence,
@@ -73,8 +73,8 @@ impl Compression {
         let table =
             if global.format == Format::Csv { export_table(&found) } else { display_table(&found, measure) };
         print(global.format, &table, &found)?;
-        pictured.plot.draw(global, || compression_figure(&found, measure.spread(), measure.label()))?;
-        if pictured.selected.mode.is_some() {
+        plot_args.plot.draw(global, || compression_figure(&found, measure.spread(), measure.label()))?;
+        if plot_args.study_args.mode.is_some() {
             global.note("`--mode` changes nothing here: trials are sorted by how they ended");
         }
         print_notes(&found, measure, global);
@@ -83,7 +83,7 @@ impl Compression {
 }
 
 fn print_notes(found: &Found, measure: Measure, global: Global) {
-    const FEW: usize = 6;
+    const MAX_LISTED: usize = 6;
     let rows = &found.rows;
     if rows.is_empty() {
         global.note("nothing was answered yet; `reasonscape run` asks, `reasonscape evaluate` counts");
@@ -93,7 +93,7 @@ fn print_notes(found: &Found, measure: Measure, global: Global) {
         "{}: median (quartiles); delta is Cliff's, right against wrong: 1 if every right answer has more",
         measure.label()
     ));
-    if rows.len() <= FEW {
+    if rows.len() <= MAX_LISTED {
         for row in rows {
             global.caption(format_args!("{}: {}", row.title(), row.finding));
         }
