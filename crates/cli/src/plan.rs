@@ -48,7 +48,7 @@ impl Plan {
                 Cell::optional(one.cost, 2),
                 Cell::Number(one.prompt_tokens as f64, 0),
                 Cell::Number(one.completion_tokens as f64, 0),
-                Cell::optional(one.most_completion_tokens.map(|most| most as f64), 0),
+                Cell::optional(one.most_completion_tokens.map(|tokens| tokens as f64), 0),
             ]);
         }
         let json: Vec<Value> = forecasts.iter().map(forecast_json).collect();
