@@ -6,7 +6,7 @@ use reasonscape_simulator::{SimulateOptions, SimulatedServer};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::test_env::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 struct Patient {
     folder: TempDir,
@@ -65,7 +65,7 @@ fn reports_problems_with_a_remedy() {
     assert_eq!(code, 1);
     assert!(said.contains("\"wrong\" \"cache\""), "{said}");
     drop(patient);
-    refuses(&reasonscape(&["doctor", "no-such-study"]), &["no study at `no-such-study`"]);
+    assert_rejected(&reasonscape(&["doctor", "no-such-study"]), &["no study at `no-such-study`"]);
 }
 
 #[test]

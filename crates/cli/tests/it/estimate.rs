@@ -1,4 +1,4 @@
-use crate::test_env::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 const EXAMPLE: [&str; 9] =
     ["estimate", "--n", "128", "--correct", "100", "--truncated", "5", "--guess", "12.3"];
@@ -64,16 +64,16 @@ fn rejects_impossible_counts_naming_the_flags() {
     let estimate = |arguments: &str| {
         reasonscape(&[&["estimate"][..], &arguments.split(' ').collect::<Vec<_>>()].concat())
     };
-    refuses(&estimate("--n 3 --correct 5"), &["--correct 5", "more than `--n 3`"]);
-    refuses(&estimate("--n 10 --correct 6 --truncated 5"), &["make 11 trials"]);
-    refuses(&estimate("--n 3 --correct -1"), &["--correct -1", "0 or more"]);
-    refuses(&estimate("--n -3 --correct 0"), &["--n -3"]);
-    refuses(&estimate("--n NaN --correct 1"), &["--n NaN", "finite"]);
-    refuses(&estimate("--n inf --correct 1"), &["--n inf"]);
-    refuses(&estimate("--n 9 --correct 1 --guess 10"), &["--guess 10", "9 completed"]);
-    refuses(&estimate("--n 9 --correct 1 --mode C_X"), &["unknown mode `C_X`", "K_O, or all"]);
-    refuses(&estimate("--n 9 --correct 1 --confidence 95"), &["--confidence 95", "0.95 is 95 %"]);
-    refuses(&estimate("--n nine --correct 1"), &["'nine'", "--n"]);
-    refuses(&estimate("--correct 1"), &["not provided: --n <N>"]);
-    refuses(&estimate("--n 9 --corect 1"), &["'--corect'", "'--correct'"]);
+    assert_rejected(&estimate("--n 3 --correct 5"), &["--correct 5", "more than `--n 3`"]);
+    assert_rejected(&estimate("--n 10 --correct 6 --truncated 5"), &["make 11 trials"]);
+    assert_rejected(&estimate("--n 3 --correct -1"), &["--correct -1", "0 or more"]);
+    assert_rejected(&estimate("--n -3 --correct 0"), &["--n -3"]);
+    assert_rejected(&estimate("--n NaN --correct 1"), &["--n NaN", "finite"]);
+    assert_rejected(&estimate("--n inf --correct 1"), &["--n inf"]);
+    assert_rejected(&estimate("--n 9 --correct 1 --guess 10"), &["--guess 10", "9 completed"]);
+    assert_rejected(&estimate("--n 9 --correct 1 --mode C_X"), &["unknown mode `C_X`", "K_O, or all"]);
+    assert_rejected(&estimate("--n 9 --correct 1 --confidence 95"), &["--confidence 95", "0.95 is 95 %"]);
+    assert_rejected(&estimate("--n nine --correct 1"), &["'nine'", "--n"]);
+    assert_rejected(&estimate("--correct 1"), &["not provided: --n <N>"]);
+    assert_rejected(&estimate("--n 9 --corect 1"), &["'--corect'", "'--correct'"]);
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::test_env::{Run, reasonscape, refuses};
+use crate::test_env::{Run, assert_rejected, reasonscape};
 
 fn logs(path: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../ingest/tests/logs").join(path).display().to_string()
@@ -157,7 +157,7 @@ fn other_commands_accept_an_imported_study() {
     let env = ImportEnv::of_lm_eval();
     let before = files(&env.study());
     for command in ["run", "plan", "evaluate"] {
-        refuses(&env.ask(&[command], &[]), &["no [[eval]]", "study.toml"]);
+        assert_rejected(&env.ask(&[command], &[]), &["no [[eval]]", "study.toml"]);
     }
     let run = env.ask(&["sql"], &["SELECT count(*) AS n FROM trials", "--format", "json"]);
     assert_eq!(data(&run)[0]["n"].as_u64().unwrap(), 40 + 2 * gaps());
@@ -204,14 +204,17 @@ fn rejects_other_files_and_creates_no_study() {
     let empty = env.folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
     let empty = empty.display().to_string();
-    refuses(&env.import(&["inspect", &broken]), &["cut.eval", "copy it again"]);
-    refuses(&env.import(&["inspect", &empty]), &["no log of Inspect in it"]);
-    refuses(&env.import(&["lm-eval", &empty]), &["no log of lm-eval in it"]);
-    refuses(&env.import(&["lm-eval", &logs("lm-eval/no-samples")]), &["`--log_samples`"]);
-    refuses(&env.import(&["inspect", &logs("inspect/chunked.eval")]), &["in chunks"]);
-    refuses(&env.import(&["inspect", &logs("inspect/grade.eval")]), &["--scorer graded"]);
-    refuses(&env.import(&["inspect", "/nowhere/log.eval"]), &["/nowhere/log.eval"]);
-    refuses(&env.import(&["inspect", &logs("inspect/pick.eval"), "--threshold", "nan"]), &["is no score"]);
+    assert_rejected(&env.import(&["inspect", &broken]), &["cut.eval", "copy it again"]);
+    assert_rejected(&env.import(&["inspect", &empty]), &["no log of Inspect in it"]);
+    assert_rejected(&env.import(&["lm-eval", &empty]), &["no log of lm-eval in it"]);
+    assert_rejected(&env.import(&["lm-eval", &logs("lm-eval/no-samples")]), &["`--log_samples`"]);
+    assert_rejected(&env.import(&["inspect", &logs("inspect/chunked.eval")]), &["in chunks"]);
+    assert_rejected(&env.import(&["inspect", &logs("inspect/grade.eval")]), &["--scorer graded"]);
+    assert_rejected(&env.import(&["inspect", "/nowhere/log.eval"]), &["/nowhere/log.eval"]);
+    assert_rejected(
+        &env.import(&["inspect", &logs("inspect/pick.eval"), "--threshold", "nan"]),
+        &["is no score"],
+    );
     assert!(!env.study().exists());
 
     // A log whose damage shows late: the study that was made for it goes again.
@@ -219,7 +222,7 @@ fn rejects_other_files_and_creates_no_study() {
     let line = r#"{"doc_id": 0, "target": "a", "arguments": [], "resps": [["x"]], "filtered_resps": ["x"], "acc": 1}"#;
     fs::write(&damaged, format!("{line}\n{{\"doc_id\": 1, \"resps\": [], \"doc")).unwrap();
     let damaged = damaged.display().to_string();
-    refuses(&env.import(&["lm-eval", &damaged]), &["line 2", "mend or remove"]);
+    assert_rejected(&env.import(&["lm-eval", &damaged]), &["line 2", "mend or remove"]);
     assert!(!env.study().exists());
 }
 
@@ -245,12 +248,12 @@ fn exports_trials_with_transcripts() {
     let all = env.ask(&["export"], &["--quiet"]);
     assert_eq!((all.code, all.stderr.as_str()), (0, ""));
     assert!(all.stdout.lines().count() > 60);
-    refuses(&env.ask(&["export"], &["--filter", "model=nobody"]), &["nothing in the study matches"]);
+    assert_rejected(&env.ask(&["export"], &["--filter", "model=nobody"]), &["nothing in the study matches"]);
 
     let dataset = env.folder.path().join("dataset");
     let folder = dataset.display().to_string();
     let run = env.ask(&["export"], &["--dataset", &folder]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(fs::read_to_string(dataset.join("README.md")).unwrap().contains("| ? |"));
-    refuses(&env.ask(&["export"], &["--dataset", &folder]), &["is there already"]);
+    assert_rejected(&env.ask(&["export"], &["--dataset", &folder]), &["is there already"]);
 }

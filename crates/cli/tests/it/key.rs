@@ -1,4 +1,4 @@
-use crate::test_env::{reasonscape, reasonscape_with, refuses};
+use crate::test_env::{assert_rejected, reasonscape, reasonscape_with};
 
 #[test]
 fn matches_the_example_of_the_specification() {
@@ -26,13 +26,13 @@ fn reads_a_file_and_prints_the_seed_as_json() {
 
 #[test]
 fn rejects_invalid_json_with_its_position() {
-    refuses(
+    assert_rejected(
         &reasonscape_with(&["key", "-"], "{\"a\": 1,}"),
         &["standard input is not JSON: line 1, column 9", "remove it"],
     );
-    refuses(&reasonscape_with(&["key", "-"], ""), &["the document ends"]);
-    refuses(&reasonscape_with(&["key", "-"], "\"\\ud800\""), &["surrogate pair"]);
-    refuses(&reasonscape_with(&["key", "-"], vec![b'{', b'\n', 0xff]), &["line 2 is not UTF-8"]);
-    refuses(&reasonscape(&["key", "no-such-file.json"]), &["failed to read `no-such-file.json`"]);
-    refuses(&reasonscape_with(&["key", "-"], "[".repeat(1_000_000)), &["nested more than 500 deep"]);
+    assert_rejected(&reasonscape_with(&["key", "-"], ""), &["the document ends"]);
+    assert_rejected(&reasonscape_with(&["key", "-"], "\"\\ud800\""), &["surrogate pair"]);
+    assert_rejected(&reasonscape_with(&["key", "-"], vec![b'{', b'\n', 0xff]), &["line 2 is not UTF-8"]);
+    assert_rejected(&reasonscape(&["key", "no-such-file.json"]), &["failed to read `no-such-file.json`"]);
+    assert_rejected(&reasonscape_with(&["key", "-"], "[".repeat(1_000_000)), &["nested more than 500 deep"]);
 }

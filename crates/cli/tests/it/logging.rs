@@ -1,6 +1,6 @@
 //! Which levels `--log` accepts.
 
-use crate::test_env::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 #[test]
 fn accepts_levels_and_targets_with_levels() {
@@ -10,6 +10,9 @@ fn accepts_levels_and_targets_with_levels() {
     }
     for level in ["", "loud", "debug,loud", "a=loud", "7", "a=b=c"] {
         let run = reasonscape(&["tasks", "--log", level]);
-        refuses(&run, &[&format!("`--log {level}` is no level; give error, warn, info, debug or trace")]);
+        assert_rejected(
+            &run,
+            &[&format!("`--log {level}` is no level; give error, warn, info, debug or trace")],
+        );
     }
 }

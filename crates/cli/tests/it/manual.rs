@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::test_env::{reasonscape, reasonscape_at, refuses};
+use crate::test_env::{assert_rejected, reasonscape, reasonscape_at};
 
 #[test]
 fn completions_cover_all_commands_and_bash_parses_them() {
@@ -136,6 +136,6 @@ fn help_shows_commands_and_topics() {
         let run = reasonscape(&["help", topic]);
         assert!(run.code == 0 && run.stdout.starts_with("# "), "{topic}: {run:?}");
     }
-    refuses(&reasonscape(&["help", "tutoral"]), &["no help on `tutoral` (did you mean `tutorial`?)"]);
-    refuses(&reasonscape(&["help", "analyze", "score"]), &["did you mean `scores`?"]);
+    assert_rejected(&reasonscape(&["help", "tutoral"]), &["no help on `tutoral` (did you mean `tutorial`?)"]);
+    assert_rejected(&reasonscape(&["help", "analyze", "score"]), &["did you mean `scores`?"]);
 }

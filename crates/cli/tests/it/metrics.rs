@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::test_env::{Run, reasonscape, reasonscape_at, reasonscape_with, refuses};
+use crate::test_env::{Run, assert_rejected, reasonscape, reasonscape_at, reasonscape_with};
 
 const ORACLE: &str = include_str!("metrics/oracle.py");
 const GENERATE: &str = include_str!("metrics/generate.py");
@@ -111,9 +111,12 @@ fn log_can_be_queried_by_sql() {
         "id,answer_normalized,cot_tokens,step_count,self_correcting,ra_ratio\na,5,10,2,false,10.0\nb,8,15,3,true,15.0\nc,roma,,,,\n"
     );
     assert_eq!(ask("SELECT target[2] AS second FROM results WHERE id = 'c'"), "second\nRoma\n");
-    refuses(&reasonscape(&["sql", path, "SELECT 1 FROM trials"]), &["no table `trials`", "`results`"]);
+    assert_rejected(
+        &reasonscape(&["sql", path, "SELECT 1 FROM trials"]),
+        &["no table `trials`", "`results`"],
+    );
     let missing = folder.path().join("none.parquet");
-    refuses(
+    assert_rejected(
         &reasonscape(&["sql", missing.to_str().unwrap(), "SELECT 1"]),
         &["none.parquet", "no Parquet file"],
     );
@@ -251,13 +254,16 @@ fn rejects_invalid_input_with_a_hint() {
     assert_eq!(run.code, 2);
     assert!(run.stderr.contains("number the answers to one question with `repeat`"), "{run:?}");
     assert!(run.stderr.contains("`standard input` line 2 has the id of `standard input` line 1"), "{run:?}");
-    refuses(&metrics("", &[]), &["has no answers", "\"target\""]);
-    refuses(&metrics(FEW, &["--map", "gold=x"]), &["no field `gold`"]);
-    refuses(&metrics(FEW, &["--per-task", "log.txt"]), &[".jsonl or .parquet"]);
-    refuses(&metrics(FEW, &["--reliability", "r.txt"]), &["r.txt"]);
-    refuses(&metrics(FEW, &["--temperature", "nan"]), &["no temperature"]);
-    refuses(&reasonscape(&["metrics", "no-such-file.jsonl"]), &["failed to read `no-such-file.jsonl`"]);
-    refuses(&reasonscape(&["metrics"]), &["RESULTS.jsonl"]);
+    assert_rejected(&metrics("", &[]), &["has no answers", "\"target\""]);
+    assert_rejected(&metrics(FEW, &["--map", "gold=x"]), &["no field `gold`"]);
+    assert_rejected(&metrics(FEW, &["--per-task", "log.txt"]), &[".jsonl or .parquet"]);
+    assert_rejected(&metrics(FEW, &["--reliability", "r.txt"]), &["r.txt"]);
+    assert_rejected(&metrics(FEW, &["--temperature", "nan"]), &["no temperature"]);
+    assert_rejected(
+        &reasonscape(&["metrics", "no-such-file.jsonl"]),
+        &["failed to read `no-such-file.jsonl`"],
+    );
+    assert_rejected(&reasonscape(&["metrics"]), &["RESULTS.jsonl"]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use reasonscape_test_support::study_toml;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::test_env::{Run, reasonscape, refuses};
+use crate::test_env::{Run, assert_rejected, reasonscape};
 
 /// A small suite: three points of three tasks, eight tests each.
 const SUITE: &str = r#"
@@ -50,14 +50,14 @@ impl RunEnv {
 
     /// Faults as `--faults` takes them, and the key that the server demands.
     fn with(faults: &str, api_key: Option<&str>) -> Self {
-        Self::of(SimulateOptions {
+        Self::with_options(SimulateOptions {
             faults: if faults.is_empty() { Faults::default() } else { faults.parse().unwrap() },
             api_key: api_key.map(str::to_owned),
             ..SimulateOptions::default()
         })
     }
 
-    fn of(options: SimulateOptions) -> Self {
+    fn with_options(options: SimulateOptions) -> Self {
         let server = SimulatedServer::start(SimulateOptions {
             suites: vec![Suite::parse(SUITE).unwrap()],
             count: Some(256),
@@ -68,12 +68,12 @@ impl RunEnv {
         let folder = TempDir::new().unwrap();
         let env = Self { server, folder };
         fs::write(env.path().join("small.toml"), SUITE).unwrap();
-        env.study(&["sim-p0.9", "sim-cheap"], "");
+        env.write_study(&["sim-p0.9", "sim-cheap"], "");
         env
     }
 
     /// Writes the study anew, with these models and these settings for each.
-    fn study(&self, models: &[&str], settings: &str) {
+    fn write_study(&self, models: &[&str], settings: &str) {
         let text = study_toml("small.toml", &self.server.base_url(), models, settings);
         fs::write(self.path().join("study.toml"), text).unwrap();
     }
@@ -101,21 +101,21 @@ impl RunEnv {
     }
 
     /// Runs to the end and gives what it says to programs.
-    fn done(&self, arguments: &[&str]) -> Value {
+    fn run_to_end(&self, arguments: &[&str]) -> Value {
         let run = self.run(&[arguments, &["--format", "json"]].concat());
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
         serde_json::from_str(&run.stdout).unwrap()
     }
 
     /// Nothing is in the folder but what the test put there: no cache, nor what stands beside one.
-    fn is_untouched(&self) {
+    fn assert_is_untouched(&self) {
         let files = fs::read_dir(self.path()).unwrap().map(|file| file.unwrap().file_name());
         let mut names: Vec<_> = files.map(|name| name.into_string().unwrap()).collect();
         names.sort();
         assert_eq!(names, ["small.toml", "study.toml"]);
     }
 
-    fn sound(&self, entries: u64) {
+    fn assert_cache_is_sound(&self, entries: u64) {
         let verified = reasonscape(&["cache", "verify", self.path().to_str().unwrap(), "--format", "json"]);
         assert_eq!(verified.code, 0, "{verified:?}");
         let found: Value = serde_json::from_str(&verified.stdout).unwrap();
@@ -139,7 +139,7 @@ fn plan_counts_requests_before_and_after_a_run() {
     insta::assert_snapshot!(before.stdout);
     assert!(!env.cache().exists(), "a plan writes nothing");
 
-    env.done(&["--eval", "sim-cheap"]);
+    env.run_to_end(&["--eval", "sim-cheap"]);
     assert_eq!(env.server.stats().requests, 24);
     let after: Value = serde_json::from_str(&env.plan(&["--format", "json"]).stdout).unwrap();
     assert_eq!(
@@ -180,7 +180,7 @@ fn reports_in_four_formats_and_sends_no_request_twice() {
     let markdown = env.run(&["--format", "markdown"]);
     assert_eq!(markdown.stdout.lines().count(), 4);
     assert!(markdown.stdout.lines().all(|line| line.starts_with("| ") && line.ends_with(" |")));
-    let json = env.done(&[]);
+    let json = env.run_to_end(&[]);
     assert_eq!(
         keys(&json[0]),
         [
@@ -202,37 +202,37 @@ fn reports_in_four_formats_and_sends_no_request_twice() {
     );
     assert_eq!((sum(&json, "cached"), sum(&json, "sent"), &json[0]["complete"]), (48, 0, &json!(true)));
     assert_eq!(env.server.stats().requests, 48);
-    env.sound(48);
+    env.assert_cache_is_sound(48);
 }
 
 #[test]
 fn runs_part_of_a_study_and_the_rest_later() {
     let env = RunEnv::new();
-    let some = env.done(&["--eval", "sim-cheap", "--task", "sort", "--count", "4"]);
+    let some = env.run_to_end(&["--eval", "sim-cheap", "--task", "sort", "--count", "4"]);
     assert_eq!((some.as_array().unwrap().len(), sum(&some, "sent")), (1, 4));
-    assert_eq!(sum(&env.done(&["--eval", "sim-cheap", "--task", "sort", "--count", "16"]), "sent"), 12);
-    let rest = env.done(&[]);
+    assert_eq!(sum(&env.run_to_end(&["--eval", "sim-cheap", "--task", "sort", "--count", "16"]), "sent"), 12);
+    let rest = env.run_to_end(&[]);
     assert_eq!((sum(&rest, "cached"), sum(&rest, "sent")), (8, 40));
     assert_eq!(env.server.stats().duplicates, 0);
     // By the six digits of its id, too.
     let id = rest[0]["eval_id"].as_str().unwrap();
-    assert_eq!(env.done(&["--eval", id])[0]["name"], "sim-p0.9");
+    assert_eq!(env.run_to_end(&["--eval", id])[0]["name"], "sim-p0.9");
 }
 
 #[test]
 fn shards_share_a_study_without_overlap() {
     let env = RunEnv::new();
-    let (first, second) = (env.done(&["--shard", "1/2"]), env.done(&["--shard", "2/2"]));
+    let (first, second) = (env.run_to_end(&["--shard", "1/2"]), env.run_to_end(&["--shard", "2/2"]));
     assert!(sum(&first, "sent") > 0 && sum(&second, "sent") > 0);
     assert_eq!(sum(&first, "planned") + sum(&second, "planned"), 48);
     assert_eq!((env.server.stats().requests, env.server.stats().duplicates), (48, 0));
-    assert_eq!(sum(&env.done(&[]), "cached"), 48);
+    assert_eq!(sum(&env.run_to_end(&[]), "cached"), 48);
 }
 
 #[test]
 fn token_budget_ends_a_run_early() {
     let env = RunEnv::new();
-    env.study(&["sim-p0.9"], "concurrency = 1");
+    env.write_study(&["sim-p0.9"], "concurrency = 1");
     let run = env.run(&["--budget-tokens", "1000", "--format", "json"]);
     assert_eq!(run.code, 1, "{run:?}");
     assert!(
@@ -247,29 +247,30 @@ fn token_budget_ends_a_run_early() {
     assert!((1000..1200).contains(&tokens), "{json}");
     assert!((1..24).contains(&answered) && json[0]["complete"] == json!(false), "{json}");
     assert_eq!(sum(&json, "planned"), 24, "the whole plan, although it ended early");
-    assert_eq!(sum(&env.done(&[]), "cached"), answered);
+    assert_eq!(sum(&env.run_to_end(&[]), "cached"), answered);
 }
 
 #[test]
 fn precision_samples_each_point_until_reached() {
     let env = RunEnv::new();
-    env.study(&["sim-p0.9"], "");
+    env.write_study(&["sim-p0.9"], "");
     let note = env.plan(&["--precision", "0.08"]).stderr;
     assert!(note.contains("the most that it could take"), "{note}");
-    let coarse = env.done(&["--precision", "0.2"]);
-    let fine = env.done(&["--precision", "0.08"]);
+    let coarse = env.run_to_end(&["--precision", "0.2"]);
+    let fine = env.run_to_end(&["--precision", "0.08"]);
     // 32 tests a point are enough for 0.2; nine in ten needs about 55 for 0.08, and never 256.
     assert_eq!(sum(&coarse, "answered"), 96);
     let asked = sum(&fine, "cached") + sum(&fine, "answered");
     assert!(sum(&fine, "cached") == 96 && (120..768).contains(&asked), "{fine}");
-    assert_eq!(sum(&env.done(&["--precision", "0.08"]), "sent"), 0, "it is reached");
+    assert_eq!(sum(&env.run_to_end(&["--precision", "0.08"]), "sent"), 0, "it is reached");
 }
 
 #[test]
 fn rejects_unknown_names_listing_known_ones() {
     let env = RunEnv::new();
     for command in ["plan", "run"] {
-        let refused = |arguments: &[&str], says: &[&str]| refuses(&env.command(command, arguments), says);
+        let refused =
+            |arguments: &[&str], says: &[&str]| assert_rejected(&env.command(command, arguments), says);
         refused(&["--eval", "sim-cheep"], &["no evaluation is called sim-cheep", "sim-p0.9, sim-cheap"]);
         refused(&["--task", "sorting"], &["no task sorting", "it has arithmetic, boolean, sort"]);
         // One that there is does not excuse one that there is not.
@@ -281,7 +282,7 @@ fn rejects_unknown_names_listing_known_ones() {
         refused(&["--shard", "3/2"], &["`3/2` is no shard", "`1/4` to `4/4`"]);
         refused(&["--count", "0"], &["--count"]);
         refused(&["--log", "loud"], &["`--log loud` is no level", "trace"]);
-        env.is_untouched();
+        env.assert_is_untouched();
     }
     assert_eq!(env.server.stats().requests, 0);
 }
@@ -289,13 +290,13 @@ fn rejects_unknown_names_listing_known_ones() {
 #[test]
 fn retries_faults_or_reports_them() {
     let env = RunEnv::with("rate=0.3,kinds=429+500+reset+half+invalid-json+empty,retry-after=0.01", None);
-    let json = env.done(&[]);
+    let json = env.run_to_end(&[]);
     assert_eq!((sum(&json, "answered"), sum(&json, "missing")), (48, 0));
     assert!(sum(&json, "sent") > 48, "{json}");
-    env.sound(48);
+    env.assert_cache_is_sound(48);
 
     let env = RunEnv::with("rate=1,kinds=500", None);
-    env.study(&["sim-p0.9"], "max_retries = 1");
+    env.write_study(&["sim-p0.9"], "max_retries = 1");
     // Few enough that the endpoint is not given up as a whole.
     let run = env.run(&["--task", "sort", "--count", "5", "--format", "json"]);
     assert_eq!(run.code, 1, "{run:?}");
@@ -305,7 +306,7 @@ fn retries_faults_or_reports_them() {
     assert!(run.stderr.contains(" and 4 more: the provider failed (HTTP 500)"), "{run:?}");
     let json: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!((&json[0]["missing"], json[0]["missing_trials"].as_array().unwrap().len()), (&json!(5), 5));
-    env.sound(0);
+    env.assert_cache_is_sound(0);
     let quiet = env.run(&["--task", "sort", "--count", "5", "--quiet"]);
     assert_eq!((quiet.code, quiet.stderr.lines().count()), (1, 1), "{quiet:?}");
 }
@@ -314,7 +315,7 @@ fn retries_faults_or_reports_them() {
 fn reports_unreachable_endpoint_once_with_a_hint() {
     let env = RunEnv::new();
     let file = env.path().join("study.toml");
-    env.study(&["sim-cheap"], "");
+    env.write_study(&["sim-cheap"], "");
     let study = fs::read_to_string(&file).unwrap();
     let address = env.server.base_url();
     let free = {
@@ -337,9 +338,9 @@ fn reports_unreachable_endpoint_once_with_a_hint() {
         assert!(run.stderr.contains(says), "{run:?}");
         let json: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!((sum(&json, "planned"), sum(&json, "answered")), (24, 0), "{json}");
-        env.sound(0);
+        env.assert_cache_is_sound(0);
     }
     // What could not be reached is no answer: the right address asks it all.
     fs::write(&file, study).unwrap();
-    assert_eq!(sum(&env.done(&[]), "answered"), 24);
+    assert_eq!(sum(&env.run_to_end(&[]), "answered"), 24);
 }

@@ -1,4 +1,4 @@
-use crate::test_env::{Run, reasonscape_with, refuses};
+use crate::test_env::{Run, assert_rejected, reasonscape_with};
 
 fn score(input: &str, more: &[&str]) -> Run {
     reasonscape_with(&[&["score", "-"], more].concat(), input)
@@ -82,25 +82,28 @@ fn marks_other_modes_and_methods() {
 
 #[test]
 fn rejects_invalid_documents_with_position_and_hint() {
-    refuses(&score("{", &[]), &["standard input: line 1, column 2", "a key in double quotes"]);
-    refuses(&score("hello", &[]), &["`task` column", "task,low,high"]);
-    refuses(&score("", &[]), &["`task` column"]);
-    refuses(&score("{}", &[]), &["has no task"]);
-    refuses(
+    assert_rejected(&score("{", &[]), &["standard input: line 1, column 2", "a key in double quotes"]);
+    assert_rejected(&score("hello", &[]), &["`task` column", "task,low,high"]);
+    assert_rejected(&score("", &[]), &["`task` column"]);
+    assert_rejected(&score("{}", &[]), &["has no task"]);
+    assert_rejected(
         &score(r#"{"sort": {"low": 0.9, "high": 0.8}}"#, &[]),
         &["task `sort`", "`low` is 0.9, above `high` = 0.8"],
     );
-    refuses(&score(r#"{"sort": {"low": NaN, "high": 0.8}}"#, &[]), &["`low` is NaN"]);
-    refuses(&score(r#"{"sort": {"low": 0.9}}"#, &[]), &["`high` is missing"]);
-    refuses(&score(r#"{"sort": {"n": 3, "n_e": 5}}"#, &[]), &["task `sort`", "more than the `n` = 3"]);
-    refuses(
+    assert_rejected(&score(r#"{"sort": {"low": NaN, "high": 0.8}}"#, &[]), &["`low` is NaN"]);
+    assert_rejected(&score(r#"{"sort": {"low": 0.9}}"#, &[]), &["`high` is missing"]);
+    assert_rejected(
+        &score(r#"{"sort": {"n": 3, "n_e": 5}}"#, &[]),
+        &["task `sort`", "more than the `n` = 3"],
+    );
+    assert_rejected(
         &score(r#"{"sort": {"n": 3, "n_e": 1, "n_t": 1, "n_u": 3}}"#, &[]),
         &["`n_u` is 3, but `n` - `n_t` is 2"],
     );
-    refuses(&score(r#"{"sort": "good"}"#, &[]), &["found a string"]);
-    refuses(&score(r#"[{"low": 0.1, "high": 0.2}]"#, &[]), &["entry 1", "`task` is missing"]);
-    refuses(&score("task,low,high\nsort,0.1,zwei\n", &[]), &["line 2", "`high` is `zwei`"]);
-    refuses(&score("task,low,high\nsort,0.1,0.2\nsort,0.1,0.2\n", &[]), &["line 3", "given twice"]);
-    refuses(&score("task,low,high\nsort,0.1\n", &[]), &["line 2"]);
-    refuses(&score(BOARD, &["--mode", "Q"]), &["unknown mode `Q`"]);
+    assert_rejected(&score(r#"{"sort": "good"}"#, &[]), &["found a string"]);
+    assert_rejected(&score(r#"[{"low": 0.1, "high": 0.2}]"#, &[]), &["entry 1", "`task` is missing"]);
+    assert_rejected(&score("task,low,high\nsort,0.1,zwei\n", &[]), &["line 2", "`high` is `zwei`"]);
+    assert_rejected(&score("task,low,high\nsort,0.1,0.2\nsort,0.1,0.2\n", &[]), &["line 3", "given twice"]);
+    assert_rejected(&score("task,low,high\nsort,0.1\n", &[]), &["line 2"]);
+    assert_rejected(&score(BOARD, &["--mode", "Q"]), &["unknown mode `Q`"]);
 }

@@ -12,7 +12,7 @@ mod server;
 use std::process::Command;
 
 use self::server::{Server, Study};
-use crate::test_env::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 #[test]
 fn prints_its_address() {
@@ -37,15 +37,18 @@ fn rejects_invalid_arguments_before_serving() {
     let study = Study::new();
     let run =
         |arguments: &[&str]| reasonscape(&[&["serve", study.path(), "--port", "0"], arguments].concat());
-    refuses(&run(&["--base-path", "/a b"]), &["--base-path", "as `/scores`"]);
-    refuses(&run(&["--token", "short"]), &["the token", "at least 8"]);
-    refuses(&reasonscape(&["serve", "no-such-study"]), &["no study at `no-such-study`"]);
+    assert_rejected(&run(&["--base-path", "/a b"]), &["--base-path", "as `/scores`"]);
+    assert_rejected(&run(&["--token", "short"]), &["the token", "at least 8"]);
+    assert_rejected(&reasonscape(&["serve", "no-such-study"]), &["no study at `no-such-study`"]);
     let empty = tempfile::TempDir::new().unwrap();
-    refuses(&reasonscape(&["serve", empty.path().to_str().unwrap(), "--port", "0"]), &["has no trials yet"]);
+    assert_rejected(
+        &reasonscape(&["serve", empty.path().to_str().unwrap(), "--port", "0"]),
+        &["has no trials yet"],
+    );
     let server = Server::shared();
     let port = server.address.rsplit(':').next().unwrap();
     let run = reasonscape(&["serve", study.path(), "--port", port]);
-    refuses(&run, &["cannot listen on", port, "choose another port"]);
+    assert_rejected(&run, &["cannot listen on", port, "choose another port"]);
 }
 
 #[test]

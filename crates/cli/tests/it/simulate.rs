@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use crate::test_env::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 /// The program as a server; it is ended whatever the test does.
 struct Server {
@@ -83,17 +83,17 @@ fn requires_the_key_of_the_environment_without_showing_it() {
 #[test]
 fn rejects_invalid_arguments_before_serving() {
     let run = |arguments: &[&str]| reasonscape(&[&["simulate", "--port", "0"], arguments].concat());
-    refuses(
+    assert_rejected(
         &run(&["--faults", "kinds=rest"]),
         &["--faults", "unknown fault `rest`", "did you mean `reset`?"],
     );
-    refuses(&run(&["--faults", "rate=3"]), &["`rate` of faults is `3`", "a number from 0 to 1"]);
-    refuses(&run(&["--suite", "slow"]), &["unknown suite `slow`", "quick and r12"]);
-    refuses(&run(&["--api-key-env", "NO_SUCH_VARIABLE"]), &["`NO_SUCH_VARIABLE` is not set"]);
-    refuses(&run(&["--count", "0"]), &["--count"]);
+    assert_rejected(&run(&["--faults", "rate=3"]), &["`rate` of faults is `3`", "a number from 0 to 1"]);
+    assert_rejected(&run(&["--suite", "slow"]), &["unknown suite `slow`", "quick and r12"]);
+    assert_rejected(&run(&["--api-key-env", "NO_SUCH_VARIABLE"]), &["`NO_SUCH_VARIABLE` is not set"]);
+    assert_rejected(&run(&["--count", "0"]), &["--count"]);
 
     let server = Server::start(&[]);
     let port = server.url.rsplit(':').next().unwrap().trim_end_matches("/v1").to_owned();
     let run = reasonscape(&["simulate", "--suite", "quick", "--port", &port]);
-    refuses(&run, &["cannot listen on", &port, "choose another port"]);
+    assert_rejected(&run, &["cannot listen on", &port, "choose another port"]);
 }

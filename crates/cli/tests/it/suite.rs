@@ -1,4 +1,4 @@
-use crate::test_env::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 #[test]
 fn shows_and_counts_builtin_suites() {
@@ -25,7 +25,10 @@ fn validates_a_file_by_line() {
         "name = \"mine\"\ncount = 4\n[[manifold]]\nid = \"a\"\ntask = \"sort\"\nparams = { lenght = 4 }\n",
     )
     .unwrap();
-    refuses(&reasonscape(&["suite", "validate", path]), &["mine.toml`: line 6", "did you mean `length`?"]);
+    assert_rejected(
+        &reasonscape(&["suite", "validate", path]),
+        &["mine.toml`: line 6", "did you mean `length`?"],
+    );
 
     std::fs::write(&file, "name = \"mine\"\ncount = 4\n[[manifold]]\nid = \"a\"\ntask = \"sort\"\nparams = { length = [4, 8] }\n").unwrap();
     let run = reasonscape(&["suite", "validate", path]);
@@ -36,6 +39,6 @@ fn validates_a_file_by_line() {
 
 #[test]
 fn rejects_files_that_are_no_suite() {
-    refuses(&reasonscape(&["suite", "count", "r13"]), &["unknown suite `r13`", "quick and r12"]);
-    refuses(&reasonscape(&["suite", "count", "none.toml"]), &["failed to read `none.toml`"]);
+    assert_rejected(&reasonscape(&["suite", "count", "r13"]), &["unknown suite `r13`", "quick and r12"]);
+    assert_rejected(&reasonscape(&["suite", "count", "none.toml"]), &["failed to read `none.toml`"]);
 }

@@ -1,4 +1,4 @@
-use crate::test_env::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 #[test]
 fn lists_all_thirteen_as_table_and_json() {
@@ -28,6 +28,9 @@ fn prints_a_json_schema() {
 
 #[test]
 fn rejects_unknown_task_with_a_suggestion() {
-    refuses(&reasonscape(&["tasks", "lettres"]), &["unknown task `lettres` (did you mean `letters`?)"]);
-    refuses(&reasonscape(&["tasks", "--schema"]), &["not provided: <NAME>"]);
+    assert_rejected(
+        &reasonscape(&["tasks", "lettres"]),
+        &["unknown task `lettres` (did you mean `letters`?)"],
+    );
+    assert_rejected(&reasonscape(&["tasks", "--schema"]), &["not provided: <NAME>"]);
 }

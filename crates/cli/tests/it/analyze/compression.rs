@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::number;
 use super::outcomes::{Draws, Planted, edges, ended};
-use crate::test_env::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 /// A trial with so many bits per token.
 fn weighing(status: Outcome, tokens: u64, bits: f64) -> Trial {
@@ -132,7 +132,7 @@ fn describes_edge_cases() {
 fn rejects_invalid_arguments_with_a_hint() {
     let study = study();
     for bits in ["0", "-1"] {
-        refuses(&study.ask("compression", &["--loop-bits", bits]), &["`--loop-bits ", "as 1.5"]);
+        assert_rejected(&study.ask("compression", &["--loop-bits", bits]), &["`--loop-bits ", "as 1.5"]);
     }
 }
 

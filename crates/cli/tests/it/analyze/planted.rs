@@ -85,7 +85,7 @@ impl Plot {
     pub(super) fn draws(&self, question: &str, more: &[&str], says: &[&str]) {
         self.draws_as(&["svg", "png", "html"], question, more, says);
         let refused = self.ask(question, &[more, &["--plot", "picture.pdf"]].concat());
-        crate::test_env::refuses(&refused, &["`picture.pdf`", ".svg, .png or .html"]);
+        crate::test_env::assert_rejected(&refused, &["`picture.pdf`", ".svg, .png or .html"]);
     }
 
     /// The same as SVG only.

@@ -62,7 +62,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 fn first_signal_drains_and_next_run_sends_the_rest() {
     for (signal, arguments) in [("-INT", &[][..]), ("-TERM", &["--quiet"])] {
         let env = RunEnv::with("kinds=slow,slow-ms=100", None);
-        env.study(&["sim-p0.9"], "concurrency = 2");
+        env.write_study(&["sim-p0.9"], "concurrency = 2");
         let running = Running::start(&env, arguments);
         wait_until("answers came", || env.server.stats().answered >= 4);
         running.signal(signal);
@@ -78,10 +78,10 @@ fn first_signal_drains_and_next_run_sends_the_rest() {
         } else {
             assert_eq!(said, "");
         }
-        let rest = env.done(&[]);
+        let rest = env.run_to_end(&[]);
         assert_eq!((sum(&rest, "cached"), sum(&rest, "answered")), (answered, 24 - answered));
         assert_eq!(env.server.stats().duplicates, 0);
-        env.sound(24);
+        env.assert_cache_is_sound(24);
     }
 }
 
@@ -96,5 +96,5 @@ fn second_signal_exits_at_once() {
     running.signal("-INT");
     let (code, json, said) = running.end();
     assert_eq!((code, sum(&json, "answered")), (130, 0), "{said}");
-    env.sound(0);
+    env.assert_cache_is_sound(0);
 }

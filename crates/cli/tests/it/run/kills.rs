@@ -68,7 +68,7 @@ fn stored(env: &RunEnv) -> HashMap<String, u32> {
 #[test]
 fn survives_ten_random_kills_without_loss_or_duplicates() {
     let env = RunEnv::with(SLOW, None);
-    env.study(&["sim-p0.9"], &format!("concurrency = {CONCURRENCY}"));
+    env.write_study(&["sim-p0.9"], &format!("concurrency = {CONCURRENCY}"));
     // Another one each time; the moments depend on the machine as well.
     let seed = match std::env::var("REASONSCAPE_TEST_SEED") {
         Ok(seed) => seed.parse().unwrap(),
@@ -105,7 +105,7 @@ fn survives_ten_random_kills_without_loss_or_duplicates() {
     let lost = env.server.stats().requests - before.len() as u64;
     assert!(!before.is_empty() && (before.len() as u64) < TRIALS, "{}", before.len());
 
-    let rest = env.done(&["--count", "256"]);
+    let rest = env.run_to_end(&["--count", "256"]);
     assert_eq!((sum(&rest, "planned"), sum(&rest, "cached")), (TRIALS, before.len() as u64));
     assert_eq!((sum(&rest, "missing"), sum(&rest, "sent")), (0, TRIALS - before.len() as u64));
     let after = stored(&env);
@@ -113,7 +113,7 @@ fn survives_ten_random_kills_without_loss_or_duplicates() {
     for (request, times) in &before {
         assert_eq!(after.get(request), Some(times), "lost or sent again: {request}");
     }
-    env.sound(TRIALS);
+    env.assert_cache_is_sound(TRIALS);
 
     // What was asked and is not there was on the wire when its run was killed, or on its way to the disk.
     let stats = env.server.stats();

@@ -14,9 +14,9 @@ const BEST_FIRST: [&str; 5] = ["sim-p0.95", "sim-p0.85", "sim-p0.55", "sim-p0.4"
 fn leaderboard_orders_models_by_skill() {
     // Each seed is another draw of luck.
     for seed in [1, 2, 3] {
-        let env = RunEnv::of(SimulateOptions { seed, ..SimulateOptions::default() });
-        env.study(&MODELS, "");
-        env.done(&["--count", "128"]);
+        let env = RunEnv::with_options(SimulateOptions { seed, ..SimulateOptions::default() });
+        env.write_study(&MODELS, "");
+        env.run_to_end(&["--count", "128"]);
         let run = reasonscape(&["analyze", "scores", env.path().to_str().unwrap(), "--format", "json"]);
         assert_eq!(run.code, 0, "{run:?}");
         let board: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();

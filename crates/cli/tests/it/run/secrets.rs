@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::RunEnv;
-use crate::test_env::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 const SECRET: &str = "sk-7hJ2kQ9vXw4ZpL0aTn5R";
 
@@ -59,7 +59,7 @@ fn never_prints_or_stores_the_api_key() {
     let faults = "rate=0.3,kinds=429+500+reset+half+invalid-json+wrong-type+empty+overflow,retry-after=0.01";
     let env = RunEnv::with(faults, Some(SECRET));
     for provider in ["openai-chat", "openai-text", "anthropic"] {
-        env.study(
+        env.write_study(
             &["sim-cheap"],
             &format!("api_key_env = \"PEOPLES_KEY\"\nprovider = \"{provider}\"\nmax_retries = 20"),
         );
@@ -92,17 +92,17 @@ fn never_prints_or_stores_the_api_key() {
 #[test]
 fn names_a_missing_key_variable() {
     let env = RunEnv::with("", Some(SECRET));
-    env.study(&["sim-cheap"], "api_key_env = \"NO_SUCH_KEY_IS_SET\"");
+    env.write_study(&["sim-cheap"], "api_key_env = \"NO_SUCH_KEY_IS_SET\"");
     let run = env.run(&[]);
-    refuses(
+    assert_rejected(
         &run,
         &["the environment variable `NO_SUCH_KEY_IS_SET` is not set", "export NO_SUCH_KEY_IS_SET="],
     );
-    env.is_untouched();
+    env.assert_is_untouched();
     assert_eq!(env.plan(&[]).code, 0, "a plan needs no key");
-    env.study(&["sim-cheap"], &format!("api_key_env = \"{SECRET}\""));
+    env.write_study(&["sim-cheap"], &format!("api_key_env = \"{SECRET}\""));
     let run = reasonscape(&["run", env.path().to_str().unwrap()]);
-    refuses(&run, &["line 5", "api_key_env"]);
+    assert_rejected(&run, &["line 5", "api_key_env"]);
     assert!(!run.stderr.contains(SECRET), "a key pasted in the wrong place is not repeated: {run:?}");
     assert_eq!(env.server.stats().requests, 0);
 }
@@ -141,5 +141,5 @@ fn closed_stderr_does_not_end_a_run() {
         .unwrap();
     drop(run.stderr.take());
     assert_eq!(run.wait().unwrap().code(), Some(0));
-    env.sound(48);
+    env.assert_cache_is_sound(48);
 }

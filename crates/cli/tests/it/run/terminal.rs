@@ -8,7 +8,7 @@ use super::RunEnv;
 fn prints_plain_lines_without_a_terminal() {
     // Nothing comes for longer than there is between two lines.
     let env = RunEnv::with("kinds=slow,slow-ms=12500", None);
-    env.study(&["sim-p0.9"], "");
+    env.write_study(&["sim-p0.9"], "");
     let run = env.run(&["--task", "sort", "--count", "2"]);
     assert_eq!(run.code, 0, "{run:?}");
     let lines: Vec<&str> = run.stderr.lines().filter(|line| !line.starts_with("note: judged")).collect();
@@ -54,7 +54,7 @@ sys.stdout.buffer.write(drawn)
 #[test]
 fn bar_updates_while_waiting() {
     let env = RunEnv::with("kinds=slow,slow-ms=7800", None);
-    env.study(&["sim-p0.9"], "");
+    env.write_study(&["sim-p0.9"], "");
     let Some(drawn) = drawn(&env, 100, "--task sort --count 2") else { return };
     let seconds = |second: u8| drawn.contains(&format!("waiting for 2 answers, none for {second} s"));
     assert!((5..8).filter(|second| seconds(*second)).count() >= 2, "{drawn}");
@@ -63,7 +63,7 @@ fn bar_updates_while_waiting() {
 #[test]
 fn log_replaces_bars() {
     let env = RunEnv::with("kinds=slow,slow-ms=250", None);
-    env.study(&["sim-p0.9"], "");
+    env.write_study(&["sim-p0.9"], "");
     let Some(drawn) = drawn(&env, 100, "--log trace") else { return };
     assert!(drawn.contains(" TRACE reasonscape_runner::client: sending host="), "{drawn}");
     assert!(!drawn.contains('━'), "{drawn}");
@@ -72,7 +72,7 @@ fn log_replaces_bars() {
 #[test]
 fn fits_a_narrow_terminal() {
     let env = RunEnv::with("kinds=slow,slow-ms=250", None);
-    env.study(&["sim-p0.9"], "name = \"a model with quite a long name, such as they have\"");
+    env.write_study(&["sim-p0.9"], "name = \"a model with quite a long name, such as they have\"");
     let Some(drawn) = drawn(&env, 60, "") else { return };
     assert!(drawn.contains(" 24/24 ") && drawn.contains("/s, "), "a bar: {drawn:?}");
     assert!(drawn.contains("\n┌"), "a table, which begins on a line of its own: {drawn:?}");

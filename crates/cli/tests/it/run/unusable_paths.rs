@@ -4,26 +4,32 @@ use std::fs;
 use std::process::Command;
 
 use super::RunEnv;
-use crate::test_env::{Run, reasonscape, refuses};
+use crate::test_env::{Run, assert_rejected, reasonscape};
 
 #[test]
 fn rejects_missing_or_invalid_study() {
     let env = RunEnv::new();
     let study = |path: &std::path::Path| reasonscape(&["run", path.to_str().unwrap()]);
-    refuses(&study(&env.path().join("nowhere")), &["there is no", "nowhere`", "reasonscape init"]);
+    assert_rejected(&study(&env.path().join("nowhere")), &["there is no", "nowhere`", "reasonscape init"]);
     fs::create_dir(env.path().join("empty")).unwrap();
-    refuses(&study(&env.path().join("empty")), &["there is no", "empty/study.toml`", "reasonscape init"]);
+    assert_rejected(
+        &study(&env.path().join("empty")),
+        &["there is no", "empty/study.toml`", "reasonscape init"],
+    );
 
     let file = env.path().join("study.toml");
     let good = fs::read_to_string(&file).unwrap();
     fs::write(&file, good.replacen("base_url", "base_ulr", 1)).unwrap();
-    refuses(&env.run(&[]), &["study.toml`: line 4: unknown key `base_ulr` (did you mean `base_url`?)"]);
+    assert_rejected(
+        &env.run(&[]),
+        &["study.toml`: line 4: unknown key `base_ulr` (did you mean `base_url`?)"],
+    );
     fs::write(&file, good.replacen("[[eval]]", "[[eval]", 1)).unwrap();
-    refuses(&env.run(&[]), &["study.toml`: line 2: "]);
+    assert_rejected(&env.run(&[]), &["study.toml`: line 2: "]);
     fs::write(&file, good.replacen("small.toml", "large.toml", 1)).unwrap();
-    refuses(&env.run(&[]), &["large.toml"]);
+    assert_rejected(&env.run(&[]), &["large.toml"]);
     fs::write(&file, [0xff, 0xfe]).unwrap();
-    refuses(&env.run(&[]), &["study.toml`"]);
+    assert_rejected(&env.run(&[]), &["study.toml`"]);
     assert!(!env.cache().exists());
 
     fs::write(&file, good).unwrap();
@@ -34,29 +40,29 @@ fn rejects_missing_or_invalid_study() {
 fn rejects_files_that_are_no_cache() {
     let env = RunEnv::new();
     fs::create_dir(env.cache()).unwrap();
-    refuses(&env.run(&[]), &["cache.sqlite` is not a file", "move it away"]);
-    refuses(&env.plan(&[]), &["cache.sqlite` is not a file", "move it away"]);
+    assert_rejected(&env.run(&[]), &["cache.sqlite` is not a file", "move it away"]);
+    assert_rejected(&env.plan(&[]), &["cache.sqlite` is not a file", "move it away"]);
     fs::remove_dir(env.cache()).unwrap();
 
     fs::write(env.cache(), "three little pigs ".repeat(500)).unwrap();
-    refuses(&env.run(&[]), &["cache.sqlite` is not a cache", "move it away"]);
-    refuses(&env.plan(&[]), &["cache.sqlite` is not a cache", "move it away"]);
+    assert_rejected(&env.run(&[]), &["cache.sqlite` is not a cache", "move it away"]);
+    assert_rejected(&env.plan(&[]), &["cache.sqlite` is not a cache", "move it away"]);
     fs::remove_file(env.cache()).unwrap();
 
-    env.done(&[]);
+    env.run_to_end(&[]);
     let mut bytes = fs::read(env.cache()).unwrap();
     bytes[4096..].fill(0x5a);
     fs::write(env.cache(), &bytes).unwrap();
-    refuses(&env.run(&[]), &["cache.sqlite` is damaged", "put a backup in its place"]);
-    refuses(&env.plan(&[]), &["cache.sqlite` is damaged", "put a backup in its place"]);
+    assert_rejected(&env.run(&[]), &["cache.sqlite` is damaged", "put a backup in its place"]);
+    assert_rejected(&env.plan(&[]), &["cache.sqlite` is damaged", "put a backup in its place"]);
     assert_eq!(fs::read(env.cache()).unwrap(), bytes, "what might be saved is left alone");
 
     bytes.truncate(5000);
     fs::write(env.cache(), &bytes).unwrap();
-    refuses(&env.run(&[]), &["cache.sqlite`"]);
+    assert_rejected(&env.run(&[]), &["cache.sqlite`"]);
     fs::remove_file(env.cache()).unwrap();
-    env.done(&[]);
-    env.sound(48);
+    env.run_to_end(&[]);
+    env.assert_cache_is_sound(48);
 }
 
 /// Runs a script of the shell in which `$RUN` runs the study `$STUDY`.
@@ -92,8 +98,8 @@ fn resumes_after_file_size_limit() {
     // The signal of this limit would end the program; without it a write is refused as by a quota.
     let run = shell(&env, "trap '' XFSZ; ulimit -f 80; exec \"$RUN\" run \"$STUDY\" --count 64");
     fails(&run, &["error: cache `", "could not be written; check the quota", "what is stored is kept"]);
-    env.done(&["--count", "64"]);
-    env.sound(384);
+    env.run_to_end(&["--count", "64"]);
+    env.assert_cache_is_sound(384);
 }
 
 #[cfg(target_os = "linux")]
@@ -132,7 +138,7 @@ fn resumes_after_disk_full() {
 #[test]
 fn rejects_study_on_read_only_disk() {
     let env = RunEnv::new();
-    env.done(&["--task", "sort"]);
+    env.run_to_end(&["--task", "sort"]);
     let script = r#"
         mount --bind "$STUDY" "$STUDY" 2>/dev/null && mount -o remount,ro,bind "$STUDY" 2>/dev/null || exit 99
         "$RUN" run "$STUDY"; echo "run $?"

@@ -116,7 +116,7 @@ fn accessibility_check_finds_planted_problems() {
 
 #[test]
 fn demo_pages_log_nothing_to_the_console() {
-    let study = Study::of(&[]);
+    let study = Study::with_files(&[]);
     let run = reasonscape(&["demo", "--quiet", "--dir", study.path()]);
     assert_eq!(run.code, 0, "{run:?}");
     let server = Server::on(Arc::new(study), &[], &[]);

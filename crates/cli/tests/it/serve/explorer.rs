@@ -211,7 +211,7 @@ fn chart_library_is_compressed_once_and_cached() {
     let server = Server::shared();
     let plain = server.get("/assets/plotly.js");
     assert!(plain.body.trim_start().starts_with("/**\n* plotly.js"), "{}", &plain.body[..80]);
-    let packed = server.ask("GET", "/assets/plotly.js", &[("Accept-Encoding", "gzip")], "");
+    let packed = server.request("GET", "/assets/plotly.js", &[("Accept-Encoding", "gzip")], "");
     for reply in [&plain, &packed] {
         assert_eq!(reply.header("cache-control"), Some("public, max-age=31536000, immutable"));
         assert_eq!(reply.header("content-type"), Some("text/javascript; charset=utf-8"));

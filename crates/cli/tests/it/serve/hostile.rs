@@ -111,20 +111,20 @@ fn accepts_only_own_host_names() {
     let server = Server::shared();
     let port = server.address.rsplit(':').next().unwrap();
     for host in ["evil.example", &format!("evil.example:{port}"), "127.0.0.1:1", ""] {
-        let reply = server.ask("GET", "/api/v1/evals", &[("Host", host)], "");
+        let reply = server.request("GET", "/api/v1/evals", &[("Host", host)], "");
         assert_ne!(reply.status, 200, "{host}");
         assert!(!reply.body.contains("a00001"), "{host}: {reply:?}");
     }
-    assert_eq!(server.ask("GET", "/", &[("Host", &format!("localhost:{port}"))], "").status, 200);
+    assert_eq!(server.request("GET", "/", &[("Host", &format!("localhost:{port}"))], "").status, 200);
     assert_eq!(server.send(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n").status, 400);
     let proxied = Server::start(&["--allow-host", "scores.example"]);
-    assert_eq!(proxied.ask("GET", "/", &[("Host", "scores.example")], "").status, 200);
+    assert_eq!(proxied.request("GET", "/", &[("Host", "scores.example")], "").status, 200);
 }
 
 #[test]
 fn rejects_oversized_requests() {
     let server = Server::shared();
-    let long = server.ask("POST", "/login", &[("Content-Length", "10000000")], "");
+    let long = server.request("POST", "/login", &[("Content-Length", "10000000")], "");
     assert_eq!(long.status, 413, "{long:?}");
     let header = format!("GET / HTTP/1.1\r\nHost: {}\r\nX: {}\r\n\r\n", server.address, "x".repeat(100_000));
     assert_eq!(server.send(header.as_bytes()).status, 431);
@@ -139,17 +139,21 @@ fn rejects_changes_to_pages_and_foreign_origins() {
     for (method, path) in
         [("POST", "/"), ("DELETE", "/trials"), ("PUT", "/api/v1/evals"), ("PATCH", "/health")]
     {
-        let reply = server.ask(method, path, &[], "");
+        let reply = server.request(method, path, &[], "");
         assert_eq!(reply.status, 405, "{method} {path}: {reply:?}");
         assert!(reply.header("allow").is_some_and(|allowed| allowed.contains("GET")), "{reply:?}");
     }
     for (name, value) in
         [("Origin", "http://evil.example"), ("Origin", "null"), ("Sec-Fetch-Site", "cross-site")]
     {
-        assert_eq!(server.ask("POST", "/login", &[(name, value)], "token=x").status, 403, "{name}: {value}");
+        assert_eq!(
+            server.request("POST", "/login", &[(name, value)], "token=x").status,
+            403,
+            "{name}: {value}"
+        );
     }
     let read_only = Server::start(&["--read-only"]);
-    assert_eq!(read_only.ask("POST", "/", &[], "").status, 403);
+    assert_eq!(read_only.request("POST", "/", &[], "").status, 403);
     assert_eq!(read_only.get("/").status, 200);
 }
 
@@ -190,13 +194,13 @@ fn requires_the_token() {
     let login = server.get("/login?next=/trials");
     assert!(login.body.contains("type=\"password\"") && !login.body.contains("sesame"), "{login:?}");
     for given in ["token=wrong-one", "token=", "", "token=open-sesam", "token=open-sesame2"] {
-        let reply = server.ask("POST", "/login", &[], given);
+        let reply = server.request("POST", "/login", &[], given);
         assert!(
             reply.header("set-cookie").is_none() && reply.body.contains("not the token"),
             "{given}: {reply:?}"
         );
     }
-    let entered = server.ask("POST", "/login", &[], "token=open-sesame&next=%2Ftrials");
+    let entered = server.request("POST", "/login", &[], "token=open-sesame&next=%2Ftrials");
     assert_eq!((entered.status, entered.header("location")), (303, Some("/trials")));
     let cookie = entered.header("set-cookie").unwrap();
     assert!(
@@ -204,17 +208,20 @@ fn requires_the_token() {
         "{cookie}"
     );
     let session = cookie.split(';').next().unwrap();
-    assert_eq!(server.ask("GET", "/", &[("Cookie", session)], "").status, 200);
+    assert_eq!(server.request("GET", "/", &[("Cookie", session)], "").status, 200);
     assert_eq!(
-        server.ask("GET", "/api/v1/evals", &[("Authorization", "Bearer open-sesame")], "").status,
+        server.request("GET", "/api/v1/evals", &[("Authorization", "Bearer open-sesame")], "").status,
         200
     );
-    assert_eq!(server.ask("GET", "/api/v1/evals", &[("Authorization", "Bearer open-sesam")], "").status, 401);
+    assert_eq!(
+        server.request("GET", "/api/v1/evals", &[("Authorization", "Bearer open-sesam")], "").status,
+        401
+    );
     for next in ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"] {
-        let reply = server.ask("POST", "/login", &[], &format!("token=open-sesame&next={next}"));
+        let reply = server.request("POST", "/login", &[], &format!("token=open-sesame&next={next}"));
         assert_eq!(reply.header("location"), Some("/"), "{next}");
     }
-    let left = server.ask("POST", "/logout", &[("Cookie", session)], "");
+    let left = server.request("POST", "/logout", &[("Cookie", session)], "");
     assert!(left.header("set-cookie").unwrap().contains("Max-Age=0"), "{left:?}");
     assert!(!server.end().contains("sesame"));
 }
@@ -235,7 +242,7 @@ fn generates_a_token_for_other_machines() {
         assert_eq!(token.len(), 64, "{line}");
         let bearer = format!("Bearer {token}");
         let headers = [("Host", here.as_str()), ("Authorization", bearer.as_str())];
-        assert_eq!(server.ask("GET", "/api/v1/evals", &headers, "").status, 200);
+        assert_eq!(server.request("GET", "/api/v1/evals", &headers, "").status, 200);
         line
     };
     assert!(said.starts_with("note: readers need this token"), "{said}");

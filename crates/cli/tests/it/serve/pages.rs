@@ -168,7 +168,7 @@ fn serves_below_the_base_path() {
     assert!(server.url.ends_with("/scores/"), "{}", server.url);
     let bearer = [("Authorization", "Bearer open-sesame")];
     for path in ["/scores/", "/scores/compare", "/scores/compare/tests", "/scores/trials"] {
-        let page = server.ask("GET", path, &bearer, "").body;
+        let page = server.request("GET", path, &bearer, "").body;
         for attribute in ["href=\"", "src=\"", "action=\""] {
             for part in page.split(attribute).skip(1) {
                 let target = part.split('"').next().unwrap().replace("&#x2f;", "/");
@@ -176,9 +176,9 @@ fn serves_below_the_base_path() {
             }
         }
     }
-    assert_eq!(server.ask("GET", "/", &bearer, "").status, 404);
-    assert_eq!(server.ask("GET", "/scores", &bearer, "").header("location"), Some("/scores/"));
-    let entered = server.ask(
+    assert_eq!(server.request("GET", "/", &bearer, "").status, 404);
+    assert_eq!(server.request("GET", "/scores", &bearer, "").header("location"), Some("/scores/"));
+    let entered = server.request(
         "POST",
         "/scores/login",
         &[("Origin", &format!("https://{}", server.address))],
@@ -192,10 +192,10 @@ fn serves_below_the_base_path() {
 #[test]
 fn compresses_pages_on_request() {
     let server = Server::shared();
-    let packed = server.ask("GET", "/", &[("Accept-Encoding", "br, gzip")], "");
+    let packed = server.request("GET", "/", &[("Accept-Encoding", "br, gzip")], "");
     assert_eq!(packed.header("content-encoding"), Some("gzip"));
     assert_eq!(
-        server.ask("GET", "/", &[("Accept-Encoding", "gzip;q=0, br")], "").header("content-encoding"),
+        server.request("GET", "/", &[("Accept-Encoding", "gzip;q=0, br")], "").header("content-encoding"),
         None
     );
     let style = server.get("/assets/site.css");

@@ -67,7 +67,7 @@ impl RunsEnv {
         let key = if api_key.is_some() { "api_key_env = \"PEOPLES_KEY\"" } else { "" };
         let settings = format!("concurrency = 2\n{key}");
         let text = study_toml("small.toml", &models.base_url(), &["sim-p0.9", "sim-cheap"], &settings);
-        let study = Arc::new(Study::of(&[("small.toml", SUITE), ("study.toml", &text)]));
+        let study = Arc::new(Study::with_files(&[("small.toml", SUITE), ("study.toml", &text)]));
         Self { server: Server::on(study, &[], variables), models }
     }
 
@@ -76,7 +76,7 @@ impl RunsEnv {
     }
 
     pub(super) fn post(&self, path: &str, body: &Value) -> Reply {
-        self.server.ask("POST", &format!("/api/v1{path}"), &[], &body.to_string())
+        self.server.request("POST", &format!("/api/v1{path}"), &[], &body.to_string())
     }
 
     /// A run of the study itself that is made and not started.

@@ -34,7 +34,7 @@ fn never_stores_or_shows_a_typed_key() {
     said.extend(run.to_string().into_bytes());
     // Typed into the form, it works.
     let form = format!("key%3APEOPLES_KEY={SECRET}");
-    let started = env.server.ask("POST", &format!("/runs/{name}/start"), &[], &form);
+    let started = env.server.request("POST", &format!("/runs/{name}/start"), &[], &form);
     assert_eq!((started.status, started.header("location")), (303, Some(format!("/runs/{name}").as_str())));
     said.extend(started.body.into_bytes());
     let told = events(&env.server, &name);

@@ -11,8 +11,9 @@ use super::{QUESTIONS, RunsEnv, sum};
 #[test]
 fn uploads_and_runs_a_dataset() {
     let env = RunsEnv::new();
-    let upload =
-        |name: &str, text: &str| env.server.ask("POST", &format!("/api/v1/datasets?name={name}"), &[], text);
+    let upload = |name: &str, text: &str| {
+        env.server.request("POST", &format!("/api/v1/datasets?name={name}"), &[], text)
+    };
     let taken = upload("..%2F..%2FMy%20Questions.jsonl", QUESTIONS);
     assert_eq!(taken.status, 201, "{taken:?}");
     let told = taken.json();
@@ -52,18 +53,18 @@ fn uploads_and_runs_a_dataset() {
     assert_eq!((&run["state"], sum(&run, "answered")), (&json!("complete"), 6), "{run}");
     let folder = env.folder().join("runs").join(&name);
     assert!(folder.join("results/metrics.json").exists());
-    let gone = env.server.ask("DELETE", "/api/v1/datasets/my-questions.jsonl", &[], "");
+    let gone = env.server.request("DELETE", "/api/v1/datasets/my-questions.jsonl", &[], "");
     assert_eq!(gone.status, 204, "{gone:?}");
     assert!(folder.join("my-questions.jsonl").exists(), "a run has its own copy");
 
-    let pasted = env.server.ask(
+    let pasted = env.server.request(
         "POST",
         "/datasets",
         &[],
         "name=p.jsonl&text=%7B%22input%22%3A1%2C%22target%22%3A2%7D",
     );
     assert_eq!(pasted.header("location"), Some("/runs/new?ask=dataset&dataset=p.jsonl"), "{pasted:?}");
-    let wrong = env.server.ask("POST", "/datasets", &[], "name=p.jsonl&text=%3Cscript%3E");
+    let wrong = env.server.request("POST", "/datasets", &[], "name=p.jsonl&text=%3Cscript%3E");
     assert!(wrong.status == 400 && wrong.body.contains("a line is wrong"), "{wrong:?}");
     assert!(!wrong.body.contains("<script>") && wrong.body.contains("&lt;script&gt;"), "{wrong:?}");
 }
@@ -72,7 +73,7 @@ fn uploads_and_runs_a_dataset() {
 fn rejects_oversized_and_invalid_datasets() {
     let env = RunsEnv::new();
     let upload = |name: &str, headers: &[(&str, &str)], body: &str| {
-        env.server.ask("PUT", &format!("/api/v1/datasets?name={name}"), headers, body)
+        env.server.request("PUT", &format!("/api/v1/datasets?name={name}"), headers, body)
     };
     let long = upload("x.jsonl", &[("Content-Length", "67108865")], "");
     assert!(long.status == 413 && long.body.contains("64 MiB"), "{long:?}");
@@ -83,7 +84,7 @@ fn rejects_oversized_and_invalid_datasets() {
     assert_eq!(upload("x.jsonl", &[], "\n\n").status, 400);
     assert_eq!(fs::read_dir(env.folder().join("datasets")).map_or(0, Iterator::count), 0);
     // Others have the limit that they had.
-    assert_eq!(env.server.ask("POST", "/api/v1/runs", &[("Content-Length", "70000")], "").status, 413);
+    assert_eq!(env.server.request("POST", "/api/v1/runs", &[("Content-Length", "70000")], "").status, 413);
 
     // A body of pieces says nothing of its length, and is measured as it comes.
     let mut stream = TcpStream::connect(&env.server.address).unwrap();

@@ -41,7 +41,7 @@ fn rejects_invalid_runs_and_names() {
     // The form comes back as it was filled in.
     let form =
         "ask=suite&suite=r12&models=%3Cscript%3Ealert(1)%3C%2Fscript%3E&base_url=nowhere&sampler=greedy-8k";
-    let back = env.server.ask("POST", "/runs", &[], form);
+    let back = env.server.request("POST", "/runs", &[], form);
     assert_eq!(back.status, 400);
     assert!(back.body.contains("no address") && back.body.contains("&lt;script&gt;alert(1)"), "{back:?}");
     assert!(!back.body.contains("<script>"));
@@ -62,7 +62,7 @@ fn rejects_invalid_runs_and_names() {
         }
         for (method, path) in [("POST", "/start"), ("POST", "/cancel"), ("DELETE", "")] {
             assert_eq!(
-                env.server.ask(method, &format!("/api/v1/runs/{name}{path}"), &[], "").status,
+                env.server.request(method, &format!("/api/v1/runs/{name}{path}"), &[], "").status,
                 404,
                 "{name}"
             );
@@ -72,7 +72,7 @@ fn rejects_invalid_runs_and_names() {
     // A folder of somebody else is nobody's run.
     fs::create_dir_all(env.folder().join("runs/mine-1")).unwrap();
     fs::write(env.folder().join("runs/mine-1/notes.txt"), "mine").unwrap();
-    assert_eq!(env.server.ask("DELETE", "/api/v1/runs/mine-1", &[], "").status, 404);
+    assert_eq!(env.server.request("DELETE", "/api/v1/runs/mine-1", &[], "").status, 404);
     assert_eq!(env.server.get("/api/v1/runs").json()["runs"], json!([]));
     assert!(env.folder().join("runs/mine-1/notes.txt").exists());
 }

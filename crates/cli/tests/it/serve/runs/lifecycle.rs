@@ -77,7 +77,7 @@ fn own_run_gets_a_study_of_its_own() {
     ] {
         assert_eq!(env.server.get(&format!("{view}{path}")).status, 200, "{path}");
     }
-    let packed = env.server.ask("GET", &format!("{view}/"), &[("Accept-Encoding", "gzip")], "");
+    let packed = env.server.request("GET", &format!("{view}/"), &[("Accept-Encoding", "gzip")], "");
     assert_eq!((packed.status, packed.header("content-encoding")), (200, Some("gzip")));
     for path in ["/runs", "/login", "/no-such"] {
         assert_eq!(env.server.get(&format!("{view}{path}")).status, 404, "{path}");
@@ -88,7 +88,7 @@ fn own_run_gets_a_study_of_its_own() {
     let planned: Value = serde_json::from_str(&planned.stdout).unwrap();
     assert_eq!((&planned[0]["to_send"], &planned[0]["trials"]), (&json!(0), &json!(8)), "{planned}");
 
-    let deleted = env.server.ask("DELETE", &format!("/api/v1/runs/{name}"), &[], "");
+    let deleted = env.server.request("DELETE", &format!("/api/v1/runs/{name}"), &[], "");
     assert_eq!(deleted.status, 204, "{deleted:?}");
     assert!(!folder.exists());
     assert_eq!(env.server.get(&format!("{view}/")).status, 404);

@@ -29,7 +29,7 @@ fn run_responses_match_the_openapi_document() {
     let run = env.get_run(&name);
     check(&document, &answers("/runs/{name}", "get", "200"), &run, "run");
     check(&document, &answers("/runs", "get", "200"), &env.server.get("/api/v1/runs").json(), "runs");
-    let taken = env.server.ask("POST", "/api/v1/datasets?name=x.csv", &[], "input,target\n1,2\n").json();
+    let taken = env.server.request("POST", "/api/v1/datasets?name=x.csv", &[], "input,target\n1,2\n").json();
     check(&document, &answers("/datasets", "post", "201"), &taken, "taken");
     check(
         &document,

@@ -17,7 +17,7 @@ fn streams_progress_in_order_until_the_end() {
     assert!(other.status == 409 && other.body.contains("another run of this study"), "{other:?}");
     let page = env.server.get(&format!("/runs/{name}")).body;
     assert!(page.contains("http-equiv=\"refresh\"") && page.contains(">Cancel</button>"), "{page}");
-    let refused = env.server.ask("DELETE", &format!("/api/v1/runs/{name}"), &[], "");
+    let refused = env.server.request("DELETE", &format!("/api/v1/runs/{name}"), &[], "");
     assert!(refused.status == 409 && refused.body.contains("cancel it first"), "{refused:?}");
 
     let told = events(&env.server, &name);

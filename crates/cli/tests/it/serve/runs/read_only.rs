@@ -34,11 +34,11 @@ fn read_only_server_and_foreign_pages_change_nothing() {
         ("POST", &format!("/api/v1/runs/{name}/start")),
         ("DELETE", &format!("/api/v1/runs/{name}")),
     ] {
-        assert_eq!(env.server.ask(method, path, &[], "ask=study").status, 403, "{method} {path}");
+        assert_eq!(env.server.request(method, path, &[], "ask=study").status, 403, "{method} {path}");
     }
     // Nor does the page of somebody else, where it is not.
     let open = RunsEnv::new();
     let foreign = [("Origin", "http://evil.example")];
-    assert_eq!(open.server.ask("POST", "/api/v1/runs", &foreign, "{\"ask\": \"study\"}").status, 403);
+    assert_eq!(open.server.request("POST", "/api/v1/runs", &foreign, "{\"ask\": \"study\"}").status, 403);
     assert_eq!(open.server.get("/api/v1/runs").json()["runs"], json!([]));
 }
