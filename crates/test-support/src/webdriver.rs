@@ -3,6 +3,8 @@
 //! The protocol is JSON over HTTP on this machine, a dozen kinds of request. The crates that speak it bring two dozen
 //! others along, among them features of `syn` with which everything would be built anew.
 
+#![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
