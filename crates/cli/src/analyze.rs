@@ -87,7 +87,7 @@ impl AnalyzeCommand {
 }
 
 /// What to say of a subcommand that has another name now, if the error is about one.
-pub(super) fn renamed(error: &clap::Error) -> Option<&'static str> {
+pub(super) fn renamed_subcommand_hint(error: &clap::Error) -> Option<&'static str> {
     use clap::error::{ContextKind, ContextValue};
 
     match error.get(ContextKind::InvalidSubcommand) {
@@ -155,9 +155,9 @@ impl ConfidenceArgs {
 #[derive(Debug, clap::Args)]
 struct PlotArgs {
     #[command(flatten)]
-    selected: StudyArgs,
+    study_args: StudyArgs,
     #[command(flatten)]
-    sure: ConfidenceArgs,
+    confidence_args: ConfidenceArgs,
     #[command(flatten)]
     plot: Plot,
 }
@@ -166,8 +166,8 @@ impl PlotArgs {
     /// Checks what was given before the study is opened; estimates are by `C_P` unless told otherwise.
     async fn open(&self, global: Global) -> Result<(Estimator, PointsDb, PointQuery), CliError> {
         self.plot.check()?;
-        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
-        let (db, query) = self.selected.open(global).await?;
+        let estimator = self.confidence_args.estimator(self.study_args.mode.unwrap_or(Mode::C_P))?;
+        let (db, query) = self.study_args.open(global).await?;
         Ok((estimator, db, query))
     }
 }
@@ -176,7 +176,7 @@ impl PlotArgs {
 #[derive(Debug, clap::Args)]
 struct TrialArgs {
     #[command(flatten)]
-    pictured: PlotArgs,
+    plot_args: PlotArgs,
     /// A row for each evaluation, or for each of its tasks.
     #[arg(long, value_enum, default_value_t)]
     by: GroupByArg,
@@ -205,23 +205,23 @@ impl From<GroupByArg> for GroupBy {
 fn note_missing<'a>(
     db: &PointsDb,
     rows: impl Iterator<Item = (&'a String, u64)>,
-    more: &str,
+    suffix: &str,
     global: Global,
 ) {
-    let (mut here, mut elsewhere) = (0, 0);
+    let (mut own, mut imported) = (0, 0);
     for (eval_id, missing) in rows {
-        *if db.imported().contains_key(eval_id) { &mut elsewhere } else { &mut here } += missing;
+        *if db.imported().contains_key(eval_id) { &mut imported } else { &mut own } += missing;
     }
-    if here > 0 {
+    if own > 0 {
         global.note(format_args!(
-            "{} missing{more}; `reasonscape run` asks for what is missing",
-            pluralize(here, "trial")
+            "{} missing{suffix}; `reasonscape run` asks for what is missing",
+            pluralize(own, "trial")
         ));
     }
-    if elsewhere > 0 {
+    if imported > 0 {
         global.note(format_args!(
             "{} missing in imported logs: without a score, or never reached",
-            pluralize(elsewhere, "trial")
+            pluralize(imported, "trial")
         ));
     }
 }

@@ -7,8 +7,7 @@ mod transfer;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use reasonscape_cache::{Cache, CacheError, Reader};
-
+use reasonscape_cache::{Cache, Reader};
 use reasonscape_study::Study;
 
 use super::Global;
@@ -77,44 +76,38 @@ impl CacheArgs {
     }
 }
 
-impl From<CacheError> for CliError {
-    fn from(error: CacheError) -> Self {
-        if error.is_input() { Self::Input(error.into()) } else { Self::Internal(error.into()) }
-    }
-}
-
 /// Tells a person every two seconds how far it is, so that quick work says nothing.
-struct Progress {
+struct CacheProgress {
     global: Global,
-    doing: &'static str,
+    verb: &'static str,
     total: Option<u64>,
-    told: Instant,
+    last_note: Instant,
 }
 
-impl Progress {
-    const PAUSE: Duration = Duration::from_secs(2);
+impl CacheProgress {
+    const NOTE_INTERVAL: Duration = Duration::from_secs(2);
 
-    fn new(global: Global, doing: &'static str, total: Option<u64>) -> Self {
-        Self { global, doing, total, told: Instant::now() }
+    fn new(global: Global, verb: &'static str, total: Option<u64>) -> Self {
+        Self { global, verb, total, last_note: Instant::now() }
     }
 
-    fn at(&mut self, done: u64) {
-        if self.told.elapsed() < Self::PAUSE {
+    fn update(&mut self, done: u64) {
+        if self.last_note.elapsed() < Self::NOTE_INTERVAL {
             return;
         }
-        self.told = Instant::now();
+        self.last_note = Instant::now();
         match self.total {
-            Some(total) => self.global.note(format_args!("{} {done} of {total} entries", self.doing)),
-            None => self.global.note(format_args!("{} {done} entries", self.doing)),
+            Some(total) => self.global.note(format_args!("{} {done} of {total} entries", self.verb)),
+            None => self.global.note(format_args!("{} {done} entries", self.verb)),
         }
     }
 }
 
 /// `entry` or `entries`, with how many.
-fn entries(count: u64) -> String {
+fn pluralize_entries(count: u64) -> String {
     format!("{count} {}", if count == 1 { "entry" } else { "entries" })
 }
 
-fn shown(path: &Path) -> String {
+fn quoted(path: &Path) -> String {
     format!("`{}`", path.display())
 }

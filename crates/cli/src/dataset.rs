@@ -22,7 +22,7 @@ pub(super) struct DatasetFormat {
 
 impl DatasetFormat {
     /// The first argument that was given.
-    pub(super) fn given(&self) -> Option<&'static str> {
+    pub(super) fn first_given_flag(&self) -> Option<&'static str> {
         match (&self.map, &self.target_regex) {
             (Some(_), _) => Some("--map"),
             (None, Some(_)) => Some("--target-regex"),
@@ -32,11 +32,11 @@ impl DatasetFormat {
 
     /// The items of a file. Every line that is wrong is told at once.
     pub(super) fn items(&self, file: &Path) -> Result<Vec<Item>, CliError> {
-        let reading = dataset_reader::DatasetFormat {
+        let format = dataset_reader::DatasetFormat {
             columns: self.map.clone().unwrap_or_default(),
             target: self.pattern()?,
         };
-        reading.items(file).map_err(|unread| match unread {
+        format.items(file).map_err(|error| match error {
             DatasetError::File(error) => error.into(),
             DatasetError::Lines(problems) => CliError::input(format_args!(
                 "`{}`: {} wrong, and nothing was asked\n  {}",

@@ -13,7 +13,7 @@ use reasonscape_study::{Selection, Study};
 use serde::Serialize;
 
 use super::Global;
-use super::report::write_page;
+use super::report::write_html_report;
 use super::run::run_and_score;
 use super::serve::Serve;
 use crate::error::CliError;
@@ -47,7 +47,7 @@ pub(super) struct Demo {
 
 /// All that the demo says, for programs.
 #[derive(Serialize)]
-struct Said<'a> {
+struct DemoOutput<'a> {
     leaderboard: &'a [ScoreRow],
     pairwise: &'a Pairwise,
     finding: &'a str,
@@ -88,43 +88,44 @@ impl Demo {
             "next: `reasonscape run questions.jsonl --model NAME --base-url URL` asks questions of your own",
         );
         if self.serve {
-            return Serve::of(self.dir, self.port).run(global);
+            return Serve::on_localhost(self.dir, self.port).run(global);
         }
         Ok(())
     }
 
     /// Prints what was found, and writes the report.
     async fn show(&self, report: &Path, global: Global) -> Result<(), CliError> {
-        let (db, asked) = (PointsDb::open(&self.dir).await?, PointQuery::parse(&[])?);
-        let board = leaderboard(&db, &asked, Mode::C_P).await?;
-        let matches = pairwise(&db, &asked, Mode::C_P, Method::Exact).await?;
+        let (db, query) = (PointsDb::open(&self.dir).await?, PointQuery::parse(&[])?);
+        let board = leaderboard(&db, &query, Mode::C_P).await?;
+        let comparisons = pairwise(&db, &query, Mode::C_P, Method::Exact).await?;
         let options = TokensOptions {
             by: GroupBy::Eval,
             estimator: Estimator::from(Mode::C_P),
             keep: 0.95,
             budgets: Vec::new(),
         };
-        let finding = finding(&tokens(&db, &asked, &options).await?);
+        let finding = finding(&tokens(&db, &query, &options).await?);
         if global.format == Format::Json {
-            let said = Said { leaderboard: &board.rows, pairwise: &matches, finding: &finding, report };
-            print(global.format, &standings(&board), &said)?;
+            let output =
+                DemoOutput { leaderboard: &board.rows, pairwise: &comparisons, finding: &finding, report };
+            print(global.format, &standings(&board), &output)?;
         } else {
             global.caption("the leaderboard: = is a tie, ± half of the 95 % interval");
             print_text(&standings(&board).render(global.format)?)?;
             global.caption(
                 "head to head: `vs 2` is the mean probability of being better than number 2 on a task",
             );
-            print_text(&head_to_head(&matches).render(global.format)?)?;
+            print_text(&head_to_head(&comparisons).render(global.format)?)?;
             global.note(format_args!("found: {finding}"));
         }
-        write_page(&db, &asked, "ReasonScape demo", Mode::C_P, report).await
+        write_html_report(&db, &query, "ReasonScape demo", Mode::C_P, report).await
     }
 }
 
 /// The study in its folder, unless there is something else.
 fn prepare(folder: &Path) -> Result<(), CliError> {
     let file = folder.join(Study::FILE);
-    let taken = |what: &str| {
+    let occupied_error = |what: &str| {
         CliError::input(format_args!(
             "`{}` {what}, which the demo leaves as it is; name another folder, as in `reasonscape demo --dir other`",
             folder.display()
@@ -132,9 +133,9 @@ fn prepare(folder: &Path) -> Result<(), CliError> {
     };
     match fs::read_to_string(&file) {
         Ok(text) if text == STUDY => return Ok(()),
-        Ok(_) => return Err(taken("holds another study")),
+        Ok(_) => return Err(occupied_error("holds another study")),
         Err(_) if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) => {
-            return Err(taken("holds something else"));
+            return Err(occupied_error("holds something else"));
         }
         Err(_) => {}
     }
@@ -146,12 +147,12 @@ fn prepare(folder: &Path) -> Result<(), CliError> {
 
 /// Who beats whom, in as many columns as fit anywhere.
 fn head_to_head(found: &Pairwise) -> Table {
-    let opponents = (1..=found.evals.len()).map(|place| format!("vs {place}"));
+    let opponents = (1..=found.evals.len()).map(|rank| format!("vs {rank}"));
     let columns: Vec<String> = ["#", "name", "Elo"].map(str::to_owned).into_iter().chain(opponents).collect();
     let mut table = Table::new(&columns);
-    for (place, (eval, rates)) in found.evals.iter().zip(&found.win_rates).enumerate() {
+    for (index, (eval, rates)) in found.evals.iter().zip(&found.win_rates).enumerate() {
         let mut row =
-            vec![Cell::Number(place as f64 + 1.0, 0), Cell::text(&eval.label), Cell::Number(eval.elo, 0)];
+            vec![Cell::Number(index as f64 + 1.0, 0), Cell::text(&eval.label), Cell::Number(eval.elo, 0)];
         row.extend(rates.iter().map(|rate| Cell::optional(*rate, 2)));
         table.push(row);
     }
@@ -160,7 +161,7 @@ fn head_to_head(found: &Pairwise) -> Table {
 
 /// What there is to say of the model that was cut off most.
 fn finding(rows: &[TokensRow]) -> String {
-    let cut = |row: &&TokensRow| row.now.map_or(0.0, |now| now.n_t / now.n.max(1.0));
-    let most = rows.iter().max_by(|a, b| cut(a).total_cmp(&cut(b)));
-    most.map_or_else(String::new, |row| format!("{}: {}", row.title(), row.finding))
+    let truncation_rate = |row: &&TokensRow| row.now.map_or(0.0, |now| now.n_t / now.n.max(1.0));
+    let most_truncated = rows.iter().max_by(|a, b| truncation_rate(a).total_cmp(&truncation_rate(b)));
+    most_truncated.map_or_else(String::new, |row| format!("{}: {}", row.title(), row.finding))
 }

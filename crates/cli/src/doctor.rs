@@ -39,7 +39,7 @@ pub(super) struct Doctor {
 /// How something stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum State {
+enum CheckState {
     Good,
     /// It may do.
     Unsure,
@@ -50,8 +50,9 @@ enum State {
 #[derive(Debug, Serialize)]
 struct Check {
     what: String,
-    state: State,
-    said: String,
+    state: CheckState,
+    #[serde(rename = "said")]
+    finding: String,
 }
 
 impl Doctor {
@@ -62,9 +63,9 @@ impl Doctor {
             Err(error) => checks.wrong("study", error),
             Ok(study) => {
                 let count = study.evals.len();
-                let of =
+                let evaluations =
                     if count == 1 { "one evaluation".to_owned() } else { format!("{count} evaluations") };
-                checks.good("study", format_args!("{of} of the suite `{}`", study.suite.name));
+                checks.good("study", format_args!("{evaluations} of the suite `{}`", study.suite.name));
                 let mut seen = BTreeSet::new();
                 for eval in &study.evals {
                     checks.key(eval);
@@ -85,24 +86,24 @@ impl Doctor {
 
 #[derive(Default)]
 struct Checks {
-    made: Vec<Check>,
+    checks: Vec<Check>,
 }
 
 impl Checks {
-    fn add(&mut self, state: State, what: &str, said: impl Display) {
-        self.made.push(Check { what: what.to_owned(), state, said: format!("{said}") });
+    fn add(&mut self, state: CheckState, what: &str, finding: impl Display) {
+        self.checks.push(Check { what: what.to_owned(), state, finding: finding.to_string() });
     }
 
-    fn good(&mut self, what: &str, said: impl Display) {
-        self.add(State::Good, what, said);
+    fn good(&mut self, what: &str, finding: impl Display) {
+        self.add(CheckState::Good, what, finding);
     }
 
-    fn unsure(&mut self, what: &str, said: impl Display) {
-        self.add(State::Unsure, what, said);
+    fn unsure(&mut self, what: &str, finding: impl Display) {
+        self.add(CheckState::Unsure, what, finding);
     }
 
-    fn wrong(&mut self, what: &str, said: impl Display) {
-        self.add(State::Wrong, what, said);
+    fn wrong(&mut self, what: &str, finding: impl Display) {
+        self.add(CheckState::Wrong, what, finding);
     }
 
     fn key(&mut self, eval: &Eval) {
@@ -114,8 +115,8 @@ impl Checks {
         }
     }
 
-    fn endpoint(&mut self, eval: &Eval, base_url: &str, asks: bool) {
-        let what = format!("{} at {}", eval.name, without_secrets(base_url));
+    fn endpoint(&mut self, eval: &Eval, base_url: &str, send_question: bool) {
+        let what = format!("{} at {}", eval.name, without_credentials(base_url));
         match listed_models(eval, base_url) {
             Ok(models) if models.contains(&eval.model) => self.good(&what, "it has the model"),
             Ok(models) => {
@@ -124,10 +125,10 @@ impl Checks {
                 let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
                 self.wrong(
                     &what,
-                    format_args!("it has no model `{}`{near}; it has {}", eval.model, some(&names)),
+                    format_args!("it has no model `{}`{near}; it has {}", eval.model, list_names(&names)),
                 );
             }
-            Err(ProbeError::NoList { status }) if !asks => self.unsure(
+            Err(ProbeError::NoList { status }) if !send_question => self.unsure(
                 &what,
                 format_args!(
                     "it answers but does not list its models (HTTP {status}); `--ask` asks it a question"
@@ -136,12 +137,12 @@ impl Checks {
             Err(ProbeError::NoList { .. }) => {}
             Err(problem) => return self.wrong(&what, problem),
         }
-        if asks {
+        if send_question {
             match ask_once(eval, base_url) {
                 Ok((reply, took)) => {
-                    let whole = reply.trim().chars().filter(|c| !c.is_control());
-                    let mut reply: String = whole.clone().take(MAX_REPLY_LEN).collect();
-                    if whole.count() > MAX_REPLY_LEN {
+                    let printable = reply.trim().chars().filter(|c| !c.is_control());
+                    let mut reply: String = printable.clone().take(MAX_REPLY_LEN).collect();
+                    if printable.count() > MAX_REPLY_LEN {
                         reply.push('…');
                     }
                     self.good(&what, format_args!("it says `{reply}` after {:.1} s", took.as_secs_f64()));
@@ -175,7 +176,7 @@ impl Checks {
                 ),
             );
         }
-        match room(folder) {
+        match free_bytes(folder) {
             Some(bytes) if bytes < MIN_FREE_BYTES => self
                 .unsure("disk", format_args!("{} MB are left, a run may need more; make room", bytes >> 20)),
             Some(bytes) => self.good("disk", format_args!("{:.0} GB are left", bytes as f64 / 1e9)),
@@ -185,20 +186,20 @@ impl Checks {
 
     fn report(self, global: Global) -> Result<(), CliError> {
         let mut table = Table::new(&["", "what", "found"]);
-        for check in &self.made {
+        for check in &self.checks {
             let sign = match check.state {
-                State::Good => "ok",
-                State::Unsure => "?",
-                State::Wrong => "WRONG",
+                CheckState::Good => "ok",
+                CheckState::Unsure => "?",
+                CheckState::Wrong => "WRONG",
             };
-            table.push(vec![Cell::text(sign), Cell::text(&check.what), Cell::text(&check.said)]);
+            table.push(vec![Cell::text(sign), Cell::text(&check.what), Cell::text(&check.finding)]);
         }
-        print(global.format, &table, &self.made)?;
-        match self.made.iter().filter(|check| check.state == State::Wrong).count() {
+        print(global.format, &table, &self.checks)?;
+        match self.checks.iter().filter(|check| check.state == CheckState::Wrong).count() {
             0 => Ok(()),
             1 => Err(CliError::Internal(anyhow::anyhow!("one thing is wrong; the table says what to do"))),
-            several => Err(CliError::Internal(anyhow::anyhow!(
-                "{several} things are wrong; the table says what to do"
+            count => Err(CliError::Internal(anyhow::anyhow!(
+                "{count} things are wrong; the table says what to do"
             ))),
         }
     }
@@ -206,18 +207,18 @@ impl Checks {
 
 /// Bytes that this user may still write there, where the system says so.
 #[cfg(unix)]
-fn room(folder: &Path) -> Option<u64> {
+fn free_bytes(folder: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(folder).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 #[cfg(not(unix))]
-fn room(_: &Path) -> Option<u64> {
+fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
 /// An address without a name and password that may stand in it.
-fn without_secrets(base_url: &str) -> String {
+fn without_credentials(base_url: &str) -> String {
     let Ok(mut url) = url::Url::parse(base_url) else { return "an address that cannot be read".to_owned() };
     let _ = (url.set_username(""), url.set_password(None));
     url.set_query(None);
@@ -225,12 +226,12 @@ fn without_secrets(base_url: &str) -> String {
 }
 
 /// The first few of many names.
-fn some(names: &[&str]) -> String {
-    const FEW: usize = 6;
-    let shown = names.iter().take(FEW).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+fn list_names(names: &[&str]) -> String {
+    const MAX_NAMES: usize = 6;
+    let shown = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match names.len() {
         0 => "none".to_owned(),
-        many if many > FEW => format!("{shown} and {} more", many - FEW),
+        many if many > MAX_NAMES => format!("{shown} and {} more", many - MAX_NAMES),
         _ => shown,
     }
 }

@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use reasonscape_analysis::AnalysisError;
+use reasonscape_cache::CacheError;
 use reasonscape_ingest::IngestError;
 use reasonscape_pipeline::ResultsError;
 use reasonscape_points::PointsError;
 use reasonscape_runner::RunError;
-use reasonscape_study::{SelectionError, StudyError};
+use reasonscape_study::{FromDatasetError, SelectionError, StudyError};
+use reasonscape_web::ServeError;
 
 /// Why a command ended without its result.
 #[derive(Debug)]
@@ -122,6 +124,36 @@ impl From<IngestError> for CliError {
             }
             error if error.is_input() => Self::Input(error.into()),
             error => Self::Internal(error.into()),
+        }
+    }
+}
+
+impl From<ServeError> for CliError {
+    fn from(error: ServeError) -> Self {
+        match error {
+            ServeError::Points(error) => error.into(),
+        }
+    }
+}
+
+impl From<CacheError> for CliError {
+    fn from(error: CacheError) -> Self {
+        if error.is_input() { Self::Input(error.into()) } else { Self::Internal(error.into()) }
+    }
+}
+
+impl From<FromDatasetError> for CliError {
+    fn from(error: FromDatasetError) -> Self {
+        match error {
+            FromDatasetError::Study(error) => error.into(),
+            FromDatasetError::Io(error) => error.into(),
+            FromDatasetError::Folder { .. } | FromDatasetError::Read { .. } => Self::Internal(error.into()),
+            FromDatasetError::FileExists { .. }
+            | FromDatasetError::OfSuite { .. }
+            | FromDatasetError::OtherQuestions { .. } => {
+                Self::input(format_args!("{error}; choose another folder with `--into`"))
+            }
+            FromDatasetError::OtherEndpoint { .. } => Self::input(error),
         }
     }
 }

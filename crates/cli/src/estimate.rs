@@ -56,9 +56,9 @@ impl std::str::FromStr for Modes {
 }
 
 /// An object keyed by mode, in the order of the table.
-struct ByMode(Vec<(Mode, Interval)>);
+struct IntervalsByMode(Vec<(Mode, Interval)>);
 
-impl Serialize for ByMode {
+impl Serialize for IntervalsByMode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(
             self.0.iter().map(|(mode, interval)| (mode.name(), IntervalEstimate::from(*interval))),
@@ -69,8 +69,8 @@ impl Serialize for ByMode {
 impl Estimate {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let counters = Counters::new(self.n, self.correct, self.truncated, self.guess)
-            .map_err(|error| refuse(&error))?;
-        let confidence = Confidence::new(self.confidence).map_err(|error| refuse(&error))?;
+            .map_err(|error| input_error(&error))?;
+        let confidence = Confidence::new(self.confidence).map_err(|error| input_error(&error))?;
         let estimates: Vec<(Mode, Interval)> =
             self.mode.0.iter().map(|mode| (*mode, mode.estimate(&counters, confidence))).collect();
 
@@ -88,27 +88,28 @@ impl Estimate {
                 Cell::text(truncated(mode.assumption)),
             ]);
         }
-        print(global.format, &table, &ByMode(estimates))?;
+        print(global.format, &table, &IntervalsByMode(estimates))?;
         self.warn_near_chance(&counters, confidence, global);
         Ok(())
     }
 
     /// Tells whoever reads a C interval near chance that it promises more than it holds.
     fn warn_near_chance(&self, counters: &Counters, confidence: Confidence, global: Global) {
-        let reads_c = self.mode.0.iter().find(|mode| mode.event == Event::Correctness);
-        let honest = reads_c.and_then(|mode| calibrated_near_chance(*mode, counters, confidence));
-        if let Some((calibrated, honest)) = honest {
+        let correctness_mode = self.mode.0.iter().find(|mode| mode.event == Event::Correctness);
+        let calibrated_interval =
+            correctness_mode.and_then(|mode| calibrated_near_chance(*mode, counters, confidence));
+        if let Some((calibrated, calibrated_interval)) = calibrated_interval {
             global.note(format_args!(
                 "this close to chance the C intervals are too narrow; {calibrated} gives {:.3} ± {:.3}",
-                honest.center(),
-                honest.margin()
+                calibrated_interval.center(),
+                calibrated_interval.margin()
             ));
         }
     }
 }
 
 /// The error in the words of the flags.
-fn refuse(error: &StatsError) -> CliError {
+fn input_error(error: &StatsError) -> CliError {
     let flag = |name: &str| match name {
         "n_e" => "--correct",
         "n_t" => "--truncated",

@@ -15,6 +15,7 @@ use super::Global;
 use crate::error::CliError;
 use crate::output::print;
 use crate::progress::{ProgressLabels, watch};
+use crate::signals::on_interrupt;
 use reasonscape_analysis::tables::{Cell, Table};
 
 /// Judge the responses of a study and count them
@@ -45,9 +46,8 @@ impl Evaluate {
         check_selection(&study, &selection)?;
         let options = EvaluateOptions { selection, force: self.force };
         let progress = Arc::new(Progress::default());
-        let seen = Arc::clone(&progress);
-        ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
-            .map_err(|error| CliError::Internal(error.into()))?;
+        let stopped = Arc::clone(&progress);
+        on_interrupt(move || stopped.stop.store(true, Relaxed))?;
         let evaluated = with_progress(&study, &options, &progress, global)?;
         report(&evaluated, global)
     }

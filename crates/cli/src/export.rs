@@ -15,6 +15,7 @@ use super::study::study_folder;
 use crate::error::CliError;
 use crate::output::write_file;
 use crate::progress::{ProgressLabels, watch};
+use crate::signals::on_interrupt;
 use reasonscape_analysis::{PointQuery, truncation_note};
 use reasonscape_study::Study;
 
@@ -47,12 +48,12 @@ const EXPORT: ProgressLabels = ProgressLabels { verb: "export", unit: "trials" }
 
 impl Export {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
-        let asked = PointQuery::parse(&self.filters)?;
+        let query = PointQuery::parse(&self.filters)?;
         let folder = study_folder(&self.study)?;
         let db = super::wait_for(async {
             let db = PointsDb::open(&folder).await?;
-            let found = db.aggregate(&[Column::EvalId], &asked.filter, Mode::C_P).await?;
-            if found.is_empty() { Err(asked.no_match_error(&db).await.into()) } else { Ok(db) }
+            let found = db.aggregate(&[Column::EvalId], &query.filter, Mode::C_P).await?;
+            if found.is_empty() { Err(query.no_match_error(&db).await.into()) } else { Ok(db) }
         })?;
         for remark in db.remarks() {
             global.note(remark);
@@ -60,10 +61,9 @@ impl Export {
         let cache = folder.join(Study::CACHE_FILE);
         let cache = if cache.exists() { Some(Cache::open_read_only(cache)?) } else { None };
         let progress = Arc::new(Progress::default());
-        let seen = Arc::clone(&progress);
-        ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
-            .map_err(|error| CliError::Internal(error.into()))?;
-        let filter = &asked.filter;
+        let stopped = Arc::clone(&progress);
+        on_interrupt(move || stopped.stop.store(true, Relaxed))?;
+        let filter = &query.filter;
         let lines = |out: &mut dyn Write| {
             watch(&EXPORT, &progress, global, || {
                 super::wait_for(async {

@@ -35,34 +35,34 @@ pub(super) struct Help {
 
 impl Help {
     pub(super) fn run(self) -> Result<(), CliError> {
-        let mut command = super::description();
+        let mut command = super::clap_command();
         command.build();
         if self.words.is_empty() {
-            return print_text(&format!("{}\n{}", command.render_long_help(), topics()));
+            return print_text(&format!("{}\n{}", command.render_long_help(), topic_list()));
         }
         let mut found = &mut command;
-        for (place, word) in self.words.iter().enumerate() {
-            if place == 0
+        for (index, word) in self.words.iter().enumerate() {
+            if index == 0
                 && let Some((.., text)) = TOPICS.iter().find(|(name, ..)| name == word)
             {
                 return print_text(text);
             }
             found = match found.find_subcommand(word) {
                 Some(_) => found.find_subcommand_mut(word).expect("it was there just now"),
-                None => return Err(unknown(found, word, place == 0)),
+                None => return Err(unknown_topic_error(found, word, index == 0)),
             };
         }
         print_text(&found.render_long_help().to_string())
     }
 }
 
-fn topics() -> String {
+fn topic_list() -> String {
     let width = TOPICS.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
     let line = |(name, about, _): &(&str, &str, &str)| format!("  {name:width$}  {about}\n");
     format!("Topics, as in `reasonscape help why`:\n{}", TOPICS.iter().map(line).collect::<String>())
 }
 
-fn unknown(command: &clap::Command, word: &str, with_topics: bool) -> CliError {
+fn unknown_topic_error(command: &clap::Command, word: &str, with_topics: bool) -> CliError {
     let mut names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     names.retain(|name| *name != "help");
     if with_topics {

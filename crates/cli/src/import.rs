@@ -17,6 +17,7 @@ use super::Global;
 use crate::error::CliError;
 use crate::output::print;
 use crate::progress::{ProgressLabels, watch};
+use crate::signals::on_interrupt;
 use reasonscape_analysis::tables::{Cell, Table};
 
 /// Import the logs of another tool into a study
@@ -48,7 +49,7 @@ enum Tool {
 )]
 struct LmEval {
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
     /// Take this metric, where a task has several; may be repeated, and the first that a task has is taken.
     #[arg(long = "metric", value_name = "METRIC")]
     metrics: Vec<String>,
@@ -64,7 +65,7 @@ struct LmEval {
 #[command(after_help = "Example:\n  reasonscape import inspect logs/ --into my-study --scorer match")]
 struct Inspect {
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
     /// Take this scorer, where a log has several; `scorer.part` where a score has parts. May be repeated, and the first
     /// that a log has is taken.
     #[arg(long = "scorer", value_name = "SCORER")]
@@ -72,7 +73,7 @@ struct Inspect {
 }
 
 #[derive(Debug, clap::Args)]
-struct Common {
+struct CommonArgs {
     /// Logs, or folders that are searched for them.
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
@@ -105,7 +106,7 @@ impl ImportCommand {
     }
 }
 
-impl Common {
+impl CommonArgs {
     fn options(&self) -> Result<LogOptions, CliError> {
         if let Some(threshold) = self.threshold.filter(|threshold| !threshold.is_finite()) {
             return Err(CliError::input(format_args!(
@@ -159,9 +160,8 @@ fn ingest_into(folder: &Path, logs: &Logs, global: Global) -> Result<Imported, C
         .map_err(CliError::Input)?;
     let cache = Cache::open(folder.join(Study::CACHE_FILE))?;
     let progress = Arc::new(Progress::default());
-    let seen = Arc::clone(&progress);
-    ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
-        .map_err(|error| CliError::Internal(error.into()))?;
+    let stopped = Arc::clone(&progress);
+    on_interrupt(move || stopped.stop.store(true, Relaxed))?;
     let imported = watch(&IMPORT, &progress, global, || Ok(import_logs(logs, folder, &cache, &progress)?))?;
     let file = folder.join(Study::FILE);
     if !file.exists() {
@@ -226,47 +226,50 @@ fn report(imported: &Imported, global: Global) -> Result<(), CliError> {
         ));
     }
     for unit in &imported.units {
-        for remark in remarks(unit) {
-            global.note(format_args!("{} on {}: {remark}", unit.eval.name, unit.task));
+        for note in unit_notes(unit) {
+            global.note(format_args!("{} on {}: {note}", unit.eval.name, unit.task));
         }
     }
     Ok(())
 }
 
 /// What a reader of a row has to know.
-fn remarks(unit: &ImportedUnit) -> Vec<String> {
-    let mut remarks = Vec::new();
+fn unit_notes(unit: &ImportedUnit) -> Vec<String> {
+    let mut unit_notes = Vec::new();
     if unit.unfinished {
-        remarks
-            .push(format!("the log was never finished; {} missing", several(unit.counts.missing(), "trial")));
+        unit_notes.push(format!(
+            "the log was never finished; {} missing",
+            pluralize(unit.counts.missing(), "trial")
+        ));
     }
     if unit.partial > 0 {
-        remarks.push(format!(
+        unit_notes.push(format!(
             "{} neither 0 nor 1; a trial is right or wrong, and a score counts by `--threshold`, not by its share",
-            are(unit.partial, "score", "is", "are")
+            pluralize_with_verb(unit.partial, "score", "is", "are")
         ));
     }
     if unit.truncated_correct > 0 {
-        remarks.push(format!(
+        unit_notes.push(format!(
             "{} cut off and yet scored as correct; a cut-off answer counts as truncated",
-            are(unit.truncated_correct, "answer", "was", "were")
+            pluralize_with_verb(unit.truncated_correct, "answer", "was", "were")
         ));
     }
     for (reason, count) in &unit.skipped {
-        remarks.push(format!("{} skipped: {reason}", are(*count, "sample", "was", "were")));
+        unit_notes
+            .push(format!("{} skipped: {reason}", pluralize_with_verb(*count, "sample", "was", "were")));
     }
     if unit.counts.n == 0 {
-        remarks.push("no sample became a trial".to_owned());
+        unit_notes.push("no sample became a trial".to_owned());
     }
-    remarks
+    unit_notes
 }
 
-/// `1 score is`, `2 scores are`.
-fn are(count: u64, thing: &str, one: &str, many: &str) -> String {
-    format!("{} {}", several(count, thing), if count == 1 { one } else { many })
+/// `1 score is`, `2 scores pluralize_with_verb`.
+fn pluralize_with_verb(count: u64, thing: &str, one: &str, many: &str) -> String {
+    format!("{} {}", pluralize(count, thing), if count == 1 { one } else { many })
 }
 
 /// `1 trial`, `2 trials`.
-fn several(count: u64, thing: &str) -> String {
+fn pluralize(count: u64, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }

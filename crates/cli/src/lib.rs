@@ -138,7 +138,7 @@ fn run() -> Result<(), CliError> {
             if error.use_stderr()
                 && error.kind() != clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
-            let renamed = analyze::renamed(&error).map(str::to_owned);
+            let renamed = analyze::renamed_subcommand_hint(&error).map(str::to_owned);
             return Err(CliError::input(renamed.unwrap_or_else(|| one_line(&error))));
         }
         Err(error) => {
@@ -181,7 +181,7 @@ fn run() -> Result<(), CliError> {
 }
 
 /// The whole command line, for whoever describes it.
-fn description() -> clap::Command {
+fn clap_command() -> clap::Command {
     Cli::command()
 }
 
@@ -194,14 +194,14 @@ fn wait_for<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, Cli
 /// What clap says of a wrong argument, as one line: the error, then its tip, without the usage.
 fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
-    let said: Vec<&str> = text
+    let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
         .filter(|line| !line.is_empty())
         .collect();
-    let said = said.join("; ").replace(":; ", ": ");
-    format!("{}; see `--help`", said.strip_prefix("error: ").unwrap_or(&said))
+    let message = lines.join("; ").replace(":; ", ": ");
+    format!("{}; see `--help`", message.strip_prefix("error: ").unwrap_or(&message))
 }
 
 /// The text of a file, or of standard input for `-`, and the name to call it by in errors.

@@ -26,7 +26,7 @@ pub(super) struct Completions {
 impl Completions {
     pub(super) fn run(self) -> Result<(), CliError> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut super::description(), "reasonscape", &mut script);
+        clap_complete::generate(self.shell, &mut super::clap_command(), "reasonscape", &mut script);
         print_text(&String::from_utf8_lossy(&script))
     }
 }
@@ -44,7 +44,7 @@ pub(super) struct Man {
 
 impl Man {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
-        let mut command = super::description();
+        let mut command = super::clap_command();
         command.build();
         let Some(folder) = self.dir else {
             return print_text(&String::from_utf8_lossy(&page(&command)?));

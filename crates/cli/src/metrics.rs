@@ -21,6 +21,7 @@ use crate::error::CliError;
 use crate::output::write_file;
 use crate::output::{Format, Render, print_text, terminal_width};
 use crate::progress::{ProgressLabels, watch};
+use crate::signals::on_interrupt;
 
 /// Measure answers already collected, without a judge model
 ///
@@ -71,9 +72,8 @@ pub(super) const METRICS: ProgressLabels = ProgressLabels { verb: "metrics", uni
 impl Metrics {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let progress = Arc::new(Progress::default());
-        let seen = Arc::clone(&progress);
-        ctrlc::set_handler(move || seen.stop.store(true, Relaxed))
-            .map_err(|error| CliError::Internal(error.into()))?;
+        let stopped = Arc::clone(&progress);
+        on_interrupt(move || stopped.stop.store(true, Relaxed))?;
         self.show(&progress, global)
     }
 
@@ -115,7 +115,7 @@ impl Metrics {
         let Some(path) = &self.reliability else { return Ok(()) };
         let mut models = Vec::new();
         for model in &summary.results.models {
-            let bins = model.summary.reliability(self.bins as usize).map_err(broken)?;
+            let bins = model.summary.reliability(self.bins as usize).map_err(internal_error)?;
             models.push((model.name.clone().unwrap_or_default(), bins));
         }
         let kind = Kind::from_path(path).map_err(|error| CliError::Input(error.into()))?;
@@ -148,9 +148,9 @@ fn print_model_notes(
         let lines = if results.skipped == 1 { "line was" } else { "lines were" };
         global.note(format_args!("{} bad {lines} left out", results.skipped));
     }
-    let several = models.iter().any(|(_, found)| found.repeats > 1);
-    let known = models.iter().any(|(_, found)| found.determinism_index.is_some());
-    if several && !known && temperature.is_none() {
+    let has_repeats = models.iter().any(|(_, found)| found.repeats > 1);
+    let has_index = models.iter().any(|(_, found)| found.determinism_index.is_some());
+    if has_repeats && !has_index && temperature.is_none() {
         global
             .caption("no determinism index: say `--temperature 0` if that is what the answers were given at");
     }
@@ -161,7 +161,7 @@ fn print_legend(global: Global) {
 }
 
 /// Prints the metrics of answers that this program wrote itself, with their notes.
-pub(super) fn print_own_summary(summary: &AnswerSummary, global: Global) -> Result<(), CliError> {
+pub(super) fn print_dataset_summary(summary: &AnswerSummary, global: Global) -> Result<(), CliError> {
     print_summary(summary, global)?;
     print_model_notes(summary, None, global);
     print_legend(global);
@@ -187,40 +187,41 @@ fn print_summary(summary: &AnswerSummary, global: Global) -> Result<(), CliError
                 let end = if format == Format::Markdown { "\n" } else { "" };
                 print_text(&(table.render(format)? + end))?;
             }
-            print_text(&sentences(differences))?;
-            print_text(&false_steps(&results.examples, models.len() > 1))?;
+            print_text(&describe_differences(differences))?;
+            print_text(&describe_false_steps(&results.examples, models.len() > 1))?;
         }
     }
     Ok(())
 }
 
-fn broken(error: StatsError) -> CliError {
+fn internal_error(error: StatsError) -> CliError {
     CliError::Internal(error.into())
 }
 
 /// What is and what is not a real difference, the pairs that are told apart first.
-fn sentences(found: &[Difference]) -> String {
-    /// Pairs that somebody reads.
-    const MOST: usize = 12;
+fn describe_differences(found: &[Difference]) -> String {
+    /// Pairs that are printed.
+    const MAX_PAIRS: usize = 12;
     let mut ordered: Vec<&Difference> = found.iter().collect();
     ordered.sort_by_key(|difference| difference.verdict == "cannot tell");
     let mut text: String =
-        ordered.iter().take(MOST).map(|difference| format!("{}\n", difference.sentence)).collect();
-    if found.len() > MOST {
-        let _ = writeln!(text, "{} more pairs are in `--format json`", found.len() - MOST);
+        ordered.iter().take(MAX_PAIRS).map(|difference| format!("{}\n", difference.sentence)).collect();
+    if found.len() > MAX_PAIRS {
+        let _ = writeln!(text, "{} more pairs are in `--format json`", found.len() - MAX_PAIRS);
     }
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
 /// Steps of reasoning that are not true.
-fn false_steps(examples: &[Example], several: bool) -> String {
+fn describe_false_steps(examples: &[Example], show_model: bool) -> String {
     if examples.is_empty() {
         return String::new();
     }
     let mut text = "\nSteps of reasoning that are false, the first of them:\n".to_owned();
     for Example { model, id, line, text: step } in examples {
-        let of = model.as_ref().filter(|_| several).map_or_else(String::new, |model| format!("{model}, "));
-        let _ = writeln!(text, "  {of}{id}, line {line}: {step}");
+        let prefix =
+            model.as_ref().filter(|_| show_model).map_or_else(String::new, |model| format!("{model}, "));
+        let _ = writeln!(text, "  {prefix}{id}, line {line}: {step}");
     }
     text
 }

@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, presets};
 use serde::Serialize;
+use terminal_size::{Width, terminal_size_of};
 
 use crate::error::CliError;
 
@@ -29,8 +30,9 @@ pub(crate) enum Format {
 
 /// Columns of the terminal. A file or a pipe has no width: it gets what `COLUMNS` says, or what fits most places.
 pub(crate) fn terminal_width() -> u16 {
-    let said = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
-    comfy_table::Table::new().width().or_else(said).unwrap_or(DEFAULT_WIDTH)
+    let of_terminal = terminal_size_of(std::io::stdout()).map(|(Width(columns), _)| columns);
+    let of_variable = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
+    of_terminal.or_else(of_variable).unwrap_or(DEFAULT_WIDTH)
 }
 
 /// A table in the format of `--format`.
@@ -53,18 +55,18 @@ fn as_text(data: &Table) -> String {
     let width = terminal_width();
     let shown = data.columns_that_fit(usize::from(width));
     let mut table = comfy_table::Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     table.set_header(&data.columns()[..shown]);
     for row in data.display_rows() {
         table.add_row(&row[..shown]);
     }
-    for place in (0..shown).filter(|place| data.is_numeric(*place)) {
-        let column = table.column_mut(place).expect("the header has this column");
+    for index in (0..shown).filter(|index| data.is_numeric(*index)) {
+        let column = table.column_mut(index).expect("the header has this column");
         column.set_cell_alignment(CellAlignment::Right);
         // A number broken over two lines is two wrong numbers.
-        let least = u16::try_from(data.min_width(place) + 2).unwrap_or(u16::MAX);
-        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
+        let min_width = u16::try_from(data.min_width(index) + 2).unwrap_or(u16::MAX);
+        column.set_constraint(ColumnConstraint::LowerBoundary(comfy_table::Width::Fixed(min_width)));
     }
     match data.columns().len() - shown {
         0 => format!("{table}\n"),

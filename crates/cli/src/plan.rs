@@ -4,7 +4,7 @@ use reasonscape_pipeline::{existing_cache, forecast, forecast_json};
 use serde_json::Value;
 
 use super::Global;
-use super::study::StudyArguments;
+use super::study::StudySelectionArgs;
 use crate::error::CliError;
 use crate::output::print;
 use reasonscape_analysis::tables::{Cell, Table};
@@ -17,7 +17,7 @@ use reasonscape_analysis::tables::{Cell, Table};
 #[command(after_help = "Example:\n  reasonscape plan my-study --count 32")]
 pub(super) struct Plan {
     #[command(flatten)]
-    study: StudyArguments,
+    study: StudySelectionArgs,
 }
 
 impl Plan {
@@ -48,7 +48,7 @@ impl Plan {
                 Cell::optional(one.cost, 2),
                 Cell::Number(one.prompt_tokens as f64, 0),
                 Cell::Number(one.completion_tokens as f64, 0),
-                Cell::optional(one.most_completion_tokens.map(|most| most as f64), 0),
+                Cell::optional(one.most_completion_tokens.map(|tokens| tokens as f64), 0),
             ]);
         }
         let json: Vec<Value> = forecasts.iter().map(forecast_json).collect();

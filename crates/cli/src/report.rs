@@ -39,13 +39,13 @@ pub(super) struct ReportCommand {
 
 /// The forms of a report.
 #[derive(Debug, Clone, Copy)]
-enum Form {
+enum ReportFormat {
     Html,
     Markdown,
 }
 
-impl Form {
-    fn of(path: &Path) -> Result<Self, CliError> {
+impl ReportFormat {
+    fn from_path(path: &Path) -> Result<Self, CliError> {
         match path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).as_deref() {
             Some("html" | "htm") => Ok(Self::Html),
             Some("md" | "markdown") => Ok(Self::Markdown),
@@ -61,9 +61,9 @@ impl ReportCommand {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let folder = study_folder(&self.study)?;
         let path = self.output.unwrap_or_else(|| folder.join("reports").join("report.html"));
-        let form = Form::of(&path)?;
+        let format = ReportFormat::from_path(&path)?;
         let query = PointQuery::parse(&self.filters)?;
-        let title = self.title.unwrap_or_else(|| name_of(&folder));
+        let title = self.title.unwrap_or_else(|| folder_name(&folder));
         super::wait_for(async {
             let db = PointsDb::open(&folder).await?;
             for remark in db.remarks() {
@@ -73,16 +73,16 @@ impl ReportCommand {
             if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
                 make_folder(parent)?;
             }
-            match form {
-                Form::Html => write_html(&report, &path)?,
-                Form::Markdown => {
+            match format {
+                ReportFormat::Html => write_html(&report, &path)?,
+                ReportFormat::Markdown => {
                     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-                    let beside = path.with_file_name(format!("{stem}-figures"));
-                    let (text, pictures) = markdown(&report, &format!("{stem}-figures"));
-                    make_folder(&beside)?;
-                    for picture in pictures {
-                        write_file(&beside.join(&picture.name), |out| {
-                            Ok(out.write_all(picture.svg.as_bytes())?)
+                    let figures_folder = path.with_file_name(format!("{stem}-figures"));
+                    let (text, figures) = markdown(&report, &format!("{stem}-figures"));
+                    make_folder(&figures_folder)?;
+                    for figure in figures {
+                        write_file(&figures_folder.join(&figure.name), |out| {
+                            Ok(out.write_all(figure.svg.as_bytes())?)
                         })?;
                     }
                     write_file(&path, |out| Ok(out.write_all(text.as_bytes())?))?;
@@ -95,7 +95,7 @@ impl ReportCommand {
 }
 
 /// Writes the report as a page.
-pub(super) async fn write_page(
+pub(super) async fn write_html_report(
     db: &PointsDb,
     query: &PointQuery,
     title: &str,
@@ -122,7 +122,7 @@ fn make_folder(folder: &Path) -> Result<(), CliError> {
 }
 
 /// The last part of a folder's path, however it was written.
-fn name_of(folder: &Path) -> String {
-    let whole = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    whole.file_name().map_or_else(|| "Study".to_owned(), |name| name.to_string_lossy().into_owned())
+fn folder_name(folder: &Path) -> String {
+    let absolute = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    absolute.file_name().map_or_else(|| "Study".to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -18,13 +18,14 @@ use reasonscape_study::{Selection, Study};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use self::dataset::DatasetArguments;
-use self::progress::{POLL_INTERVAL, Progress};
+use self::dataset::DatasetArgs;
+use self::progress::{POLL_INTERVAL, RunBars};
 use super::Global;
 use super::evaluate::{note_damage, with_progress};
-use super::study::StudyArguments;
+use super::study::StudySelectionArgs;
 use crate::error::CliError;
 use crate::output::print;
+use crate::signals::on_interrupt;
 use reasonscape_analysis::tables::{Cell, Table};
 use reasonscape_pipeline::{FailureGroup, group_failures};
 
@@ -46,12 +47,12 @@ use reasonscape_pipeline::{FailureGroup, group_failures};
 )]
 pub(super) struct Run {
     #[command(flatten)]
-    study: StudyArguments,
+    study: StudySelectionArgs,
     /// Only ask; leave judging the answers to `reasonscape evaluate`.
     #[arg(long)]
     no_evaluate: bool,
     #[command(flatten)]
-    dataset: DatasetArguments,
+    dataset: DatasetArgs,
 }
 
 /// Problems that are printed.
@@ -62,8 +63,8 @@ impl Run {
         let of_dataset = holds_rows(self.study.path());
         let arguments = if of_dataset {
             let prepared = self.dataset.prepare(self.study.path(), global)?;
-            self.study.of(prepared.study, prepared.evals)
-        } else if let Some(flag) = self.dataset.given() {
+            self.study.for_study(prepared.study, prepared.evals)
+        } else if let Some(flag) = self.dataset.first_given_flag() {
             return Err(CliError::input(format_args!(
                 "`{flag}` is for datasets, and `{}` is none; a study says such things in its study.toml",
                 self.study.path().display()
@@ -104,7 +105,7 @@ fn query_models(
     let cache = open_cache(study)?;
     let (stopper, stop) = watch::channel(Shutdown::None);
     watch_for_interrupts(stopper, scoring, global)?;
-    let mut progress = Progress::new(study, global.quiet);
+    let mut progress = RunBars::new(study, global.quiet);
     let summary =
         pipeline::run(study, selection, &cache, stop, POLL_INTERVAL, |events| progress.show(events));
     progress.finish();
@@ -147,7 +148,7 @@ fn watch_for_interrupts(
     global: Global,
 ) -> Result<(), CliError> {
     let scoring = Arc::clone(scoring);
-    ctrlc::set_handler(move || {
+    on_interrupt(move || {
         scoring.stop.store(true, Relaxed);
         let next = if *stopper.borrow() == Shutdown::None { Shutdown::Drain } else { Shutdown::Immediate };
         if next == Shutdown::Drain {
@@ -155,7 +156,6 @@ fn watch_for_interrupts(
         }
         stopper.send_replace(next);
     })
-    .map_err(|error| CliError::Internal(error.into()))
 }
 
 fn report(summary: &RunSummary, global: Global) -> Result<(), CliError> {
@@ -212,7 +212,7 @@ fn exit_summary(summary: &RunSummary, global: Global) -> Result<(), CliError> {
 fn note_missing(eval: &EvalRunSummary, global: Global) {
     let mut problems = group_failures(&eval.missing_trials);
     // Why the evaluation ended has been said.
-    problems.retain(|trouble| eval.stopped.as_ref() != Some(&trouble.problem));
+    problems.retain(|group| eval.stopped.as_ref() != Some(&group.problem));
     for FailureGroup { problem, trial, trials } in problems.iter().take(MAX_PROBLEMS) {
         let more = if *trials > 1 { format!(" and {} more", trials - 1) } else { String::new() };
         global.note(format_args!("{}: missing {trial}{more}: {problem}", eval.name));

@@ -150,13 +150,13 @@ impl Score {
 
     fn print(&self, rows: &[Row], global: Global) -> Result<(), CliError> {
         // One nameless model needs no places, and its JSON no list around it.
-        let alone = rows.len() == 1 && rows[0].model.is_none();
-        let table = match (global.format, alone) {
-            (Format::Csv, _) => table_of_all(rows),
-            (_, true) => table_of_one(&rows[0]),
-            (_, false) => leaderboard(rows),
+        let is_single = rows.len() == 1 && rows[0].model.is_none();
+        let table = match (global.format, is_single) {
+            (Format::Csv, _) => csv_table(rows),
+            (_, true) => task_table(&rows[0]),
+            (_, false) => leaderboard_table(rows),
         };
-        if alone { print(global.format, &table, &rows[0]) } else { print(global.format, &table, &rows) }?;
+        if is_single { print(global.format, &table, &rows[0]) } else { print(global.format, &table, &rows) }?;
         if self.mode != Mode::C_P {
             global.note(format_args!("bounds by {}: comparable only with scores by {0}", self.mode));
         }
@@ -169,7 +169,7 @@ impl Score {
 }
 
 /// Every number of every model, for a spreadsheet.
-fn table_of_all(rows: &[Row]) -> Table {
+fn csv_table(rows: &[Row]) -> Table {
     let mut table = Table::new(&[
         "rank",
         "rank_best",
@@ -205,7 +205,7 @@ fn table_of_all(rows: &[Row]) -> Table {
     table
 }
 
-fn leaderboard(rows: &[Row]) -> Table {
+fn leaderboard_table(rows: &[Row]) -> Table {
     let mut table = Table::new(&["rank", "model", "ReasonScore", "95 % interval", "band", "tasks"]);
     for row in rows {
         let rank = if row.rank_best == row.rank_worst {
@@ -227,7 +227,7 @@ fn leaderboard(rows: &[Row]) -> Table {
 }
 
 /// The tasks that went in, and the score that came out.
-fn table_of_one(row: &Row) -> Table {
+fn task_table(row: &Row) -> Table {
     let mut table = Table::new(&["", "low", "high", "center ± margin"]);
     for (name, bounds) in &row.tasks {
         let (center, margin) = (f64::midpoint(bounds.low, bounds.high), (bounds.high - bounds.low) / 2.0);

@@ -11,7 +11,7 @@ use super::Global;
 use super::study::study_folder;
 use crate::error::{CliError, note};
 use crate::output::print_text;
-use reasonscape_web::{self as web, Access, Notice, ServeError, ServeOptions, Token};
+use reasonscape_web::{self as web, Access, Notice, ServeOptions, Token};
 
 /// A token that is shorter can be tried out.
 const MIN_TOKEN_LEN: usize = 8;
@@ -53,15 +53,20 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    /// A study for whoever sits at this machine.
-    pub(super) fn of(study: PathBuf, port: u16) -> Self {
+    /// Serves a study to this machine only.
+    pub(super) fn on_localhost(study: PathBuf, port: u16) -> Self {
         let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
         Self { study, port, host, token: None, hosts: Vec::new(), read_only: false, base_path: String::new() }
     }
 
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let folder = study_folder(&self.study)?;
-        let base = base_path(&self.base_path)?;
+        let base = web::normalize_base_path(&self.base_path).ok_or_else(|| {
+            CliError::input(format_args!(
+                "`--base-path {}` is no plain path; expected letters, digits and `-._~`, as `/scores`",
+                self.base_path
+            ))
+        })?;
         let title = title(&folder);
         let (token, secret) = self.token()?;
         super::wait_for(async {
@@ -140,49 +145,8 @@ fn stop_on_interrupts(stopper: watch::Sender<Shutdown>) {
     });
 }
 
-impl From<ServeError> for CliError {
-    fn from(error: ServeError) -> Self {
-        match error {
-            ServeError::Points(error) => error.into(),
-        }
-    }
-}
-
-/// `/x` for `x`, `/x` and `/x/`; nothing for nothing.
-fn base_path(given: &str) -> Result<String, CliError> {
-    let inner = given.trim_matches('/');
-    if inner.is_empty() {
-        return Ok(String::new());
-    }
-    let is_plain = |part: &str| {
-        !matches!(part, "" | "." | "..")
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
-    };
-    if !inner.split('/').all(is_plain) {
-        return Err(CliError::input(format_args!(
-            "`--base-path {given}` is no plain path; expected letters, digits and `-._~`, as `/scores`"
-        )));
-    }
-    Ok(format!("/{inner}"))
-}
-
 /// What the study is called: as its folder.
 fn title(folder: &std::path::Path) -> String {
-    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    whole.file_name().map_or_else(|| "study".to_owned(), |name| name.to_string_lossy().into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn accepts_only_plain_base_paths() {
-        for (given, read) in [("", ""), ("/", ""), ("x", "/x"), ("/x/", "/x"), ("/a/b-c", "/a/b-c")] {
-            assert_eq!(base_path(given).unwrap(), read);
-        }
-        for wrong in ["/a b", "/../x", "/a//b", "/{x}", "/é", "/x?y"] {
-            assert!(base_path(wrong).is_err(), "{wrong}");
-        }
-    }
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    absolute.file_name().map_or_else(|| "study".to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -1,5 +1,7 @@
 //! Being told to end: Ctrl-C, and what a service manager sends in its place.
 
+use crate::error::CliError;
+
 /// Listens from the moment when it is made, so that nothing that comes later is missed. Where signals cannot be listened
 /// to, they end the process as they do by default.
 #[derive(Debug)]
@@ -37,6 +39,89 @@ impl Interrupts {
         #[cfg(not(unix))]
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Calls `handler` on a thread of its own at each Ctrl-C or request to terminate or hang up, from now on and until the
+/// process ends.
+///
+/// # Errors
+/// When signals cannot be listened to.
+pub(crate) fn on_interrupt(mut handler: impl FnMut() + Send + 'static) -> Result<(), CliError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let mut signals = {
+        let _context = runtime.enter();
+        TerminationSignals::listen()?
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            loop {
+                signals.next().await;
+                handler();
+            }
+        });
+    })?;
+    Ok(())
+}
+
+/// The signals that ask a process to end.
+#[cfg(unix)]
+struct TerminationSignals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl TerminationSignals {
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => (),
+            _ = self.terminate.recv() => (),
+            _ = self.hangup.recv() => (),
+        }
+    }
+}
+
+/// The events that ask a process to end.
+#[cfg(windows)]
+struct TerminationSignals {
+    ctrl_c: tokio::signal::windows::CtrlC,
+    ctrl_break: tokio::signal::windows::CtrlBreak,
+    ctrl_close: tokio::signal::windows::CtrlClose,
+    ctrl_shutdown: tokio::signal::windows::CtrlShutdown,
+}
+
+#[cfg(windows)]
+impl TerminationSignals {
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+
+        Ok(Self {
+            ctrl_c: ctrl_c()?,
+            ctrl_break: ctrl_break()?,
+            ctrl_close: ctrl_close()?,
+            ctrl_shutdown: ctrl_shutdown()?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.ctrl_c.recv() => (),
+            _ = self.ctrl_break.recv() => (),
+            _ = self.ctrl_close.recv() => (),
+            _ = self.ctrl_shutdown.recv() => (),
         }
     }
 }

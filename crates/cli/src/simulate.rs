@@ -37,7 +37,7 @@ pub(super) struct Simulate {
     #[arg(long, value_name = "FILE")]
     dataset: Vec<PathBuf>,
     #[command(flatten)]
-    reading: DatasetFormat,
+    format: DatasetFormat,
     /// Tests a point that the models can know; without it 128 for `quick`, else what the suite says.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: Option<u32>,
@@ -70,7 +70,7 @@ impl Simulate {
             suites.push(
                 Dataset::new(
                     &reasonscape_ingest::dataset_reader::dataset_name(path),
-                    self.reading.items(path)?,
+                    self.format.items(path)?,
                 )
                 .suite(),
             );
@@ -103,7 +103,7 @@ impl Simulate {
             interrupts.next().await;
             Ok::<_, CliError>(())
         })?;
-        global.note(farewell(&server.stats()));
+        global.note(exit_summary(&server.stats()));
         Ok(())
     }
 }
@@ -120,7 +120,7 @@ fn api_key(name: &str) -> Result<String, CliError> {
     }
 }
 
-fn farewell(stats: &ServerStats) -> String {
+fn exit_summary(stats: &ServerStats) -> String {
     let faults: u64 = stats.by_fault.values().sum();
     format!(
         "{} requests, {} answered, {} sent again after an answer, {faults} faults",

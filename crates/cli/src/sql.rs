@@ -41,13 +41,13 @@ pub(super) struct Sql {
 }
 
 /// Rows that a table can hold before nobody reads it.
-const MOST_ROWS: usize = 10_000;
+const MAX_ROWS: usize = 10_000;
 
 impl Sql {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let is_file =
             self.study.extension().is_some_and(|ending| ending == "parquet") && !self.study.is_dir();
-        let question = match self.question.as_str() {
+        let query = match self.question.as_str() {
             "-" => {
                 let mut text = String::new();
                 std::io::stdin().read_to_string(&mut text)?;
@@ -56,32 +56,32 @@ impl Sql {
             text => text.to_owned(),
         };
         super::wait_for(async {
-            let answer = if is_file {
-                query_parquet_file(&self.study, &question).await?
+            let result = if is_file {
+                query_parquet_file(&self.study, &query).await?
             } else {
                 let db = PointsDb::open(&study_folder(&self.study)?).await?;
                 for remark in db.remarks() {
                     global.note(remark);
                 }
-                db.sql(&question).await?
+                db.sql(&query).await?
             };
             match (&self.output, global.format) {
-                (Some(path), _) => to_file(answer, path, global).await,
-                (None, Format::Json) => as_json(answer).await,
-                (None, Format::Csv) => as_csv(answer).await,
-                (None, format) => as_table(answer, format, global).await,
+                (Some(path), _) => write_parquet(result, path, global).await,
+                (None, Format::Json) => print_json(result).await,
+                (None, Format::Csv) => print_csv(result).await,
+                (None, format) => print_table(result, format, global).await,
             }
         })
     }
 }
 
-async fn to_file(answer: QueryResult, path: &std::path::Path, global: Global) -> Result<(), CliError> {
+async fn write_parquet(result: QueryResult, path: &std::path::Path, global: Global) -> Result<(), CliError> {
     // A question may fail half-way, so the answer is complete before it takes its place.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = tempfile::tempfile_in(folder.unwrap_or(std::path::Path::new("."))).map_err(|error| {
         CliError::Internal(anyhow::Error::new(error).context(format!("failed to write `{}`", path.display())))
     })?;
-    let rows = answer.write_parquet(&mut file, path).await?;
+    let rows = result.write_parquet(&mut file, path).await?;
     std::io::Seek::rewind(&mut file)?;
     write_file(path, |out| {
         std::io::copy(&mut file, out)?;
@@ -92,40 +92,40 @@ async fn to_file(answer: QueryResult, path: &std::path::Path, global: Global) ->
 }
 
 /// An array of objects, a row a line.
-async fn as_json(mut answer: QueryResult) -> Result<(), CliError> {
-    let columns = answer.columns();
+async fn print_json(mut result: QueryResult) -> Result<(), CliError> {
+    let columns = result.columns();
     let mut out = BufWriter::new(std::io::stdout().lock());
     out.write_all(b"[")?;
-    let mut before = "\n";
-    while let Some(rows) = answer.next().await? {
+    let mut separator = "\n";
+    while let Some(rows) = result.next().await? {
         for row in rows {
             let object: serde_json::Map<String, Value> = columns.iter().cloned().zip(row).collect();
             let line = serde_json::to_string(&object).map_err(|error| CliError::Internal(error.into()))?;
-            write!(out, "{before}  {line}")?;
-            before = ",\n";
+            write!(out, "{separator}  {line}")?;
+            separator = ",\n";
         }
     }
     out.write_all(b"\n]\n")?;
     Ok(out.flush()?)
 }
 
-async fn as_csv(mut answer: QueryResult) -> Result<(), CliError> {
-    let broken = |error: csv::Error| match error.into_kind() {
+async fn print_csv(mut result: QueryResult) -> Result<(), CliError> {
+    let csv_error = |error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
         kind => CliError::Internal(anyhow::anyhow!("{kind:?}")),
     };
     let mut writer = csv::Writer::from_writer(std::io::stdout().lock());
-    writer.write_record(answer.columns()).map_err(broken)?;
-    while let Some(rows) = answer.next().await? {
+    writer.write_record(result.columns()).map_err(csv_error)?;
+    while let Some(rows) = result.next().await? {
         for row in rows {
-            writer.write_record(row.iter().map(plain)).map_err(broken)?;
+            writer.write_record(row.iter().map(cell_text)).map_err(csv_error)?;
         }
     }
     Ok(writer.flush()?)
 }
 
 /// A value without the quotes that JSON puts around text.
-fn plain(value: &Value) -> String {
+fn cell_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -133,13 +133,13 @@ fn plain(value: &Value) -> String {
     }
 }
 
-async fn as_table(mut answer: QueryResult, format: Format, global: Global) -> Result<(), CliError> {
-    let mut table = Table::new(&answer.columns());
+async fn print_table(mut result: QueryResult, format: Format, global: Global) -> Result<(), CliError> {
+    let mut table = Table::new(&result.columns());
     let mut rows_shown = 0;
-    'all: while let Some(rows) = answer.next().await? {
+    'all: while let Some(rows) = result.next().await? {
         for row in rows {
-            if rows_shown == MOST_ROWS {
-                global.note(format_args!("only the first {MOST_ROWS} rows; `--format csv` has them all"));
+            if rows_shown == MAX_ROWS {
+                global.note(format_args!("only the first {MAX_ROWS} rows; `--format csv` has them all"));
                 break 'all;
             }
             table.push(row.iter().map(cell).collect());
@@ -157,6 +157,6 @@ fn cell(value: &Value) -> Cell {
             Some(value) => Cell::Number(value, if number.is_f64() { 4 } else { 0 }),
             None => Cell::text(number.to_string()),
         },
-        other => Cell::text(plain(other)),
+        other => Cell::text(cell_text(other)),
     }
 }

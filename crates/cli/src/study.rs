@@ -8,7 +8,7 @@ use crate::error::CliError;
 
 /// A study and the part of it that is meant.
 #[derive(Debug, clap::Args)]
-pub(super) struct StudyArguments {
+pub(super) struct StudySelectionArgs {
     /// Folder of the study, or its study.toml.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
@@ -32,14 +32,14 @@ pub(super) struct StudyArguments {
     shard: Shard,
 }
 
-impl StudyArguments {
+impl StudySelectionArgs {
     /// What was named: the folder of a study, its file, or something else.
     pub(super) fn path(&self) -> &Path {
         &self.study
     }
 
     /// The same part of another study.
-    pub(super) fn of(mut self, study: PathBuf, evals: Vec<String>) -> Self {
+    pub(super) fn for_study(mut self, study: PathBuf, evals: Vec<String>) -> Self {
         if self.evals.is_empty() {
             self.evals = evals;
         }

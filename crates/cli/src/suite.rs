@@ -25,15 +25,15 @@ pub(super) struct SuiteCommand {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     /// Show the manifolds and their axes
-    Show(Named),
+    Show(SuiteArg),
     /// Check a suite, naming the line that is wrong
-    Validate(Named),
+    Validate(SuiteArg),
     /// Count points and tests, task by task
-    Count(Named),
+    Count(SuiteArg),
 }
 
 #[derive(Debug, clap::Args)]
-struct Named {
+struct SuiteArg {
     /// Built-in suite, or the path of a TOML file.
     #[arg(value_name = "NAME")]
     name: String,
@@ -42,18 +42,18 @@ struct Named {
 impl SuiteCommand {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         match self.action {
-            Action::Show(named) => show(&named.load()?, global),
-            Action::Count(named) => count(&named.load()?, global),
-            Action::Validate(named) => {
-                let suite = named.load()?;
-                global.note(format_args!("`{}` is well formed", named.name));
+            Action::Show(suite_arg) => show(&suite_arg.load()?, global),
+            Action::Count(suite_arg) => count(&suite_arg.load()?, global),
+            Action::Validate(suite_arg) => {
+                let suite = suite_arg.load()?;
+                global.note(format_args!("`{}` is well formed", suite_arg.name));
                 count(&suite, global)
             }
         }
     }
 }
 
-impl Named {
+impl SuiteArg {
     fn load(&self) -> Result<Suite, CliError> {
         load(&self.name)
     }
@@ -63,7 +63,7 @@ impl Named {
 pub(super) fn load(name: &str) -> Result<Suite, CliError> {
     let path = Path::new(name);
     let is_path = path.extension().is_some() || path.components().count() > 1;
-    let (called, text) = match Suite::built_in(name) {
+    let (title, text) = match Suite::built_in(name) {
         Some(text) => (format!("suite `{name}`"), text.to_owned()),
         None if is_path => read_input(path)?,
         None => {
@@ -74,7 +74,7 @@ pub(super) fn load(name: &str) -> Result<Suite, CliError> {
             )));
         }
     };
-    Suite::parse(&text).map_err(|error| CliError::input(format!("{called}: {error}")))
+    Suite::parse(&text).map_err(|error| CliError::input(format!("{title}: {error}")))
 }
 
 /// The values that each varying parameter takes, in the order in which they first occur.

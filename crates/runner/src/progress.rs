@@ -123,9 +123,24 @@ pub fn group_failures(missing: &[MissingTrial]) -> Vec<FailureGroup> {
     groups
 }
 
+/// A number in a few characters: `950`, `4.5k`, `1.2M`.
+pub fn compact_number(number: f64) -> String {
+    match number {
+        ..999.5 => format!("{number:.0}"),
+        ..999_950.0 => format!("{:.1}k", number / 1e3),
+        _ => format!("{:.1}M", number / 1e6),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn compact_numbers_keep_a_decimal_of_thousands_and_millions() {
+        let shown = [0.0, 999.4, 999.6, 4_512.0, 999_949.0, 999_951.0, 1.2e9].map(compact_number);
+        assert_eq!(shown, ["0", "999", "1.0k", "4.5k", "999.9k", "1.0M", "1200.0M"]);
+    }
 
     #[test]
     fn describes_what_is_waited_for() {

@@ -1,4 +1,4 @@
-//! Finds Chromium and its WebDriver.
+//! Finds Chromium and its driver.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub fn chromium() -> Option<PathBuf> {
     program("REASONSCAPE_CHROMIUM", &["chromium", "chromium-browser", "google-chrome"])
 }
 
-/// Path of ChromeDriver: `REASONSCAPE_CHROMEDRIVER`, or the one on `PATH`; `None` without one.
+/// Path of `chromedriver`: `REASONSCAPE_CHROMEDRIVER`, or the one on `PATH`; `None` without one.
 ///
 /// # Panics
 /// When there is none and `REASONSCAPE_REQUIRE_ORACLES` is set.

@@ -1,4 +1,4 @@
-//! Helpers for tests that compare with other programs: python3 and Chromium.
+//! Helpers for tests: python3 and Chromium as references, a browser to drive, and the text of a study.
 //!
 //! # Promises
 //! Used by tests only. On a machine without the program a comparison is skipped, and standard error says so, past the
@@ -6,11 +6,14 @@
 
 mod chromium;
 mod python;
+mod study;
+pub mod webdriver;
 
 use std::io::Write;
 
 pub use chromium::{chromedriver, chromium};
 pub use python::python;
+pub use study::study_toml;
 
 /// Reports that a program is missing, past the test runner's capture, or fails where it is required.
 fn skip(problem: &str) {

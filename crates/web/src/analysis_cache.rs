@@ -73,9 +73,11 @@ impl AnalysisCache {
         mode: Mode,
         conditions: &[String],
     ) -> Result<Arc<Leaderboard>, ApiError> {
-        let asked = PointQuery::parse(conditions)?;
+        let point_query = PointQuery::parse(conditions)?;
         let key = Key::Leaderboard { mode, conditions: conditions.to_vec() };
-        Ok(self.get(key, async || reasonscape_analysis::leaderboard(&self.db, &asked, mode).await).await?)
+        Ok(self
+            .get(key, async || reasonscape_analysis::leaderboard(&self.db, &point_query, mode).await)
+            .await?)
     }
 
     /// Which trials a query selects, and where they are.
@@ -101,9 +103,9 @@ impl AnalysisCache {
         &self,
         conditions: &[String],
     ) -> Result<Arc<Vec<TaskParameters>>, ApiError> {
-        let asked = PointQuery::parse(conditions)?;
+        let point_query = PointQuery::parse(conditions)?;
         let key = Key::Parameters { conditions: conditions.to_vec() };
-        Ok(self.get(key, async || reasonscape_analysis::parameters(&self.db, &asked).await).await?)
+        Ok(self.get(key, async || reasonscape_analysis::parameters(&self.db, &point_query).await).await?)
     }
 
     /// Accuracy over two parameters.
@@ -130,15 +132,16 @@ impl AnalysisCache {
         query: &AnalysisQuery,
         along: AxisSelection<'_>,
     ) -> Result<Arc<AccuracyGrids>, ApiError> {
-        let asked = PointQuery::parse(&query.conditions)?;
+        let point_query = PointQuery::parse(&query.conditions)?;
         let key = Key::AccuracyGrids {
             query: query.clone(),
             x: along.x.map(ToOwned::to_owned),
             y: along.y.map(ToOwned::to_owned),
             is_surface: along.is_surface,
         };
-        let work =
-            async || reasonscape_analysis::accuracy_grids(&self.db, &asked, along, query.estimator()).await;
+        let work = async || {
+            reasonscape_analysis::accuracy_grids(&self.db, &point_query, along, query.estimator()).await
+        };
         Ok(self.get(key, work).await?)
     }
 
@@ -148,9 +151,10 @@ impl AnalysisCache {
         query: &AnalysisQuery,
         x: Option<&str>,
     ) -> Result<Arc<Thresholds>, ApiError> {
-        let asked = PointQuery::parse(&query.conditions)?;
+        let point_query = PointQuery::parse(&query.conditions)?;
         let key = Key::Thresholds { query: query.clone(), x: x.map(ToOwned::to_owned) };
-        let work = async || reasonscape_analysis::thresholds(&self.db, &asked, x, query.estimator()).await;
+        let work =
+            async || reasonscape_analysis::thresholds(&self.db, &point_query, x, query.estimator()).await;
         Ok(self.get(key, work).await?)
     }
 
@@ -161,13 +165,15 @@ impl AnalysisCache {
         by: GroupBy,
         width: Option<u64>,
     ) -> Result<Arc<Vec<HazardRow>>, ApiError> {
-        let asked = PointQuery::parse(&query.conditions)?;
+        let point_query = PointQuery::parse(&query.conditions)?;
         if width == Some(0) {
             return Err(ApiError::bad_request("`width=0` is out of range; a bin has at least one token"));
         }
         let options = HazardOptions { by, width, confidence: query.confidence };
         let key = Key::Hazard { query: query.clone(), by, width };
-        Ok(self.get(key, async || reasonscape_analysis::hazard(&self.db, &asked, options).await).await?)
+        Ok(self
+            .get(key, async || reasonscape_analysis::hazard(&self.db, &point_query, options).await)
+            .await?)
     }
 
     /// What smaller token limits would have given.
@@ -178,7 +184,7 @@ impl AnalysisCache {
         keep: Option<f64>,
         budgets: &[u64],
     ) -> Result<Arc<Vec<TokensRow>>, ApiError> {
-        let asked = PointQuery::parse(&query.conditions)?;
+        let point_query = PointQuery::parse(&query.conditions)?;
         let keep = keep.unwrap_or(KEEP);
         if !(keep > 0.0 && keep <= 1.0) {
             return Err(ApiError::bad_request(format_args!(
@@ -187,7 +193,9 @@ impl AnalysisCache {
         }
         let options = TokensOptions { by, estimator: query.estimator(), keep, budgets: budgets.to_vec() };
         let key = Key::Tokens { query: query.clone(), by, keep, budgets: budgets.to_vec() };
-        Ok(self.get(key, async || reasonscape_analysis::tokens(&self.db, &asked, &options).await).await?)
+        Ok(self
+            .get(key, async || reasonscape_analysis::tokens(&self.db, &point_query, &options).await)
+            .await?)
     }
 
     /// How compressible the responses are.
@@ -198,7 +206,7 @@ impl AnalysisCache {
         loop_bits: Option<f64>,
         examples: usize,
     ) -> Result<Arc<Compression>, ApiError> {
-        let asked = PointQuery::parse(&query.conditions)?;
+        let point_query = PointQuery::parse(&query.conditions)?;
         if let Some(bits) = loop_bits
             && !(bits.is_finite() && bits > 0.0)
         {
@@ -208,7 +216,9 @@ impl AnalysisCache {
         }
         let options = CompressionOptions { by, confidence: query.confidence, loop_bits, examples };
         let key = Key::Compression { query: query.clone(), by, loop_bits, examples };
-        Ok(self.get(key, async || reasonscape_analysis::compression(&self.db, &asked, options).await).await?)
+        Ok(self
+            .get(key, async || reasonscape_analysis::compression(&self.db, &point_query, options).await)
+            .await?)
     }
 
     /// The id of the evaluation with this id, name or model.
@@ -227,7 +237,7 @@ impl AnalysisCache {
         let names: Vec<&str> = evals.iter().map(String::as_str).collect();
         let asked = PointQuery::parse(&conditions)?.for_evals(&names);
         let key = Key::Pairwise { mode, conditions, evals: evals.clone() };
-        let work = async || reasonscape_analysis::pairwise(&self.db, &asked, mode, Method::Exact).await;
+        let work = async || reasonscape_analysis::pairwise(&self.db, &point_query, mode, Method::Exact).await;
         Ok(self.get(key, work).await?)
     }
 
@@ -238,9 +248,10 @@ impl AnalysisCache {
         mode: Mode,
         conditions: Vec<String>,
     ) -> Result<Arc<Comparison>, ApiError> {
-        let asked = PointQuery::parse(&conditions)?;
+        let point_query = PointQuery::parse(&conditions)?;
         let key = Key::Comparison { pair: pair.clone(), mode, conditions };
-        let work = async || reasonscape_analysis::compare(&self.db, &asked, [&pair.a, &pair.b], mode).await;
+        let work =
+            async || reasonscape_analysis::compare(&self.db, &point_query, [&pair.a, &pair.b], mode).await;
         Ok(self.get(key, work).await?)
     }
 

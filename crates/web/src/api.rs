@@ -74,23 +74,29 @@ pub(crate) async fn leaderboard(State(app): State<Arc<App>>, uri: Uri) -> Result
 
 pub(crate) async fn evals(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    let (asked, estimator) =
+    let (point_query, estimator) =
         (PointQuery::parse(&conditions(&query))?, Estimator::from(mode(&query, Mode::C_P)?));
-    response::json(&reasonscape_analysis::evals(&app.study().await.analyses.db, &asked, estimator).await?)
+    response::json(
+        &reasonscape_analysis::evals(&app.study().await.analyses.db, &point_query, estimator).await?,
+    )
 }
 
 pub(crate) async fn tasks(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    let (asked, estimator) =
+    let (point_query, estimator) =
         (PointQuery::parse(&conditions(&query))?, Estimator::from(mode(&query, Mode::C_P)?));
-    response::json(&reasonscape_analysis::tasks(&app.study().await.analyses.db, &asked, estimator).await?)
+    response::json(
+        &reasonscape_analysis::tasks(&app.study().await.analyses.db, &point_query, estimator).await?,
+    )
 }
 
 pub(crate) async fn points(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    let (asked, estimator) =
+    let (point_query, estimator) =
         (PointQuery::parse(&conditions(&query))?, Estimator::from(mode(&query, Mode::C_I)?));
-    response::json(&reasonscape_analysis::points(&app.study().await.analyses.db, &asked, estimator).await?)
+    response::json(
+        &reasonscape_analysis::points(&app.study().await.analyses.db, &point_query, estimator).await?,
+    )
 }
 
 /// A trial as JSON: the columns of the table with parameters as JSON, the name of the status, and the id of its
@@ -129,9 +135,9 @@ pub(crate) async fn trial(
     let address = |name: Option<TrialName>| name.map(|name| trial_path(&name));
     let mut value = trial_json(&found.trial);
     let transcript = found.transcript.as_ref();
-    value["messages"] = serde_json::json!(transcript.map(|said| &said.messages));
-    value["reasoning"] = serde_json::json!(transcript.and_then(|said| said.reasoning.as_ref()));
-    value["reply"] = serde_json::json!(transcript.map(|said| &said.reply));
+    value["messages"] = serde_json::json!(transcript.map(|transcript| &transcript.messages));
+    value["reasoning"] = serde_json::json!(transcript.and_then(|transcript| transcript.reasoning.as_ref()));
+    value["reply"] = serde_json::json!(transcript.map(|transcript| &transcript.reply));
     value["surprise"] = serde_json::json!(found.logprob_stats());
     value["previous"] = serde_json::json!(address(found.previous));
     value["next"] = serde_json::json!(address(found.next));

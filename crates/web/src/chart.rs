@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::query_string::encoded;
-use super::sanitize::visible;
+use super::sanitize::escape_invisible;
 use reasonscape_analysis::tables::Table;
 use reasonscape_analysis::{AccuracyGrid, AccuracyGridCell};
 
@@ -23,7 +23,7 @@ pub(crate) struct ChartView {
     subtitle: String,
     notes: Vec<String>,
     /// The text for screen readers.
-    said: String,
+    alt_text: String,
     svg: String,
     /// Where plotly's object is.
     source: String,
@@ -33,7 +33,7 @@ pub(crate) struct ChartView {
 impl ChartView {
     /// `id` is the only one of its name on the page.
     pub(crate) fn new(figure: Figure, id: &'static str, source: String, numbers: Option<&Table>) -> Self {
-        let said = format!("{}. {}", figure.title, figure.description());
+        let alt_text = format!("{}. {}", figure.title, figure.description());
         let notes = figure.remarks();
         // The page shows title, subtitle and notes as HTML.
         let bare = Figure { title: String::new(), subtitle: String::new(), notes: Vec::new(), ..figure };
@@ -50,7 +50,7 @@ impl ChartView {
             title: figure.title,
             subtitle: figure.subtitle,
             notes,
-            said,
+            alt_text,
             svg,
             source,
             numbers: numbers.map(DataTable::new),
@@ -74,10 +74,10 @@ struct Heading {
 impl DataTable {
     fn new(table: &Table) -> Self {
         let columns = table.columns().iter().enumerate();
-        let shown = |row: Vec<String>| row.iter().map(|cell| visible(cell).into_owned()).collect();
+        let shown = |row: Vec<String>| row.iter().map(|cell| escape_invisible(cell).into_owned()).collect();
         Self {
             columns: columns
-                .map(|(place, name)| Heading { name: name.clone(), is_number: table.is_numeric(place) })
+                .map(|(index, name)| Heading { name: name.clone(), is_number: table.is_numeric(index) })
                 .collect(),
             rows: table.display_rows().map(shown).collect(),
         }
@@ -127,16 +127,16 @@ pub(crate) fn tooltip(cell: &AccuracyGridCell) -> String {
 }
 
 fn counts_text(cell: &AccuracyGridCell) -> String {
-    let mut said = format!("{} of {} correct", cell.n_e, cell.n);
+    let mut text = format!("{} of {} correct", cell.n_e, cell.n);
     if !cell.truncation_known {
-        said += ", cut off unknown";
+        text += ", cut off unknown";
     } else if cell.n_t > 0 {
-        let _ = write!(said, ", {} truncated", cell.n_t);
+        let _ = write!(text, ", {} truncated", cell.n_t);
     }
     if cell.points > 1 {
-        let _ = write!(said, "; {} points pooled", cell.points);
+        let _ = write!(text, "; {} points pooled", cell.points);
     }
-    said
+    text
 }
 
 /// Adds the number of trials and the link to them to each point of a projection.

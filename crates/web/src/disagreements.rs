@@ -95,15 +95,15 @@ impl DisagreementList {
     pub(crate) fn neighbors(&self, which: Disagreement, test: TestName<'_>) -> Neighbors<'_> {
         let mut before = None;
         let mut tests = self.tests(which);
-        let mut place = 0;
+        let mut position = 0;
         while let Some(other) = tests.next() {
-            place += 1;
+            position += 1;
             if other == test {
-                return Neighbors { before, behind: tests.next(), place: Some(place) };
+                return Neighbors { before, behind: tests.next(), position: Some(position) };
             }
             before = Some(other);
         }
-        Neighbors { before: None, behind: None, place: None }
+        Neighbors { before: None, behind: None, position: None }
     }
 }
 
@@ -112,7 +112,7 @@ impl DisagreementList {
 pub(crate) struct Neighbors<'a> {
     pub(crate) before: Option<TestName<'a>>,
     pub(crate) behind: Option<TestName<'a>>,
-    pub(crate) place: Option<u64>,
+    pub(crate) position: Option<u64>,
 }
 
 /// The link to a test in a list of disagreements; the list says whose trials are shown.
@@ -132,7 +132,7 @@ mod tests {
         TestDisagreement { number: TrialNumber { index, repeat: 0 }, a, b }
     }
 
-    fn some() -> DisagreementList {
+    fn sample_list() -> DisagreementList {
         let point = |task: &str, params: &str, tests| PointDisagreements {
             base_task: task.to_owned(),
             params: params.to_owned(),
@@ -154,11 +154,10 @@ mod tests {
 
     #[test]
     fn counts_and_orders_tests_by_disagreement() {
-        let differing = some();
-        assert_eq!(Disagreement::ALL.map(|right| differing.count(right)), [3, 2, 1, 4]);
-        let shown = |right| {
-            differing.tests(right).map(|test| (test.base_task, test.number.index)).collect::<Vec<_>>()
-        };
+        let list = sample_list();
+        assert_eq!(Disagreement::ALL.map(|right| list.count(right)), [3, 2, 1, 4]);
+        let shown =
+            |right| list.tests(right).map(|test| (test.base_task, test.number.index)).collect::<Vec<_>>();
         // 4 comes before 16.
         assert_eq!(shown(Disagreement::Any), [("add", 0), ("sort", 1), ("sort", 8), ("sort", 3)]);
         assert_eq!(shown(Disagreement::OnlyA), [("add", 0), ("sort", 3)]);
@@ -166,20 +165,20 @@ mod tests {
 
     #[test]
     fn finds_neighbors_among_listed_tests() {
-        let differing = some();
-        let tests: Vec<_> = differing.tests(Disagreement::OnlyOne).collect();
-        let neighbors = differing.neighbors(Disagreement::OnlyOne, tests[1]);
+        let list = sample_list();
+        let tests: Vec<_> = list.tests(Disagreement::OnlyOne).collect();
+        let neighbors = list.neighbors(Disagreement::OnlyOne, tests[1]);
         assert_eq!(
-            (neighbors.before, neighbors.behind, neighbors.place),
+            (neighbors.before, neighbors.behind, neighbors.position),
             (Some(tests[0]), Some(tests[2]), Some(2))
         );
-        let first = differing.neighbors(Disagreement::OnlyOne, tests[0]);
-        assert_eq!((first.before, first.place), (None, Some(1)));
+        let first = list.neighbors(Disagreement::OnlyOne, tests[0]);
+        assert_eq!((first.before, first.position), (None, Some(1)));
         // It is wrong for both, and so none of these.
-        let other = differing.tests(Disagreement::Any).find(|test| test.number.index == 8).unwrap();
+        let other = list.tests(Disagreement::Any).find(|test| test.number.index == 8).unwrap();
         assert_eq!(
-            differing.neighbors(Disagreement::OnlyOne, other),
-            Neighbors { before: None, behind: None, place: None }
+            list.neighbors(Disagreement::OnlyOne, other),
+            Neighbors { before: None, behind: None, position: None }
         );
     }
 }

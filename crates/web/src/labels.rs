@@ -4,7 +4,7 @@ use reasonscape_core::Outcome;
 use reasonscape_points::PointsDb;
 use serde_json::Value;
 
-use super::sanitize::visible;
+use super::sanitize::escape_invisible;
 
 /// What tables call an evaluation; not yet made safe to show.
 pub(crate) fn eval_label(db: &PointsDb, eval_id: &str) -> String {
@@ -27,9 +27,9 @@ pub(crate) fn coordinates(params: &str) -> String {
     match serde_json::from_str::<Value>(params) {
         Ok(Value::Object(members)) => {
             let shown = members.iter().map(|(name, value)| format!("{name}={}", plain(value)));
-            visible(&shown.collect::<Vec<_>>().join(" ")).into_owned()
+            escape_invisible(&shown.collect::<Vec<_>>().join(" ")).into_owned()
         }
-        _ => visible(params).into_owned(),
+        _ => escape_invisible(params).into_owned(),
     }
 }
 

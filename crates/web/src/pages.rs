@@ -100,7 +100,7 @@ struct Layout<'a> {
     /// Where everything begins, be this a run or not.
     root: &'a str,
     assets: &'a str,
-    places: Vec<NavLink>,
+    nav: Vec<NavLink>,
     remarks: &'a [String],
     /// Whether there is a session to be ended.
     can_leave: bool,
@@ -117,7 +117,7 @@ struct ParentLink<'a> {
 struct NavLink {
     name: &'static str,
     href: String,
-    is_here: bool,
+    is_current: bool,
 }
 
 #[derive(Serialize)]
@@ -134,17 +134,17 @@ pub(crate) struct InlineErrorPage;
 fn render(
     app: &App,
     template: &str,
-    here: &str,
+    current: &str,
     remarks: &[String],
     page: &impl Serialize,
 ) -> Result<Response, ApiError> {
     let is_inside = template != "login.html";
     let root = app.parent.as_ref().map_or(app.base.as_str(), |home| &home.base);
-    let place = |&(name, path): &(&'static str, &str)| NavLink {
+    let nav_link = |&(name, path): &(&'static str, &str)| NavLink {
         name,
         // Runs are the study's, and its own runs' too.
         href: format!("{}{path}", if path == "/runs" { root } else { &app.base }),
-        is_here: name == here,
+        is_current: name == current,
     };
     // The login page says nothing about the study.
     let remarks = &[app.stale_note().filter(|_| is_inside).as_slice(), remarks].concat();
@@ -154,7 +154,7 @@ fn render(
         home: app.parent.as_ref().map(|home| ParentLink { title: &home.title, href: format!("{root}/") }),
         root,
         assets: &assets::VERSION,
-        places: if is_inside { NAV_ENTRIES.iter().map(place).collect() } else { Vec::new() },
+        nav: if is_inside { NAV_ENTRIES.iter().map(nav_link).collect() } else { Vec::new() },
         remarks,
         can_leave: is_inside && app.access.token.is_some(),
         program: env!("CARGO_PKG_VERSION"),
@@ -171,13 +171,13 @@ fn render(
 /// The page of an error; it says nothing about the study to those who are not authenticated.
 pub(crate) fn error_page(app: &App, problem: &ApiError, is_authenticated: bool) -> Response {
     #[derive(Serialize)]
-    struct Failed<'a> {
+    struct ErrorContext<'a> {
         status: u16,
         reason: &'a str,
         message: &'a str,
         is_authenticated: bool,
     }
-    let page = Failed {
+    let page = ErrorContext {
         status: problem.status.as_u16(),
         reason: problem.status.canonical_reason().unwrap_or("Failed"),
         message: &problem.message,

@@ -55,8 +55,8 @@ impl Query {
 impl std::fmt::Display for Query {
     /// As it stands in an address: `?a=b&c=d`, or nothing.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (place, (name, value)) in self.pairs.iter().enumerate() {
-            let mark = if place == 0 { '?' } else { '&' };
+        for (index, (name, value)) in self.pairs.iter().enumerate() {
+            let mark = if index == 0 { '?' } else { '&' };
             write!(f, "{mark}{}={}", encoded(name), encoded(value))?;
         }
         Ok(())

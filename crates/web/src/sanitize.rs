@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 /// Control characters as visible symbols: a terminal's escape becomes `␛`, an override of the
 /// direction of writing its number. Line breaks and tabs stay. What is special in HTML is the template's concern.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_hidden) {
+pub(crate) fn escape_invisible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_invisible) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
@@ -15,7 +15,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
         match character {
             // A line may end as on Windows.
             '\r' if characters.peek() == Some(&'\n') => {}
-            hidden if !is_hidden(hidden) => shown.push(hidden),
+            hidden if !is_invisible(hidden) => shown.push(hidden),
             '\u{7f}' => shown.push('\u{2421}'),
             control @ '\0'..='\u{1f}' => shown.extend(char::from_u32(0x2400 + u32::from(control))),
             other => {
@@ -26,7 +26,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-fn is_hidden(character: char) -> bool {
+fn is_invisible(character: char) -> bool {
     let is_direction = matches!(
         character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
@@ -37,7 +37,7 @@ fn is_hidden(character: char) -> bool {
 /// The beginning of a text on one line, for a table.
 pub(crate) fn excerpt(text: &str, max: usize) -> String {
     let mut shown: String =
-        visible(text).chars().take(max).map(|c| if c == '\n' { ' ' } else { c }).collect();
+        escape_invisible(text).chars().take(max).map(|c| if c == '\n' { ' ' } else { c }).collect();
     if text.chars().nth(max).is_some() {
         shown.push('…');
     }
@@ -50,10 +50,10 @@ mod tests {
 
     #[test]
     fn shows_control_characters() {
-        assert_eq!(visible("plain\n\ttext"), "plain\n\ttext");
-        assert_eq!(visible("\u{1b}[31mred\u{7}\r\nnext\rover"), "␛[31mred␇\nnext␍over");
-        assert_eq!(visible("a\u{202e}b\u{85}"), "a[U+202E]b[U+0085]");
-        assert_eq!(visible("<script>"), "<script>");
+        assert_eq!(escape_invisible("plain\n\ttext"), "plain\n\ttext");
+        assert_eq!(escape_invisible("\u{1b}[31mred\u{7}\r\nnext\rover"), "␛[31mred␇\nnext␍over");
+        assert_eq!(escape_invisible("a\u{202e}b\u{85}"), "a[U+202E]b[U+0085]");
+        assert_eq!(escape_invisible("<script>"), "<script>");
         assert_eq!(excerpt("one\ntwo three", 7), "one two…");
         assert_eq!(excerpt("one", 3), "one");
     }

@@ -108,9 +108,9 @@ impl From<&StoredTrial> for TrialName {
 }
 
 impl TrialIndex {
-    pub(crate) async fn build(db: &PointsDb, wanted: &TrialQuery) -> Result<Self, PointsError> {
-        let filter = Filter::parse(&wanted.conditions)?;
-        let which = wanted.which.clone();
+    pub(crate) async fn build(db: &PointsDb, query: &TrialQuery) -> Result<Self, PointsError> {
+        let filter = Filter::parse(&query.conditions)?;
+        let which = query.which.clone();
         let found = if which.text.is_some() {
             db.count_trials(&filter, &which).await?
         } else {
@@ -134,12 +134,12 @@ impl TrialIndex {
                 })
                 .collect()
         };
-        let place: BTreeMap<&str, usize> =
-            db.evals().iter().enumerate().map(|(place, eval)| (eval.eval_id.as_str(), place)).collect();
+        let eval_order: BTreeMap<&str, usize> =
+            db.evals().iter().enumerate().map(|(index, eval)| (eval.eval_id.as_str(), index)).collect();
         let mut keyed: Vec<_> = found
             .into_iter()
             .filter(|at| at.n > 0)
-            .map(|at| (place.get(at.eval_id.as_str()).copied(), Coordinates::parse(&at.params), at))
+            .map(|at| (eval_order.get(at.eval_id.as_str()).copied(), Coordinates::parse(&at.params), at))
             .collect();
         keyed.sort_by(|(place_a, params_a, a), (place_b, params_b, b)| {
             (place_a, &a.base_task).cmp(&(place_b, &b.base_task)).then_with(|| params_a.compare(params_b))
@@ -164,29 +164,29 @@ impl TrialIndex {
         max: usize,
     ) -> Result<Vec<StoredTrial>, PointsError> {
         let mut found = Vec::new();
-        let mut place = self.points.partition_point(|point| point.start + point.at.n <= first);
-        let mut skip = self.points.get(place).map_or(0, |point| first - point.start) as usize;
-        while found.len() < max && place < self.points.len() {
+        let mut point_index = self.points.partition_point(|point| point.start + point.at.n <= first);
+        let mut skip = self.points.get(point_index).map_or(0, |point| first - point.start) as usize;
+        while found.len() < max && point_index < self.points.len() {
             let left = (max - found.len()) as u64;
             // Points of one file that are shown whole are read together; one of which a part is shown, alone.
             let mut sum = 0;
-            let run = self.points[place..]
+            let run = self.points[point_index..]
                 .iter()
                 .take_while(|point| {
                     sum += point.at.n;
-                    self.is_beside(place, point) && sum <= left
+                    self.is_same_file(point_index, point) && sum <= left
                 })
                 .count();
             let run = if skip > 0 { 1 } else { run.max(1) };
-            let points = &self.points[place..place + run];
+            let points = &self.points[point_index..point_index + run];
             found.extend(self.read(db, points, skip, left as usize).await?);
-            (place, skip) = (place + run, 0);
+            (point_index, skip) = (point_index + run, 0);
         }
         Ok(found)
     }
 
-    fn is_beside(&self, place: usize, point: &ListedPoint) -> bool {
-        let first = &self.points[place].at;
+    fn is_same_file(&self, point_index: usize, point: &ListedPoint) -> bool {
+        let first = &self.points[point_index].at;
         first.eval_id == point.at.eval_id && first.base_task == point.at.base_task
     }
 
@@ -212,8 +212,8 @@ impl TrialIndex {
         }
         let mut found = db.trials_at(of, &self.which, skip, max).await?;
         found.sort_by_key(|trial| {
-            let place = params.iter().position(|params| *params == trial.params);
-            (place, trial.index, trial.repeat)
+            let point = params.iter().position(|params| *params == trial.params);
+            (point, trial.index, trial.repeat)
         });
         Ok(found)
     }
@@ -229,35 +229,37 @@ impl TrialIndex {
                 && point.at.base_task == trial.base_task
                 && point.at.params == trial.params
         };
-        let Some(place) = self.points.iter().position(is_here) else { return Ok([None, None]) };
-        let numbers = self.numbers(db, place).await?;
+        let Some(point_index) = self.points.iter().position(is_here) else { return Ok([None, None]) };
+        let numbers = self.numbers(db, point_index).await?;
         let here = TrialNumber { index: trial.index, repeat: trial.repeat };
         let Ok(at) = numbers.binary_search(&here) else { return Ok([None, None]) };
-        let before = match (at.checked_sub(1), place.checked_sub(1)) {
-            (Some(before), _) => Some(self.name(place, numbers[before])),
-            (None, Some(place)) => {
-                self.numbers(db, place).await?.last().map(|number| self.name(place, *number))
+        let before = match (at.checked_sub(1), point_index.checked_sub(1)) {
+            (Some(before), _) => Some(self.name(point_index, numbers[before])),
+            (None, Some(point_index)) => {
+                self.numbers(db, point_index).await?.last().map(|number| self.name(point_index, *number))
             }
             (None, None) => None,
         };
         let behind = match numbers.get(at + 1) {
-            Some(number) => Some(self.name(place, *number)),
-            None if place + 1 < self.points.len() => {
-                self.numbers(db, place + 1).await?.first().map(|number| self.name(place + 1, *number))
-            }
+            Some(number) => Some(self.name(point_index, *number)),
+            None if point_index + 1 < self.points.len() => self
+                .numbers(db, point_index + 1)
+                .await?
+                .first()
+                .map(|number| self.name(point_index + 1, *number)),
             None => None,
         };
         Ok([before, behind])
     }
 
     /// The selected trials at a point.
-    async fn numbers(&self, db: &PointsDb, place: usize) -> Result<Vec<TrialNumber>, PointsError> {
-        let PointTrialCount { eval_id, base_task, params, .. } = &self.points[place].at;
+    async fn numbers(&self, db: &PointsDb, point_index: usize) -> Result<Vec<TrialNumber>, PointsError> {
+        let PointTrialCount { eval_id, base_task, params, .. } = &self.points[point_index].at;
         db.trial_numbers(PointSet { eval_id, base_task, params: &[params] }, &self.which).await
     }
 
-    fn name(&self, place: usize, TrialNumber { index, repeat }: TrialNumber) -> TrialName {
-        let PointTrialCount { eval_id, base_task, params, .. } = self.points[place].at.clone();
+    fn name(&self, point_index: usize, TrialNumber { index, repeat }: TrialNumber) -> TrialName {
+        let PointTrialCount { eval_id, base_task, params, .. } = self.points[point_index].at.clone();
         TrialName { eval_id, base_task, params, index, repeat }
     }
 }
@@ -322,9 +324,9 @@ mod tests {
 
     #[test]
     fn parses_or_refuses_trial_queries() {
-        let wanted = |text: &str| TrialQuery::from_query(&Query::from_uri(&text.parse().unwrap()));
+        let query = |text: &str| TrialQuery::from_query(&Query::from_uri(&text.parse().unwrap()));
         let read =
-            wanted("/trials?eval=a1&task=sort&params=length%3D8..32+depth%3D1&status=truncated&text=42")
+            query("/trials?eval=a1&task=sort&params=length%3D8..32+depth%3D1&status=truncated&text=42")
                 .unwrap();
         assert_eq!(
             read.conditions,
@@ -332,8 +334,8 @@ mod tests {
         );
         assert_eq!(read.which.statuses, [Outcome::Truncated]);
         assert_eq!(read.which.text.as_deref(), Some("42"));
-        assert_eq!(wanted("/trials?eval=&text=").unwrap(), TrialQuery::default());
-        assert!(wanted("/trials?status=wrong").unwrap_err().message.contains("there are correct"));
-        assert!(wanted("/trials?params=length").unwrap_err().message.contains("`length=8..32`"));
+        assert_eq!(query("/trials?eval=&text=").unwrap(), TrialQuery::default());
+        assert!(query("/trials?status=wrong").unwrap_err().message.contains("there are correct"));
+        assert!(query("/trials?params=length").unwrap_err().message.contains("`length=8..32`"));
     }
 }

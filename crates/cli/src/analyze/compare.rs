@@ -17,7 +17,7 @@ use crate::output::{Format, print, print_text};
 #[command(after_help = "Example:\n  reasonscape analyze compare my-study small-model large-model")]
 pub(super) struct Compare {
     #[command(flatten)]
-    selected: StudyArgs,
+    study_args: StudyArgs,
     /// The one, by id, name or model.
     #[arg(value_name = "A")]
     a: String,
@@ -28,8 +28,8 @@ pub(super) struct Compare {
 
 impl Compare {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let (db, query) = self.selected.open(global).await?;
-        let mode = self.selected.mode.unwrap_or(Mode::C_P);
+        let (db, query) = self.study_args.open(global).await?;
+        let mode = self.study_args.mode.unwrap_or(Mode::C_P);
         let found = reasonscape_analysis::compare(&db, &query, [&self.a, &self.b], mode).await?;
         if matches!(global.format, Format::Table | Format::Markdown) {
             print_text(&format!("{}\n\n", found.sentence))?;

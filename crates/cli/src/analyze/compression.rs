@@ -93,7 +93,7 @@ fn print_notes(found: &Found, measure: CompressionMeasure, global: Global) {
         "{}: median (quartiles); delta is Cliff's, right against wrong: 1 if every right answer has more",
         measure.label()
     ));
-    if rows.len() <= FEW {
+    if rows.len() <= MAX_LISTED {
         for row in rows {
             global.caption(format_args!("{}: {}", row.title(), row.finding));
         }

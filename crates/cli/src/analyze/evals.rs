@@ -15,13 +15,13 @@ use crate::output::{Format, print};
 #[command(after_help = "Example:\n  reasonscape analyze evals my-study --filter groups=arch:moe")]
 pub(super) struct Evals {
     #[command(flatten)]
-    selected: StudyArgs,
+    study_args: StudyArgs,
 }
 
 impl Evals {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let (db, query) = self.selected.open(global).await?;
-        let estimator = Estimator::from(self.selected.mode.unwrap_or(Mode::C_P));
+        let (db, query) = self.study_args.open(global).await?;
+        let estimator = Estimator::from(self.study_args.mode.unwrap_or(Mode::C_P));
         let rows = evals(&db, &query, estimator).await?;
         let table = if global.format == Format::Csv { export_table(&rows) } else { display_table(&rows) };
         print(global.format, &table, &rows)?;

@@ -32,8 +32,8 @@ pub(super) struct Hazard {
 
 impl Hazard {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let TrialArgs { pictured, by } = self.trials;
-        let (Estimator { confidence, .. }, db, query) = pictured.open(global).await?;
+        let TrialArgs { plot_args, by } = self.trials;
+        let (Estimator { confidence, .. }, db, query) = plot_args.open(global).await?;
         let options = HazardOptions { by: by.into(), width: self.width, confidence };
         let rows = hazard(&db, &query, options).await?;
         let table = match (global.format, self.bins) {
@@ -43,8 +43,8 @@ impl Hazard {
             (_, true) => display_bins_table(&rows),
         };
         print(global.format, &table, &rows)?;
-        pictured.plot.draw(global, || hazard_figure(&rows, confidence))?;
-        if pictured.selected.mode.is_some() {
+        plot_args.plot.draw(global, || hazard_figure(&rows, confidence))?;
+        if plot_args.study_args.mode.is_some() {
             global.note(
                 "`--mode` changes nothing here: answers are counted as they are, lucky guesses among them",
             );
@@ -55,12 +55,12 @@ impl Hazard {
 }
 
 fn print_notes(rows: &[HazardRow], global: Global) {
-    const FEW: usize = 6;
+    const MAX_LISTED: usize = 6;
     if rows.is_empty() {
         global.note("nothing was answered yet; `reasonscape run` asks, `reasonscape evaluate` counts");
         return;
     }
-    if rows.len() <= FEW {
+    if rows.len() <= MAX_LISTED {
         for row in rows {
             global.caption(format_args!("{}: {}", row.title(), row.finding));
         }

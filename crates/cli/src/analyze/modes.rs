@@ -18,7 +18,7 @@ use crate::output::{Format, print};
     reasonscape analyze modes my-study --by task --filter model=small-model")]
 pub(super) struct Modes {
     #[command(flatten)]
-    selected: StudyArgs,
+    study_args: StudyArgs,
     /// A ReasonScore for each evaluation, or a share for each of its tasks.
     #[arg(long, value_enum, default_value_t)]
     by: ModesBy,
@@ -43,14 +43,14 @@ impl From<ModesBy> for GroupBy {
 
 impl Modes {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let (db, query) = self.selected.open(global).await?;
-        let wanted = self.selected.mode.map_or(Mode::ALL.to_vec(), |mode| vec![mode]);
-        let rows = modes(&db, &query, &wanted).await?;
+        let (db, query) = self.study_args.open(global).await?;
+        let selected_modes = self.study_args.mode.map_or(Mode::ALL.to_vec(), |mode| vec![mode]);
+        let rows = modes(&db, &query, &selected_modes).await?;
         let by = GroupBy::from(self.by);
         let table = if global.format == Format::Csv {
-            export_table(&rows, &wanted, by)
+            export_table(&rows, &selected_modes, by)
         } else {
-            display_table(&rows, &wanted, by)
+            display_table(&rows, &selected_modes, by)
         };
         print(global.format, &table, &rows)?;
         for row in rows.iter().filter(|row| !row.complete) {

@@ -18,7 +18,7 @@ use crate::output::{Format, print};
     reasonscape analyze pairwise my-study --method monte-carlo --seed 7")]
 pub(super) struct Pairwise {
     #[command(flatten)]
-    selected: StudyArgs,
+    study_args: StudyArgs,
     /// How the probability is found: by quadrature, or by 10,000 draws a side as Python would draw them.
     #[arg(long, value_enum, default_value_t)]
     method: MethodArg,
@@ -39,12 +39,12 @@ const DRAWS: usize = 10_000;
 
 impl Pairwise {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let (db, query) = self.selected.open(global).await?;
+        let (db, query) = self.study_args.open(global).await?;
         let method = match self.method {
             MethodArg::Exact => Method::Exact,
             MethodArg::MonteCarlo => Method::MonteCarlo { draws: DRAWS, seed: self.seed },
         };
-        let mode = self.selected.mode.unwrap_or(Mode::C_P);
+        let mode = self.study_args.mode.unwrap_or(Mode::C_P);
         let found = reasonscape_analysis::pairwise(&db, &query, mode, method).await?;
         let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
         print(global.format, &table, &found)?;

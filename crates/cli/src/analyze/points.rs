@@ -18,15 +18,15 @@ use crate::output::{Format, print};
 )]
 pub(super) struct Points {
     #[command(flatten)]
-    selected: StudyArgs,
+    study_args: StudyArgs,
     #[command(flatten)]
-    sure: ConfidenceArgs,
+    confidence_args: ConfidenceArgs,
 }
 
 impl Points {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_I))?;
-        let (db, query) = self.selected.open(global).await?;
+        let estimator = self.confidence_args.estimator(self.study_args.mode.unwrap_or(Mode::C_I))?;
+        let (db, query) = self.study_args.open(global).await?;
         let rows = points(&db, &query, estimator).await?;
         let table = if global.format == Format::Csv { export_table(&rows) } else { display_table(&rows) };
         print(global.format, &table, &rows)?;

@@ -18,7 +18,7 @@ use crate::output::{Format, print};
     reasonscape analyze projection my-study --x length --plot length.svg")]
 pub(super) struct Projection {
     #[command(flatten)]
-    pictured: PlotArgs,
+    plot_args: PlotArgs,
     /// Parameter along which to look; of each task the one that varies most unless given.
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
@@ -26,9 +26,9 @@ pub(super) struct Projection {
 
 impl Projection {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let (estimator, db, query) = self.pictured.open(global).await?;
-        let along = AxisSelection { x: self.x.as_deref(), y: None, is_surface: false };
-        let found = accuracy_grids(&db, &query, along, estimator).await?;
+        let (estimator, db, query) = self.plot_args.open(global).await?;
+        let axes_wanted = AxisSelection { x: self.x.as_deref(), y: None, is_surface: false };
+        let found = accuracy_grids(&db, &query, axes_wanted, estimator).await?;
         let table = if global.format == Format::Csv {
             export_table(&found.grids)
         } else {

@@ -18,13 +18,13 @@ use crate::output::{Format, print};
     reasonscape analyze scores my-study --mode K_P --format json")]
 pub(super) struct Scores {
     #[command(flatten)]
-    selected: StudyArgs,
+    study_args: StudyArgs,
 }
 
 impl Scores {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let (db, query) = self.selected.open(global).await?;
-        let board = leaderboard(&db, &query, self.selected.mode.unwrap_or(Mode::C_P)).await?;
+        let (db, query) = self.study_args.open(global).await?;
+        let board = leaderboard(&db, &query, self.study_args.mode.unwrap_or(Mode::C_P)).await?;
         if board.rows.is_empty() {
             return Err(CliError::input(format_args!(
                 "no evaluation has a trial yet: {}; `reasonscape run` asks for them",

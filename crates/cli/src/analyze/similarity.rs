@@ -20,9 +20,9 @@ use crate::output::{Format, print};
     reasonscape analyze similarity my-study --shape --linkage ward")]
 pub(super) struct Similarity {
     #[command(flatten)]
-    selected: StudyArgs,
+    study_args: StudyArgs,
     #[command(flatten)]
-    sure: ConfidenceArgs,
+    confidence_args: ConfidenceArgs,
     /// Compare the shape of profiles only: what each is good at, not how good it is.
     #[arg(long)]
     shape: bool,
@@ -43,8 +43,8 @@ enum LinkageArg {
 }
 
 impl From<LinkageArg> for Linkage {
-    fn from(joining: LinkageArg) -> Self {
-        match joining {
+    fn from(linkage: LinkageArg) -> Self {
+        match linkage {
             LinkageArg::Average => Self::Average,
             LinkageArg::Complete => Self::Complete,
             LinkageArg::Single => Self::Single,
@@ -56,8 +56,8 @@ impl From<LinkageArg> for Linkage {
 impl Similarity {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         self.plot.check()?;
-        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
-        let (db, query) = self.selected.open(global).await?;
+        let estimator = self.confidence_args.estimator(self.study_args.mode.unwrap_or(Mode::C_P))?;
+        let (db, query) = self.study_args.open(global).await?;
         let found = cluster_models(&db, &query, estimator, self.linkage.into(), self.shape).await?;
         let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
         print(global.format, &table, &found)?;
@@ -74,8 +74,8 @@ fn print_notes(found: &ModelClusters, global: Global) {
         found.mode,
         (found.confidence * 1e6).round() / 1e4
     ));
-    for kin in found.members.chunk_by(|a, b| a.group == b.group).filter(|kin| kin.len() > 1) {
-        let labels: Vec<String> = kin.iter().map(|member| member.label.clone()).collect();
+    for group in found.members.chunk_by(|a, b| a.group == b.group).filter(|group| group.len() > 1) {
+        let labels: Vec<String> = group.iter().map(|member| member.label.clone()).collect();
         global.caption(format_args!("cannot tell apart: {}", join_truncated(&labels)));
     }
     if let Some(last) = found.merges.last() {

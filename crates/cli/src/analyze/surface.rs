@@ -22,7 +22,7 @@ use crate::output::{Format, print};
     reasonscape analyze surface my-study --x length --y max_depth --plot surface.html")]
 pub(super) struct Surface {
     #[command(flatten)]
-    pictured: PlotArgs,
+    plot_args: PlotArgs,
     /// Horizontal parameter; of each task the one that varies most unless given.
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
@@ -33,9 +33,9 @@ pub(super) struct Surface {
 
 impl Surface {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let (estimator, db, query) = self.pictured.open(global).await?;
-        let along = AxisSelection { x: self.x.as_deref(), y: self.y.as_deref(), is_surface: true };
-        let found = accuracy_grids(&db, &query, along, estimator).await?;
+        let (estimator, db, query) = self.plot_args.open(global).await?;
+        let axes_wanted = AxisSelection { x: self.x.as_deref(), y: self.y.as_deref(), is_surface: true };
+        let found = accuracy_grids(&db, &query, axes_wanted, estimator).await?;
         let table = if global.format == Format::Csv {
             export_table(&found.grids)
         } else {

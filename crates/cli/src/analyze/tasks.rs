@@ -14,15 +14,15 @@ use crate::output::{Format, print};
 #[command(after_help = "Example:\n  reasonscape analyze tasks my-study --filter model=small-model")]
 pub(super) struct Tasks {
     #[command(flatten)]
-    selected: StudyArgs,
+    study_args: StudyArgs,
     #[command(flatten)]
-    sure: ConfidenceArgs,
+    confidence_args: ConfidenceArgs,
 }
 
 impl Tasks {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let estimator = self.sure.estimator(self.selected.mode.unwrap_or(Mode::C_P))?;
-        let (db, query) = self.selected.open(global).await?;
+        let estimator = self.confidence_args.estimator(self.study_args.mode.unwrap_or(Mode::C_P))?;
+        let (db, query) = self.study_args.open(global).await?;
         let rows = tasks(&db, &query, estimator).await?;
         let table = if global.format == Format::Csv { export_table(&rows) } else { display_table(&rows) };
         print(global.format, &table, &rows)?;

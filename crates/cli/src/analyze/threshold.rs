@@ -19,7 +19,7 @@ use crate::output::{Format, print};
     reasonscape analyze threshold my-study --x length --mode C_I --plot threshold.svg")]
 pub(super) struct Threshold {
     #[command(flatten)]
-    pictured: PlotArgs,
+    plot_args: PlotArgs,
     /// Numeric parameter along which to look; of each task the one that varies most unless given.
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct Threshold {
 
 impl Threshold {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let (estimator, db, query) = self.pictured.open(global).await?;
+        let (estimator, db, query) = self.plot_args.open(global).await?;
         let found = thresholds(&db, &query, self.x.as_deref(), estimator).await?;
         let rows = &found.rows;
         let table = if global.format == Format::Csv { export_table(rows) } else { display_table(rows) };
@@ -50,7 +50,7 @@ impl Threshold {
         for (task, reason) in &found.excluded {
             global.note(format_args!("{task} {reason} and is not shown"));
         }
-        self.pictured.plot.draw(global, || threshold_figure(rows, estimator.confidence.level()))
+        self.plot_args.plot.draw(global, || threshold_figure(rows, estimator.confidence.level()))
     }
 }
 

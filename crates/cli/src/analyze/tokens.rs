@@ -40,8 +40,8 @@ impl Tokens {
                 self.keep
             )));
         }
-        let TrialArgs { pictured, by } = self.trials;
-        let (estimator, db, query) = pictured.open(global).await?;
+        let TrialArgs { plot_args, by } = self.trials;
+        let (estimator, db, query) = plot_args.open(global).await?;
         let shows_limits = self.curve || !self.budgets.is_empty();
         let options = TokensOptions { by: by.into(), estimator, keep: self.keep, budgets: self.budgets };
         let rows = tokens(&db, &query, &options).await?;
@@ -52,19 +52,19 @@ impl Tokens {
             (_, true) => display_budgets_table(&rows),
         };
         print(global.format, &table, &rows)?;
-        pictured.plot.draw(global, || tokens_figure(&rows, estimator.confidence))?;
+        plot_args.plot.draw(global, || tokens_figure(&rows, estimator.confidence))?;
         print_notes(&rows, global);
         Ok(())
     }
 }
 
 fn print_notes(rows: &[TokensRow], global: Global) {
-    const FEW: usize = 6;
+    const MAX_LISTED: usize = 6;
     let Some(first) = rows.first() else {
         global.note("nothing was answered yet; `reasonscape run` asks, `reasonscape evaluate` counts");
         return;
     };
-    if rows.len() <= FEW {
+    if rows.len() <= MAX_LISTED {
         for row in rows {
             global.caption(format_args!("{}: {}", row.title(), row.finding));
         }

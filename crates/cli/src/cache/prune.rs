@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use reasonscape_cache::EntryFilter;
 use serde_json::json;
 
-use super::inspect::{cells, with};
-use super::{CacheArgs, entries};
+use super::inspect::{totals_cells, with_totals};
+use super::{CacheArgs, pluralize_entries};
 use crate::Global;
 use crate::error::CliError;
 use crate::output::print;
@@ -45,25 +45,25 @@ impl Prune {
             namespace: self.namespace,
             damaged: self.damaged,
         };
-        let tally = if self.dry_run {
-            let tally = self.study.read()?.select(&selection)?;
-            global.note(format_args!("would remove {}", entries(tally.entries)));
-            tally
+        let totals = if self.dry_run {
+            let totals = self.study.read()?.select(&selection)?;
+            global.note(format_args!("would remove {}", pluralize_entries(totals.entries)));
+            totals
         } else {
             let cache = self.study.open_existing()?;
-            let tally = cache.prune(&selection)?;
-            global.note(format_args!("removed {}", entries(tally.entries)));
-            if tally.entries > 0 {
+            let totals = cache.prune(&selection)?;
+            global.note(format_args!("removed {}", pluralize_entries(totals.entries)));
+            if totals.entries > 0 {
                 let file_bytes = cache.compact()?;
                 global.note(format_args!("the file now has {file_bytes} bytes"));
             }
-            tally
+            totals
         };
         let mut table = Table::new(&["removed", "entries", "bytes", "stored_bytes", "oldest", "newest"]);
         let mut row = vec![Cell::text(if self.dry_run { "no" } else { "yes" })];
-        row.extend(cells(&tally));
+        row.extend(totals_cells(&totals));
         table.push(row);
-        print(global.format, &table, &with(json!({ "removed": !self.dry_run }), &tally))
+        print(global.format, &table, &with_totals(json!({ "removed": !self.dry_run }), &totals))
     }
 }
 

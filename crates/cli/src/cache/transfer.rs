@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use reasonscape_cache::{Entry, Importer};
 
-use super::{CacheArgs, Progress, entries, shown};
+use super::{CacheArgs, CacheProgress, pluralize_entries, quoted};
 use crate::error::CliError;
 use crate::output::write_file;
 use crate::{Global, InputFile};
@@ -26,13 +26,13 @@ pub(super) struct Export {
 impl Export {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let reader = self.study.read()?;
-        let mut progress = Progress::new(global, "exported", Some(reader.count()?));
+        let mut progress = CacheProgress::new(global, "exported", Some(reader.count()?));
         let mut exported = 0;
         let mut lines = |out: &mut dyn Write| {
             reader.for_each(|entry| {
                 writeln!(out, "{}", entry.to_line())?;
                 exported += 1;
-                progress.at(exported);
+                progress.update(exported);
                 Ok(())
             })
         };
@@ -43,7 +43,7 @@ impl Export {
             lines(&mut stdout)?;
             stdout.flush()?;
         }
-        global.note(format_args!("exported {}", entries(exported)));
+        global.note(format_args!("exported {}", pluralize_entries(exported)));
         Ok(())
     }
 }
@@ -64,12 +64,12 @@ impl Import {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let (name, input) = self.lines()?;
         let mut importer = self.study.open()?.importer()?;
-        let progress = Progress::new(global, "imported", None);
+        let progress = CacheProgress::new(global, "imported", None);
         let read = read_all(input, &mut importer, progress);
         // What came before a wrong line is good, and paid for.
         let imported = importer.finish()?;
         read.map_err(|wrong| {
-            let stored = entries(imported.stored);
+            let stored = pluralize_entries(imported.stored);
             let advice =
                 format!("{stored} before it stored; mend the line and import again, none is stored twice");
             match wrong {
@@ -86,7 +86,7 @@ impl Import {
             0 => String::new(),
             known => format!("; {known} were there already"),
         };
-        global.note(format_args!("imported {}{known}", entries(imported.stored)));
+        global.note(format_args!("imported {}{known}", pluralize_entries(imported.stored)));
         Ok(())
     }
 
@@ -94,7 +94,7 @@ impl Import {
         if self.input.path == Path::new("-") {
             return Ok(("standard input".to_owned(), Box::new(BufReader::new(std::io::stdin()))));
         }
-        let name = shown(&self.input.path);
+        let name = quoted(&self.input.path);
         let file = std::fs::File::open(&self.input.path)
             .with_context(|| format!("failed to read {name}"))
             .map_err(CliError::Input)?;
@@ -112,7 +112,7 @@ enum ImportError {
 fn read_all(
     mut input: impl BufRead,
     importer: &mut Importer,
-    mut progress: Progress,
+    mut progress: CacheProgress,
 ) -> Result<(), ImportError> {
     let mut line = Vec::new();
     for number in 1.. {
@@ -128,7 +128,7 @@ fn read_all(
         let entry = Entry::from_line(text.trim_end())
             .map_err(|error| ImportError::Line(number, format!("{:#}", anyhow::Error::new(error))))?;
         importer.add(&entry).map_err(|error| ImportError::Cache(error.into()))?;
-        progress.at(number as u64);
+        progress.update(number as u64);
     }
     Ok(())
 }

@@ -8,13 +8,12 @@ use crate::Global;
 use crate::dataset::DatasetFormat;
 use crate::error::CliError;
 use reasonscape_ingest::dataset_reader::{dataset_name, sample_items};
-use reasonscape_study::EvalSpec;
-use reasonscape_study::{DatasetStudy, FromDatasetError};
+use reasonscape_study::{DatasetStudy, EvalSpec};
 
 /// What a dataset leaves open: who is asked, and how the file is to be read.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Datasets")]
-pub(super) struct DatasetArguments {
+pub(super) struct DatasetArgs {
     /// Model to ask; may be repeated.
     #[arg(long = "model", value_name = "MODEL")]
     models: Vec<String>,
@@ -46,7 +45,7 @@ pub(super) struct DatasetArguments {
     #[arg(long, value_name = "S", requires = "sample")]
     seed: Option<i64>,
     #[command(flatten)]
-    reading: DatasetFormat,
+    format: DatasetFormat,
     /// Folder of the study that it becomes; unless given, it is named after the file, as `gsm8k-study`.
     #[arg(long, value_name = "STUDY")]
     into: Option<PathBuf>,
@@ -58,9 +57,9 @@ pub(super) struct Prepared {
     pub(super) evals: Vec<String>,
 }
 
-impl DatasetArguments {
+impl DatasetArgs {
     /// The first argument that only a dataset can have.
-    pub(super) fn given(&self) -> Option<&'static str> {
+    pub(super) fn first_given_flag(&self) -> Option<&'static str> {
         [
             ("--model", !self.models.is_empty()),
             ("--base-url", self.base_url.is_some()),
@@ -75,7 +74,7 @@ impl DatasetArguments {
         ]
         .into_iter()
         .find_map(|(flag, given)| given.then_some(flag))
-        .or_else(|| self.reading.given())
+        .or_else(|| self.format.first_given_flag())
     }
 
     /// Makes the study, or adds to the one that is there.
@@ -88,7 +87,7 @@ impl DatasetArguments {
             )));
         };
         let name = dataset_name(file);
-        let items = self.reading.items(file)?;
+        let items = self.format.items(file)?;
         let total = items.len();
         let dataset = Dataset::new(&name, self.sample_items(items));
         if dataset.len() < total {
@@ -97,7 +96,7 @@ impl DatasetArguments {
         let folder = self.into.clone().unwrap_or_else(|| PathBuf::from(format!("{name}-study")));
         let copy = format!("{name}.jsonl");
         let source = file.file_name().map_or_else(|| copy.into(), |name| name.to_string_lossy());
-        let wanted = DatasetStudy {
+        let dataset_study = DatasetStudy {
             models: &self.models,
             spec: EvalSpec {
                 base_url: base_url.clone(),
@@ -110,8 +109,9 @@ impl DatasetArguments {
             repeats: self.repeats,
             source: &source,
         };
-        let study = wanted.create_or_extend(&folder, &dataset)?;
-        let evals = study.evals.iter().filter(|eval| wanted.includes(eval)).map(|eval| eval.id.to_string());
+        let study = dataset_study.create_or_extend(&folder, &dataset)?;
+        let evals =
+            study.evals.iter().filter(|eval| dataset_study.includes(eval)).map(|eval| eval.id.to_string());
         Ok(Prepared { evals: evals.collect(), study: folder })
     }
 
@@ -122,22 +122,6 @@ impl DatasetArguments {
         match self.sample {
             Some(sample) => sample_items(items, sample as usize, self.seed.unwrap_or(0)),
             None => items,
-        }
-    }
-}
-
-impl From<FromDatasetError> for CliError {
-    fn from(error: FromDatasetError) -> Self {
-        match error {
-            FromDatasetError::Study(error) => error.into(),
-            FromDatasetError::Io(error) => error.into(),
-            FromDatasetError::Folder { .. } | FromDatasetError::Read { .. } => Self::Internal(error.into()),
-            FromDatasetError::FileExists { .. }
-            | FromDatasetError::OfSuite { .. }
-            | FromDatasetError::OtherQuestions { .. } => {
-                Self::input(format_args!("{error}; choose another folder with `--into`"))
-            }
-            FromDatasetError::OtherEndpoint { .. } => Self::input(error),
         }
     }
 }

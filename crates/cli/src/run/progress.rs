@@ -4,10 +4,9 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use reasonscape_pipeline::{EventKind, RunEvent};
+use reasonscape_pipeline::{EventKind, ProgressCounts, RunEvent};
+use reasonscape_runner::progress::compact_number;
 use reasonscape_study::Study;
-
-use reasonscape_pipeline::ProgressCounts;
 
 /// How often a log that is no terminal gets a line.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
@@ -16,21 +15,21 @@ const LINE_INTERVAL: Duration = Duration::from_secs(10);
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Shows events as they come.
-pub(super) struct Progress {
-    evals: Vec<Shown>,
+pub(super) struct RunBars {
+    evals: Vec<EvalBar>,
     started: Instant,
     last_line: Instant,
     bars: bool,
     lines: bool,
 }
 
-struct Shown {
+struct EvalBar {
     name: String,
     bar: ProgressBar,
-    tally: ProgressCounts,
+    counts: ProgressCounts,
 }
 
-impl Progress {
+impl RunBars {
     pub(super) fn new(study: &Study, quiet: bool) -> Self {
         // Bars and a log on one terminal would write over each other.
         let terminal = std::io::stderr().is_terminal() && !crate::logging::is_on();
@@ -50,7 +49,7 @@ impl Progress {
             .map(|eval| {
                 let bar = bars.add(ProgressBar::new(0)).with_style(style.clone());
                 bar.set_prefix(format!("{:width$}", eval.name.chars().take(width).collect::<String>()));
-                Shown { name: eval.name.clone(), bar, tally: ProgressCounts::default() }
+                EvalBar { name: eval.name.clone(), bar, counts: ProgressCounts::default() }
             })
             .collect();
         let (bars, lines) = (!quiet && terminal, !quiet && !terminal);
@@ -64,19 +63,19 @@ impl Progress {
         }
         let elapsed = self.started.elapsed();
         for eval in &self.evals {
-            eval.bar.set_position(eval.tally.done());
+            eval.bar.set_position(eval.counts.done());
             eval.bar.set_message(eval.rates(elapsed));
         }
         if self.lines && self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Instant::now();
-            for eval in self.evals.iter().filter(|eval| eval.tally.planned > 0) {
+            for eval in self.evals.iter().filter(|eval| eval.counts.planned > 0) {
                 // A log that cannot be written is no reason to end a run.
                 let _ = writeln!(
                     std::io::stderr(),
                     "{}: {}/{} {}",
                     eval.name,
-                    eval.tally.done(),
-                    eval.tally.planned,
+                    eval.counts.done(),
+                    eval.counts.planned,
                     eval.rates(elapsed)
                 );
             }
@@ -96,21 +95,21 @@ impl Progress {
 
     fn count(&mut self, event: &RunEvent) {
         let eval = &mut self.evals[event.eval];
-        eval.tally.count(&event.kind);
+        eval.counts.count(&event.kind);
         if let EventKind::Planned { .. } = event.kind {
-            eval.bar.set_length(eval.tally.planned);
+            eval.bar.set_length(eval.counts.planned);
         }
     }
 }
 
-impl Shown {
+impl EvalBar {
     /// `12.3/s, 5m left, 3 retries, 4.5k tokens/s, 120 cached`: what matters most first, since a narrow terminal cuts
     /// the rest off.
     fn rates(&self, elapsed: Duration) -> String {
-        let ProgressCounts { cached, missing, retried, .. } = self.tally;
-        let mut parts = vec![format!("{:.1}/s", self.tally.rate(elapsed))];
-        parts.extend(self.tally.waiting.clone());
-        if let Some(left) = self.tally.left(elapsed) {
+        let ProgressCounts { cached, missing, retried, .. } = self.counts;
+        let mut parts = vec![format!("{:.1}/s", self.counts.rate(elapsed))];
+        parts.extend(self.counts.waiting.clone());
+        if let Some(left) = self.counts.left(elapsed) {
             parts.push(format!("{:#} left", indicatif::HumanDuration(left)));
         }
         if missing > 0 {
@@ -120,30 +119,10 @@ impl Shown {
             parts.push(format!("{retried} retries"));
         }
         let seconds = elapsed.as_secs_f64().max(1e-3);
-        parts.push(format!("{} tokens/s", rounded(self.tally.tokens() as f64 / seconds)));
+        parts.push(format!("{} tokens/s", compact_number(self.counts.tokens() as f64 / seconds)));
         if cached > 0 {
             parts.push(format!("{cached} cached"));
         }
         parts.join(", ")
-    }
-}
-
-/// `950`, `4.5k`, `1.2M`.
-fn rounded(number: f64) -> String {
-    match number {
-        ..999.5 => format!("{number:.0}"),
-        ..999_950.0 => format!("{:.1}k", number / 1e3),
-        _ => format!("{:.1}M", number / 1e6),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::rounded;
-
-    #[test]
-    fn rounds_to_short_numbers() {
-        let shown = [0.0, 999.4, 999.6, 4_512.0, 999_949.0, 999_951.0, 1.2e9].map(rounded);
-        assert_eq!(shown, ["0", "999", "1.0k", "4.5k", "999.9k", "1.0M", "1200.0M"]);
     }
 }

@@ -9,7 +9,7 @@ use reasonscape_study::Study;
 
 use crate::Global;
 use crate::error::CliError;
-use crate::metrics::{METRICS, print_own_summary};
+use crate::metrics::{METRICS, print_dataset_summary};
 use crate::progress::watch;
 
 /// Writes the answers, measures them, and shows the metrics of every model of the study.
@@ -28,7 +28,7 @@ pub(super) fn show(
     let summary = watch(&METRICS, progress, global, || {
         Ok(summarize_answers(&answers, &AnswerOptions::default(), DEFAULT_BINS, None, progress)?)
     })?;
-    print_own_summary(&summary, global)?;
+    print_dataset_summary(&summary, global)?;
     global.caption(format_args!("answers, metrics and what was measured on each are in `{}`", dir.display()));
     Ok(())
 }

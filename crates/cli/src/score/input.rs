@@ -43,12 +43,12 @@ struct Board {
 impl Board {
     /// Adds what is known of a task. Counters of the same task are pooled; a second pair of bounds is a mistake.
     fn add(&mut self, model: Option<&str>, task: &str, evidence: Evidence) -> Result<(), String> {
-        let place =
+        let index =
             self.models.iter().position(|known| known.name.as_deref() == model).unwrap_or_else(|| {
                 self.models.push(Model { name: model.map(str::to_owned), tasks: BTreeMap::new() });
                 self.models.len() - 1
             });
-        let tasks = &mut self.models[place].tasks;
+        let tasks = &mut self.models[index].tasks;
         let pooled = match (tasks.get(task), evidence) {
             (None, evidence) => evidence,
             (Some(Evidence::Counters(before)), Evidence::Counters(more)) => {
@@ -67,11 +67,11 @@ impl Board {
 
 /// The numbers of one task, by their names.
 fn evidence(field: impl Fn(&str) -> Result<Option<f64>, String>) -> Result<Evidence, String> {
-    let needed = |name: &str| field(name)?.ok_or_else(|| format!("`{name}` is missing"));
+    let required = |name: &str| field(name)?.ok_or_else(|| format!("`{name}` is missing"));
     if field("n")?.is_some() || field("n_e")?.is_some() {
         let counters = Counters::new(
-            needed("n")?,
-            needed("n_e")?,
+            required("n")?,
+            required("n_e")?,
             field("n_t")?.unwrap_or(0.0),
             field("g")?.unwrap_or(0.0),
         )
@@ -88,7 +88,9 @@ fn evidence(field: impl Fn(&str) -> Result<Option<f64>, String>) -> Result<Evide
             "neither bounds (`low`, `high`) nor counters (`n`, `n_e`, `n_t`, `g`) are given".to_owned()
         );
     }
-    TaskBounds::new(needed("low")?, needed("high")?).map(Evidence::Bounds).map_err(|error| error.to_string())
+    TaskBounds::new(required("low")?, required("high")?)
+        .map(Evidence::Bounds)
+        .map_err(|error| error.to_string())
 }
 
 fn read_json(text: &str, board: &mut Board) -> Result<(), String> {
@@ -134,7 +136,7 @@ fn read_tasks(model: Option<&str>, tasks: &BTreeMap<String, Json>, board: &mut B
 
 fn json_evidence(value: &Json) -> Result<Evidence, String> {
     let number = |name: &str, value: &Json| match value {
-        Json::Int(whole) => Ok(*whole as f64),
+        Json::Int(integer) => Ok(*integer as f64),
         Json::Float(number) => Ok(*number),
         other => Err(format!("`{name}` is {}, but must be a number", other.kind())),
     };
@@ -165,8 +167,8 @@ fn read_csv(text: &str, board: &mut Board) -> Result<(), String> {
     }
     for record in reader.records() {
         let record = record.map_err(|error| match error.kind() {
-            csv::ErrorKind::UnequalLengths { pos: Some(place), expected_len, len } => {
-                format!("line {}: found {len} cells, the header has {expected_len}", place.line())
+            csv::ErrorKind::UnequalLengths { pos: Some(position), expected_len, len } => {
+                format!("line {}: found {len} cells, the header has {expected_len}", position.line())
             }
             _ => error.to_string(),
         })?;

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 pub(crate) use self::browser::draws_alone;
 pub(crate) use self::small::provenance;
 use self::small::{PLANNED, STRONG, Skill, Small, TWIN, WEAK};
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 const QUESTIONS: [&str; 6] = ["evals", "tasks", "points", "scores", "pairwise", "modes"];
 
@@ -49,7 +49,7 @@ fn tables_match_snapshots() {
 #[test]
 fn tables_fit_sixty_columns() {
     let small = Small::new();
-    let fits = |run: crate::world::Run| {
+    let fits = |run: crate::test_env::Run| {
         assert_eq!(run.code, 0, "{run:?}");
         for line in run.stdout.lines().filter(|line| line.starts_with(['│', '┌', '╞', '└'])) {
             assert!(line.chars().count() <= 60, "{line}");
@@ -264,7 +264,7 @@ fn higher_confidence_widens_intervals() {
         };
         assert!(margin(&["--confidence", "0.99"]) > margin(&[]));
     }
-    refuses(&small.ask("tasks", &["--confidence", "95"]), &["`--confidence 95`", "0.95 for 95 %"]);
+    assert_rejected(&small.ask("tasks", &["--confidence", "95"]), &["`--confidence 95`", "0.95 for 95 %"]);
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn one_task_has_ratings_without_intervals() {
     let run = small.ask("pairwise", &["--filter", "base_task=sort"]);
     assert!(run.stderr.contains("one task says nothing about other tasks"), "{}", run.stderr);
     assert!(run.stderr.contains("partial has no trial yet and is left out"), "{}", run.stderr);
-    refuses(&small.ask("pairwise", &["--filter", "eval_id=a00001"]), &["fewer than two evaluations"]);
+    assert_rejected(&small.ask("pairwise", &["--filter", "eval_id=a00001"]), &["fewer than two evaluations"]);
 }
 
 #[test]
@@ -392,15 +392,18 @@ fn counts_and_excludes_unpaired_tests() {
 #[test]
 fn explains_unknown_evaluation() {
     let small = Small::new();
-    refuses(
+    assert_rejected(
         &small.ask("compare", &["strong", "nobody"]),
         &["no evaluation is called `nobody`", "b00002 (twin"],
     );
-    refuses(
+    assert_rejected(
         &small.ask("compare", &["org/strong", "weak"]),
         &["`org/strong` may be", "a00001", "d00004", "give the id"],
     );
-    refuses(&small.ask("compare", &["weak", "c00003"]), &["both are c00003", "takes two evaluations"]);
+    assert_rejected(
+        &small.ask("compare", &["weak", "c00003"]),
+        &["both are c00003", "takes two evaluations"],
+    );
     // A filter tells them apart.
     let filtered = ["org/strong", "weak", "--filter", "template=zeroshot"];
     assert_eq!(small.json("compare", &filtered)["a"]["eval_id"], "a00001");
@@ -466,23 +469,29 @@ fn csv_rows(text: &str) -> Vec<Vec<String>> {
 fn rejects_invalid_arguments_with_a_hint() {
     let small = Small::new();
     for question in QUESTIONS {
-        refuses(
+        assert_rejected(
             &small.ask(question, &["--filter", "modle=strong"]),
             &["unknown column `modle`", "did you mean `model`?"],
         );
-        refuses(
+        assert_rejected(
             &small.ask(question, &["--filter", "model=gpt"]),
             &["nothing in the study matches `model=gpt`", "`model` is org/strong, org/twin or org/weak"],
         );
-        refuses(&small.ask(question, &["--mode", "Q"]), &["unknown mode `Q`"]);
-        refuses(&small.ask(question, &["--filter", "params.lenght=4"]), &["no point has `params.lenght`"]);
-        refuses(
+        assert_rejected(&small.ask(question, &["--mode", "Q"]), &["unknown mode `Q`"]);
+        assert_rejected(
+            &small.ask(question, &["--filter", "params.lenght=4"]),
+            &["no point has `params.lenght`"],
+        );
+        assert_rejected(
             &small.ask(question, &["--filter", "groups=arch:none"]),
             &["`groups` is arch:dense, arch:moe"],
         );
-        refuses(&reasonscape(&["analyze", question, "/nowhere"]), &["no study at `/nowhere`"]);
+        assert_rejected(&reasonscape(&["analyze", question, "/nowhere"]), &["no study at `/nowhere`"]);
         let empty = tempfile::TempDir::new().unwrap();
         let empty = empty.path().to_str().unwrap();
-        refuses(&reasonscape(&["analyze", question, empty]), &["has no trials yet", "reasonscape evaluate"]);
+        assert_rejected(
+            &reasonscape(&["analyze", question, empty]),
+            &["has no trials yet", "reasonscape evaluate"],
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::world::{Run, reasonscape, reasonscape_with, refuses};
+use crate::test_env::{Run, assert_rejected, reasonscape, reasonscape_with};
 
 /// A line that can be imported.
 fn line(model: &str, number: u64) -> String {
@@ -44,7 +44,7 @@ fn sql(study: &Path, statement: &str) {
 }
 
 #[test]
-fn stats_are_by_model() {
+fn groups_stats_by_model() {
     let study = study();
     let run = cache("stats", study.path(), &[], "");
     assert!(run.stderr.starts_with("note: the file has "), "{run:?}");
@@ -55,23 +55,23 @@ fn stats_are_by_model() {
 }
 
 #[test]
-fn the_study_is_a_folder_or_its_file() {
+fn accepts_study_folder_or_file() {
     let study = study();
     let file = study.path().join("study.toml");
     std::fs::write(&file, "this is not read").unwrap();
     assert_eq!(cache("stats", &file, &[], "").stdout, cache("stats", study.path(), &[], "").stdout);
-    refuses(&cache("stats", &study.path().join("nowhere"), &[], ""), &["no study at", "study.toml"]);
+    assert_rejected(&cache("stats", &study.path().join("nowhere"), &[], ""), &["no study at", "study.toml"]);
     let empty = tempfile::tempdir().unwrap();
     for (action, arguments) in
         [("stats", &[] as &[&str]), ("verify", &[]), ("export", &[]), ("prune", &["--damaged"])]
     {
-        refuses(&cache(action, empty.path(), arguments, ""), &["no cache at", "reasonscape run"]);
+        assert_rejected(&cache(action, empty.path(), arguments, ""), &["no cache at", "reasonscape run"]);
     }
     assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 0, "looking makes no file");
 }
 
 #[test]
-fn an_export_can_be_imported_elsewhere_and_again() {
+fn imports_an_export_repeatedly() {
     let study = study();
     let exported = cache("export", study.path(), &[], "");
     assert_eq!((exported.code, exported.stdout.lines().count()), (0, 5));
@@ -94,13 +94,13 @@ fn an_export_can_be_imported_elsewhere_and_again() {
 }
 
 #[test]
-fn a_failed_export_leaves_the_file_as_it_was() {
+fn failed_export_keeps_existing_file() {
     let study = study();
     sql(study.path(), "UPDATE entries SET exchange = x'00' WHERE id = 4");
     let file = study.path().join("out.jsonl");
     std::fs::write(&file, "what stood there").unwrap();
     let run = cache("export", study.path(), &["-o", file.to_str().unwrap()], "");
-    refuses(&run, &["is damaged", "prune --damaged"]);
+    assert_rejected(&run, &["is damaged", "prune --damaged"]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "what stood there");
     let run = cache("export", study.path(), &["-o", study.path().join("no/out.jsonl").to_str().unwrap()], "");
     assert_eq!(run.code, 1);
@@ -108,11 +108,11 @@ fn a_failed_export_leaves_the_file_as_it_was() {
 }
 
 #[test]
-fn a_wrong_line_is_named_and_what_came_before_is_kept() {
+fn reports_invalid_line_and_keeps_earlier_ones() {
     let study = study();
     let lines = [line("new", 1), String::new(), line("new", 2).replace("status", "state"), line("new", 3)];
     let run = cache("import", study.path(), &[], &lines.join("\n"));
-    refuses(
+    assert_rejected(
         &run,
         &["standard input: line 3: ", "unknown field `state`", "1 entry before it stored", "import again"],
     );
@@ -120,10 +120,10 @@ fn a_wrong_line_is_named_and_what_came_before_is_kept() {
 
     let exported = cache("export", study.path(), &[], "").stdout;
     let run = cache("import", study.path(), &[], &exported.replacen("small", "smell", 1));
-    refuses(&run, &["line 1: `key` is ", "the request has the key", "leave `key` out"]);
-    refuses(&cache("import", study.path(), &["none.jsonl"], ""), &["failed to read `none.jsonl`"]);
+    assert_rejected(&run, &["line 1: `key` is ", "the request has the key", "leave `key` out"]);
+    assert_rejected(&cache("import", study.path(), &["none.jsonl"], ""), &["failed to read `none.jsonl`"]);
     let nested = "[".repeat(100_000);
-    refuses(&cache("import", study.path(), &[], &nested), &["line 1: not an entry"]);
+    assert_rejected(&cache("import", study.path(), &[], &nested), &["line 1: not an entry"]);
 }
 
 #[test]
@@ -147,9 +147,9 @@ fn verify_finds_damage_and_prune_removes_it() {
 }
 
 #[test]
-fn prune_removes_what_meets_every_condition() {
+fn prune_combines_conditions() {
     let study = study();
-    refuses(
+    assert_rejected(
         &reasonscape(&["cache", "prune", study.path().to_str().unwrap()]),
         &["--older-than", "--damaged"],
     );
@@ -166,10 +166,10 @@ fn prune_removes_what_meets_every_condition() {
 }
 
 #[test]
-fn what_is_no_cache_is_refused() {
+fn rejects_files_that_are_no_cache() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cache.sqlite"), "x".repeat(5000)).unwrap();
-    refuses(&cache("stats", folder.path(), &[], ""), &["no SQLite database", "move it away"]);
-    refuses(&cache("import", folder.path(), &[], &line("m", 1)), &["no SQLite database"]);
+    assert_rejected(&cache("stats", folder.path(), &[], ""), &["no SQLite database", "move it away"]);
+    assert_rejected(&cache("import", folder.path(), &[], &line("m", 1)), &["no SQLite database"]);
     assert_eq!(std::fs::read(folder.path().join("cache.sqlite")).unwrap(), "x".repeat(5000).as_bytes());
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::analyze::draws_alone;
-use crate::world::{Run, reasonscape, reasonscape_at, refuses};
+use crate::test_env::{Run, assert_rejected, reasonscape, reasonscape_at};
 
 const MODELS: [&str; 5] = ["strong", "cheap", "truncating", "guessing", "specialist"];
 
@@ -32,7 +32,7 @@ fn demo(folder: &Path, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn it_shows_what_is_true_of_the_models_and_asks_once() {
+fn recovers_known_skills_and_sends_requests_once() {
     let folder = TempDir::new().unwrap();
     let study = folder.path().join("demo");
     let first = demo(&study, &[]);
@@ -69,12 +69,12 @@ fn it_shows_what_is_true_of_the_models_and_asks_once() {
 }
 
 #[test]
-fn what_is_there_is_left_alone() {
+fn refuses_existing_folder() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("thesis.tex"), "\\begin").unwrap();
-    refuses(&demo(folder.path(), &[]), &["holds something else", "--dir other"]);
+    assert_rejected(&demo(folder.path(), &[]), &["holds something else", "--dir other"]);
     fs::write(folder.path().join("study.toml"), "suite = \"quick\"").unwrap();
-    refuses(&demo(folder.path(), &[]), &["holds another study", "--dir other"]);
+    assert_rejected(&demo(folder.path(), &[]), &["holds another study", "--dir other"]);
     let file = folder.path().join("thesis.tex");
     let run = reasonscape_at(60, &["demo", "--dir", file.to_str().unwrap()]);
     assert_eq!(run.code, 2, "{run:?}");

@@ -6,7 +6,7 @@ use reasonscape_simulator::{SimulateOptions, SimulatedServer};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 struct Patient {
     folder: TempDir,
@@ -35,7 +35,7 @@ impl Patient {
 }
 
 #[test]
-fn all_is_well() {
+fn reports_a_sound_study() {
     let patient = Patient::new(None);
     let (code, said) = patient.found("sim-strong", "", &["--ask"]);
     assert_eq!(code, 0, "{said}");
@@ -49,7 +49,7 @@ fn all_is_well() {
 }
 
 #[test]
-fn what_is_wrong_comes_with_its_remedy() {
+fn reports_problems_with_a_remedy() {
     let patient = Patient::new(None);
     let (code, said) = patient.found("sim-stron", "", &[]);
     assert_eq!(code, 1);
@@ -65,11 +65,11 @@ fn what_is_wrong_comes_with_its_remedy() {
     assert_eq!(code, 1);
     assert!(said.contains("\"wrong\" \"cache\""), "{said}");
     drop(patient);
-    refuses(&reasonscape(&["doctor", "no-such-study"]), &["no study at `no-such-study`"]);
+    assert_rejected(&reasonscape(&["doctor", "no-such-study"]), &["no study at `no-such-study`"]);
 }
 
 #[test]
-fn a_server_that_is_not_there_and_one_that_wants_a_key() {
+fn reports_unreachable_server_and_missing_key() {
     let patient = Patient::new(Some("secret-key"));
     let (code, said) = patient.found("sim-strong", "", &["--ask"]);
     assert_eq!(code, 1);

@@ -1,4 +1,4 @@
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 const EXAMPLE: [&str; 9] =
     ["estimate", "--n", "128", "--correct", "100", "--truncated", "5", "--guess", "12.3"];
@@ -8,7 +8,7 @@ fn example(more: &[&'static str]) -> Vec<&'static str> {
 }
 
 #[test]
-fn the_table_fits_80_columns_and_shows_all_nine() {
+fn table_of_nine_modes_fits_80_columns() {
     let run = reasonscape(&example(&["--mode", "all"]));
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
@@ -32,7 +32,7 @@ fn json_is_keyed_by_mode_with_every_digit() {
 }
 
 #[test]
-fn without_trials_there_is_no_point() {
+fn has_no_estimate_without_trials() {
     let run = reasonscape(&["estimate", "--n", "0", "--correct", "0", "--format", "json"]);
     let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(value["C_P"]["point"], serde_json::Value::Null);
@@ -40,7 +40,7 @@ fn without_trials_there_is_no_point() {
 }
 
 #[test]
-fn csv_and_markdown_carry_the_same_rows() {
+fn csv_and_markdown_have_the_same_rows() {
     let csv = reasonscape(&example(&["--mode", "all", "--format", "csv"])).stdout;
     assert_eq!(csv.lines().next(), Some("mode,low,high,center,margin,point,event,truncated"));
     assert_eq!(csv.lines().count(), 10);
@@ -50,7 +50,7 @@ fn csv_and_markdown_carry_the_same_rows() {
 }
 
 #[test]
-fn whoever_reads_c_near_chance_is_told() {
+fn notes_calibration_near_chance() {
     let near = ["estimate", "--n", "100", "--correct", "55", "--guess", "50"];
     let run = reasonscape(&near);
     assert_eq!(run.code, 0);
@@ -60,20 +60,20 @@ fn whoever_reads_c_near_chance_is_told() {
 }
 
 #[test]
-fn impossible_counts_are_refused_in_the_words_of_the_flags() {
+fn rejects_impossible_counts_naming_the_flags() {
     let estimate = |arguments: &str| {
         reasonscape(&[&["estimate"][..], &arguments.split(' ').collect::<Vec<_>>()].concat())
     };
-    refuses(&estimate("--n 3 --correct 5"), &["--correct 5", "more than `--n 3`"]);
-    refuses(&estimate("--n 10 --correct 6 --truncated 5"), &["make 11 trials"]);
-    refuses(&estimate("--n 3 --correct -1"), &["--correct -1", "0 or more"]);
-    refuses(&estimate("--n -3 --correct 0"), &["--n -3"]);
-    refuses(&estimate("--n NaN --correct 1"), &["--n NaN", "finite"]);
-    refuses(&estimate("--n inf --correct 1"), &["--n inf"]);
-    refuses(&estimate("--n 9 --correct 1 --guess 10"), &["--guess 10", "9 completed"]);
-    refuses(&estimate("--n 9 --correct 1 --mode C_X"), &["unknown mode `C_X`", "K_O, or all"]);
-    refuses(&estimate("--n 9 --correct 1 --confidence 95"), &["--confidence 95", "0.95 is 95 %"]);
-    refuses(&estimate("--n nine --correct 1"), &["'nine'", "--n"]);
-    refuses(&estimate("--correct 1"), &["not provided: --n <N>"]);
-    refuses(&estimate("--n 9 --corect 1"), &["'--corect'", "'--correct'"]);
+    assert_rejected(&estimate("--n 3 --correct 5"), &["--correct 5", "more than `--n 3`"]);
+    assert_rejected(&estimate("--n 10 --correct 6 --truncated 5"), &["make 11 trials"]);
+    assert_rejected(&estimate("--n 3 --correct -1"), &["--correct -1", "0 or more"]);
+    assert_rejected(&estimate("--n -3 --correct 0"), &["--n -3"]);
+    assert_rejected(&estimate("--n NaN --correct 1"), &["--n NaN", "finite"]);
+    assert_rejected(&estimate("--n inf --correct 1"), &["--n inf"]);
+    assert_rejected(&estimate("--n 9 --correct 1 --guess 10"), &["--guess 10", "9 completed"]);
+    assert_rejected(&estimate("--n 9 --correct 1 --mode C_X"), &["unknown mode `C_X`", "K_O, or all"]);
+    assert_rejected(&estimate("--n 9 --correct 1 --confidence 95"), &["--confidence 95", "0.95 is 95 %"]);
+    assert_rejected(&estimate("--n nine --correct 1"), &["'nine'", "--n"]);
+    assert_rejected(&estimate("--correct 1"), &["not provided: --n <N>"]);
+    assert_rejected(&estimate("--n 9 --corect 1"), &["'--corect'", "'--correct'"]);
 }

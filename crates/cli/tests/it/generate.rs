@@ -1,4 +1,4 @@
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 fn lines(arguments: &[&str]) -> Vec<String> {
     let run = reasonscape(&[&["generate"], arguments].concat());
@@ -7,7 +7,7 @@ fn lines(arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn tests_come_as_jsonl_and_fewer_are_the_first_of_more() {
+fn prints_jsonl_and_smaller_counts_are_prefixes() {
     let point = ["shuffle", "--params", r#"{"entities": 5, "depth": 4}"#];
     let few = lines(&[&point[..], &["--count", "3"]].concat());
     let many = lines(&[&point[..], &["--count", "30"]].concat());
@@ -28,18 +28,21 @@ fn tests_come_as_jsonl_and_fewer_are_the_first_of_more() {
 }
 
 #[test]
-fn wrong_coordinates_are_refused_with_range_and_nearest_value() {
+fn rejects_invalid_parameters_with_range_and_suggestion() {
     let generate = |task: &str, params: &str| reasonscape(&["generate", task, "--params", params]);
-    refuses(
+    assert_rejected(
         &generate("sort", r#"{"length": 99}"#),
         &["`length` of `sort` is 99", "from 2 to 64", "the nearest is 64"],
     );
-    refuses(&generate("sort", r#"{"length": "ten"}"#), &["`length` of `sort` is \"ten\"", "a whole number"]);
-    refuses(&generate("sort", r#"{"length": 4.5}"#), &["is 4.5", "a whole number"]);
-    refuses(&generate("sort", r#"{"lenght": 4}"#), &["did you mean `length`?"]);
-    refuses(&generate("sort", r#"{"key": "alphabet"}"#), &["one of alphabetic, reverse"]);
-    refuses(&generate("sort", "[4]"), &["are a list, but must be an object"]);
-    refuses(&generate("sort", "{length: 4}"), &["`--params` is not JSON: line 1, column 2"]);
-    refuses(&generate("sorting", "{}"), &["unknown task `sorting`"]);
-    refuses(&reasonscape(&["generate", "sort", "--count", "-1"]), &["--count"]);
+    assert_rejected(
+        &generate("sort", r#"{"length": "ten"}"#),
+        &["`length` of `sort` is \"ten\"", "a whole number"],
+    );
+    assert_rejected(&generate("sort", r#"{"length": 4.5}"#), &["is 4.5", "a whole number"]);
+    assert_rejected(&generate("sort", r#"{"lenght": 4}"#), &["did you mean `length`?"]);
+    assert_rejected(&generate("sort", r#"{"key": "alphabet"}"#), &["one of alphabetic, reverse"]);
+    assert_rejected(&generate("sort", "[4]"), &["are a list, but must be an object"]);
+    assert_rejected(&generate("sort", "{length: 4}"), &["`--params` is not JSON: line 1, column 2"]);
+    assert_rejected(&generate("sorting", "{}"), &["unknown task `sorting`"]);
+    assert_rejected(&reasonscape(&["generate", "sort", "--count", "-1"]), &["--count"]);
 }

@@ -5,10 +5,10 @@ use std::fs;
 use reasonscape_study::Study;
 use tempfile::TempDir;
 
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 #[test]
-fn writes_a_study_that_can_be_read() {
+fn writes_a_valid_study() {
     let world = TempDir::new().unwrap();
     let folder = world.path().join("new/deep");
     let run = reasonscape(&["init", folder.to_str().unwrap()]);
@@ -26,16 +26,16 @@ fn never_overwrites_a_study() {
     let file = world.path().join("study.toml");
     fs::write(&file, "mine").unwrap();
     let run = reasonscape(&["init", world.path().to_str().unwrap()]);
-    refuses(&run, &["study.toml` is there already and is left as it is"]);
+    assert_rejected(&run, &["study.toml` is there already and is left as it is"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_named() {
+fn names_a_folder_that_cannot_be_created() {
     let world = TempDir::new().unwrap();
     let file = world.path().join("file");
     fs::write(&file, "").unwrap();
-    refuses(
+    assert_rejected(
         &reasonscape(&["init", file.join("in").to_str().unwrap()]),
         &["failed to make the folder `", "file/in`"],
     );

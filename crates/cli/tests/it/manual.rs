@@ -6,10 +6,10 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::world::{reasonscape, reasonscape_at, refuses};
+use crate::test_env::{assert_rejected, reasonscape, reasonscape_at};
 
 #[test]
-fn scripts_are_complete_and_bash_reads_its_own() {
+fn completions_cover_all_commands_and_bash_parses_them() {
     for (shell, sign) in
         [("bash", "complete -F"), ("zsh", "#compdef reasonscape"), ("fish", "complete -c reasonscape")]
     {
@@ -31,7 +31,7 @@ fn scripts_are_complete_and_bash_reads_its_own() {
 }
 
 #[test]
-fn every_command_has_a_page() {
+fn writes_a_manual_page_for_every_command() {
     let folder = TempDir::new().unwrap();
     let pages = folder.path().join("man1");
     let run = reasonscape(&["man", "--dir", pages.to_str().unwrap()]);
@@ -81,7 +81,7 @@ fn without_common(help: &str) -> String {
 }
 
 #[test]
-fn the_reference_is_what_the_program_says_and_in_one_voice() {
+fn cli_reference_matches_help_texts() {
     let all = commands(&[]);
     assert!(all.len() > 35, "{all:?}");
     let (mut page, mut odd) = (INTRODUCTION.to_owned(), Vec::new());
@@ -121,7 +121,7 @@ What `--help` says of each, made by a test that also keeps it true. Every comman
 ";
 
 #[test]
-fn help_knows_commands_and_topics() {
+fn help_shows_commands_and_topics() {
     let list = reasonscape(&["help"]).stdout;
     assert!(list.contains("\nCommands:\n") && list.contains("\nTopics, as in"), "{list}");
     let scores = reasonscape_at(100, &["help", "analyze", "scores"]).stdout;
@@ -136,6 +136,6 @@ fn help_knows_commands_and_topics() {
         let run = reasonscape(&["help", topic]);
         assert!(run.code == 0 && run.stdout.starts_with("# "), "{topic}: {run:?}");
     }
-    refuses(&reasonscape(&["help", "tutoral"]), &["no help on `tutoral` (did you mean `tutorial`?)"]);
-    refuses(&reasonscape(&["help", "analyze", "score"]), &["did you mean `scores`?"]);
+    assert_rejected(&reasonscape(&["help", "tutoral"]), &["no help on `tutoral` (did you mean `tutorial`?)"]);
+    assert_rejected(&reasonscape(&["help", "analyze", "score"]), &["did you mean `scores`?"]);
 }

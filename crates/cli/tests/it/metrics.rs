@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::world::{Run, reasonscape, reasonscape_at, reasonscape_with, refuses};
+use crate::test_env::{Run, assert_rejected, reasonscape, reasonscape_at, reasonscape_with};
 
 const ORACLE: &str = include_str!("metrics/oracle.py");
 const GENERATE: &str = include_str!("metrics/generate.py");
@@ -31,7 +31,7 @@ fn same(found: &Value, expected: &Value, tolerance: f64, what: &str) {
 }
 
 #[test]
-fn every_formula_agrees_with_plain_python_on_thousands_of_random_results() {
+fn formulas_match_python_on_random_results() {
     for seed in ["1", "2"] {
         let Some(lines) = reasonscape_test_support::python(GENERATE, seed) else { return };
         let expected = reasonscape_test_support::python(ORACLE, &lines).expect("it was there a moment ago");
@@ -57,7 +57,7 @@ fn every_formula_agrees_with_plain_python_on_thousands_of_random_results() {
 }
 
 #[test]
-fn the_log_has_what_was_measured_and_can_be_measured_again() {
+fn log_reproduces_its_metrics() {
     let Some(lines) = reasonscape_test_support::python(GENERATE, "3") else { return };
     let expected = reasonscape_test_support::python(ORACLE, &lines).expect("it was there a moment ago");
     let expected: Vec<(String, Value)> = serde_json::from_str(&expected).unwrap();
@@ -87,7 +87,7 @@ const FEW: &str = r#"{"id": "a", "model": "small", "category": "sums", "target":
 "#;
 
 #[test]
-fn the_log_opens_in_sql() {
+fn log_can_be_queried_by_sql() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("answers [1].parquet");
     let path = path.to_str().unwrap();
@@ -111,16 +111,19 @@ fn the_log_opens_in_sql() {
         "id,answer_normalized,cot_tokens,step_count,self_correcting,ra_ratio\na,5,10,2,false,10.0\nb,8,15,3,true,15.0\nc,roma,,,,\n"
     );
     assert_eq!(ask("SELECT target[2] AS second FROM results WHERE id = 'c'"), "second\nRoma\n");
-    refuses(&reasonscape(&["sql", path, "SELECT 1 FROM trials"]), &["no table `trials`", "`results`"]);
+    assert_rejected(
+        &reasonscape(&["sql", path, "SELECT 1 FROM trials"]),
+        &["no table `trials`", "`results`"],
+    );
     let missing = folder.path().join("none.parquet");
-    refuses(
+    assert_rejected(
         &reasonscape(&["sql", missing.to_str().unwrap(), "SELECT 1"]),
         &["none.parquet", "no Parquet file"],
     );
 }
 
 #[test]
-fn tables_are_read_from_top_to_bottom() {
+fn tables_match_snapshot() {
     let run = metrics(FEW, &[]);
     assert_eq!(run.code, 0, "{run:?}");
     insta::assert_snapshot!(run.stdout);
@@ -144,7 +147,7 @@ fn tables_are_read_from_top_to_bottom() {
 }
 
 #[test]
-fn p95_is_the_value_that_the_definition_names() {
+fn p95_follows_the_nearest_rank_definition() {
     for (n, expected) in [(1_u32, 1), (19, 19), (20, 19), (21, 20), (100, 95), (101, 96)] {
         let lines: String = (1..=n).rev().fold(String::new(), |mut text, latency| {
             let _ =
@@ -158,7 +161,7 @@ fn p95_is_the_value_that_the_definition_names() {
 }
 
 #[test]
-fn one_answer_and_nothing_else_has_an_accuracy_and_nothing_else() {
+fn single_answer_has_only_an_accuracy() {
     let found = json(r#"{"id": 1, "target": "x", "answer": null}"#, &[]);
     assert_eq!((&found["n"], &found["accuracy"], &found["err"]), (&1.into(), &0.0.into(), &1.0.into()));
     for name in [
@@ -196,14 +199,14 @@ fn one_answer_and_nothing_else_has_an_accuracy_and_nothing_else() {
 }
 
 #[test]
-fn numbers_may_be_compared_as_texts() {
+fn can_compare_numbers_as_text() {
     let line = r#"{"id": 1, "target": "1,000", "answer": "1e3"}"#;
     assert_eq!(json(line, &[])["accuracy"], 1.0);
     assert_eq!(json(line, &["--no-numbers"])["accuracy"], 0.0);
 }
 
 #[test]
-fn a_reasoning_of_ten_megabytes_is_read() {
+fn reads_ten_megabytes_of_reasoning() {
     let cot = "word ".repeat(2 << 20);
     let lines = format!(
         "{{\"id\": 1, \"target\": 1, \"answer\": 1}}\n{{\"id\": 2, \"target\": 1, \"answer\": 1, \"cot\": \"{cot}\"}}\n\
@@ -215,7 +218,7 @@ fn a_reasoning_of_ten_megabytes_is_read() {
 }
 
 #[test]
-fn bad_lines_are_all_reported_and_nothing_is_computed() {
+fn reports_every_invalid_line_and_computes_nothing() {
     let lines = "{\"id\": 1, \"target\": 1, \"answer\": 1}\r\n\r\nnot JSON\r\n{\"id\": 2, \"target\": 1, \"answer\": 1, \
                  \"prob_correct\": 1.01}\r\n{\"id\": 3, \"target\": 1, \"answer\": 1}\r\n";
     let folder = tempfile::tempdir().unwrap();
@@ -245,23 +248,26 @@ fn bad_lines_are_all_reported_and_nothing_is_computed() {
 }
 
 #[test]
-fn wrong_input_is_refused_with_a_remedy() {
+fn rejects_invalid_input_with_a_hint() {
     let twice = "{\"id\": 1, \"target\": 1, \"answer\": 1}\n{\"id\": \"1\", \"target\": 1, \"answer\": 1}\n";
     let run = metrics(twice, &[]);
     assert_eq!(run.code, 2);
     assert!(run.stderr.contains("number the answers to one question with `repeat`"), "{run:?}");
     assert!(run.stderr.contains("`standard input` line 2 has the id of `standard input` line 1"), "{run:?}");
-    refuses(&metrics("", &[]), &["has no answers", "\"target\""]);
-    refuses(&metrics(FEW, &["--map", "gold=x"]), &["no field `gold`"]);
-    refuses(&metrics(FEW, &["--per-task", "log.txt"]), &[".jsonl or .parquet"]);
-    refuses(&metrics(FEW, &["--reliability", "r.txt"]), &["r.txt"]);
-    refuses(&metrics(FEW, &["--temperature", "nan"]), &["no temperature"]);
-    refuses(&reasonscape(&["metrics", "no-such-file.jsonl"]), &["failed to read `no-such-file.jsonl`"]);
-    refuses(&reasonscape(&["metrics"]), &["RESULTS.jsonl"]);
+    assert_rejected(&metrics("", &[]), &["has no answers", "\"target\""]);
+    assert_rejected(&metrics(FEW, &["--map", "gold=x"]), &["no field `gold`"]);
+    assert_rejected(&metrics(FEW, &["--per-task", "log.txt"]), &[".jsonl or .parquet"]);
+    assert_rejected(&metrics(FEW, &["--reliability", "r.txt"]), &["r.txt"]);
+    assert_rejected(&metrics(FEW, &["--temperature", "nan"]), &["no temperature"]);
+    assert_rejected(
+        &reasonscape(&["metrics", "no-such-file.jsonl"]),
+        &["failed to read `no-such-file.jsonl`"],
+    );
+    assert_rejected(&reasonscape(&["metrics"]), &["RESULTS.jsonl"]);
 }
 
 #[test]
-fn false_steps_and_sentences_without_a_source_are_counted_and_shown() {
+fn counts_and_shows_false_steps_and_ungrounded_sentences() {
     let lines = concat!(
         r#"{"id": "sum", "target": 9, "answer": 9, "cot": "1. 2 + 3 = 5\n2. 5 + 3 = 9\nso 9"}"#,
         "\n",
@@ -290,7 +296,7 @@ fn false_steps_and_sentences_without_a_source_are_counted_and_shown() {
 }
 
 #[test]
-fn fields_and_files_may_have_other_names() {
+fn maps_field_and_file_names() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -323,7 +329,7 @@ fn fields_and_files_may_have_other_names() {
 }
 
 #[test]
-fn a_real_difference_is_called_one() {
+fn reports_a_significant_difference() {
     let mut lines = String::new();
     for task in 0..60 {
         for (model, right) in [("good", task % 10 != 0), ("bad", task % 3 == 0), ("twin", task % 10 != 1)] {
@@ -354,7 +360,7 @@ fn repeats_at_temperature_zero_have_a_determinism_index() {
 }
 
 #[test]
-fn stated_probabilities_are_drawn() {
+fn draws_reliability_of_stated_probabilities() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("reliability.svg");
     let run = metrics(FEW, &["--reliability", path.to_str().unwrap()]);

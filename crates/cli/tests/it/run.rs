@@ -1,22 +1,23 @@
 //! `reasonscape plan` and `reasonscape run`, against simulated models on a real socket.
 
-mod broken;
 mod datasets;
 mod interrupt;
 mod kills;
 mod order;
 mod secrets;
 mod terminal;
+mod unusable_paths;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use reasonscape_core::Suite;
 use reasonscape_simulator::{Faults, SimulateOptions, SimulatedServer};
+use reasonscape_test_support::study_toml;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::world::{Run, reasonscape, refuses};
+use crate::test_env::{Run, assert_rejected, reasonscape};
 
 /// A small suite: three points of three tasks, eight tests each.
 const SUITE: &str = r#"
@@ -37,26 +38,26 @@ points = [{ length = 4 }]
 "#;
 
 /// A study of two models, the server that simulates them, and a folder for the study.
-struct World {
+struct RunEnv {
     server: SimulatedServer,
     folder: TempDir,
 }
 
-impl World {
+impl RunEnv {
     fn new() -> Self {
         Self::with("", None)
     }
 
     /// Faults as `--faults` takes them, and the key that the server demands.
     fn with(faults: &str, api_key: Option<&str>) -> Self {
-        Self::of(SimulateOptions {
+        Self::with_options(SimulateOptions {
             faults: if faults.is_empty() { Faults::default() } else { faults.parse().unwrap() },
             api_key: api_key.map(str::to_owned),
             ..SimulateOptions::default()
         })
     }
 
-    fn of(options: SimulateOptions) -> Self {
+    fn with_options(options: SimulateOptions) -> Self {
         let server = SimulatedServer::start(SimulateOptions {
             suites: vec![Suite::parse(SUITE).unwrap()],
             count: Some(256),
@@ -65,20 +66,16 @@ impl World {
         })
         .unwrap();
         let folder = TempDir::new().unwrap();
-        let world = Self { server, folder };
-        fs::write(world.path().join("small.toml"), SUITE).unwrap();
-        world.study(&["sim-p0.9", "sim-cheap"], "");
-        world
+        let env = Self { server, folder };
+        fs::write(env.path().join("small.toml"), SUITE).unwrap();
+        env.write_study(&["sim-p0.9", "sim-cheap"], "");
+        env
     }
 
     /// Writes the study anew, with these models and these settings for each.
-    fn study(&self, models: &[&str], settings: &str) {
-        let url = self.server.base_url();
-        let evals: String = models
-            .iter()
-            .map(|model| format!("[[eval]]\nmodel = \"{model}\"\nbase_url = \"{url}\"\n{settings}\n"))
-            .collect();
-        fs::write(self.path().join("study.toml"), format!("suite = \"small.toml\"\n{evals}")).unwrap();
+    fn write_study(&self, models: &[&str], settings: &str) {
+        let text = study_toml("small.toml", &self.server.base_url(), models, settings);
+        fs::write(self.path().join("study.toml"), text).unwrap();
     }
 
     fn path(&self) -> &Path {
@@ -104,21 +101,21 @@ impl World {
     }
 
     /// Runs to the end and gives what it says to programs.
-    fn done(&self, arguments: &[&str]) -> Value {
+    fn run_to_end(&self, arguments: &[&str]) -> Value {
         let run = self.run(&[arguments, &["--format", "json"]].concat());
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
         serde_json::from_str(&run.stdout).unwrap()
     }
 
     /// Nothing is in the folder but what the test put there: no cache, nor what stands beside one.
-    fn is_untouched(&self) {
+    fn assert_is_untouched(&self) {
         let files = fs::read_dir(self.path()).unwrap().map(|file| file.unwrap().file_name());
         let mut names: Vec<_> = files.map(|name| name.into_string().unwrap()).collect();
         names.sort();
         assert_eq!(names, ["small.toml", "study.toml"]);
     }
 
-    fn sound(&self, entries: u64) {
+    fn assert_cache_is_sound(&self, entries: u64) {
         let verified = reasonscape(&["cache", "verify", self.path().to_str().unwrap(), "--format", "json"]);
         assert_eq!(verified.code, 0, "{verified:?}");
         let found: Value = serde_json::from_str(&verified.stdout).unwrap();
@@ -135,16 +132,16 @@ fn keys(object: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn plan_says_before_and_after_what_is_sent() {
-    let world = World::new();
-    let before = world.plan(&[]);
+fn plan_counts_requests_before_and_after_a_run() {
+    let env = RunEnv::new();
+    let before = env.plan(&[]);
     assert_eq!((before.code, before.stderr.as_str()), (0, ""));
     insta::assert_snapshot!(before.stdout);
-    assert!(!world.cache().exists(), "a plan writes nothing");
+    assert!(!env.cache().exists(), "a plan writes nothing");
 
-    world.done(&["--eval", "sim-cheap"]);
-    assert_eq!(world.server.stats().requests, 24);
-    let after: Value = serde_json::from_str(&world.plan(&["--format", "json"]).stdout).unwrap();
+    env.run_to_end(&["--eval", "sim-cheap"]);
+    assert_eq!(env.server.stats().requests, 24);
+    let after: Value = serde_json::from_str(&env.plan(&["--format", "json"]).stdout).unwrap();
     assert_eq!(
         keys(&after[0]),
         [
@@ -163,27 +160,27 @@ fn plan_says_before_and_after_what_is_sent() {
     let counts = |eval: &Value| [&eval["trials"], &eval["cached"], &eval["to_send"]].map(Value::as_u64);
     assert_eq!(counts(&after[0]), [Some(24), Some(0), Some(24)]);
     assert_eq!(counts(&after[1]), [Some(24), Some(24), Some(0)]);
-    assert_eq!(world.server.stats().requests, 24, "a plan sends nothing");
+    assert_eq!(env.server.stats().requests, 24, "a plan sends nothing");
 }
 
 #[test]
-fn a_run_is_reported_in_four_formats_and_never_asks_twice() {
-    let world = World::new();
-    let first = world.run(&[]);
+fn reports_in_four_formats_and_sends_no_request_twice() {
+    let env = RunEnv::new();
+    let first = env.run(&[]);
     assert_eq!((first.code, first.stderr.lines().count()), (0, 1), "{first:?}");
     assert!(first.stderr.starts_with("note: judged; `reasonscape analyze scores "), "{first:?}");
     assert!(first.stdout.lines().all(|line| line.chars().count() <= 100), "{}", first.stdout);
     insta::assert_snapshot!(first.stdout);
-    assert_eq!((world.server.stats().requests, world.server.stats().duplicates), (48, 0));
+    assert_eq!((env.server.stats().requests, env.server.stats().duplicates), (48, 0));
 
-    let csv = world.run(&["--format", "csv"]);
+    let csv = env.run(&["--format", "csv"]);
     let mut lines = csv.stdout.lines();
     assert_eq!(lines.next(), Some("eval,name,planned,cached,answered,truncated,missing,tokens,cost"));
     assert!(lines.next().unwrap().ends_with(",sim-p0.9,24,24,0,0,0,0,"), "{csv:?}");
-    let markdown = world.run(&["--format", "markdown"]);
+    let markdown = env.run(&["--format", "markdown"]);
     assert_eq!(markdown.stdout.lines().count(), 4);
     assert!(markdown.stdout.lines().all(|line| line.starts_with("| ") && line.ends_with(" |")));
-    let json = world.done(&[]);
+    let json = env.run_to_end(&[]);
     assert_eq!(
         keys(&json[0]),
         [
@@ -204,39 +201,39 @@ fn a_run_is_reported_in_four_formats_and_never_asks_twice() {
         ]
     );
     assert_eq!((sum(&json, "cached"), sum(&json, "sent"), &json[0]["complete"]), (48, 0, &json!(true)));
-    assert_eq!(world.server.stats().requests, 48);
-    world.sound(48);
+    assert_eq!(env.server.stats().requests, 48);
+    env.assert_cache_is_sound(48);
 }
 
 #[test]
-fn a_part_of_a_study_can_be_asked_and_the_rest_later() {
-    let world = World::new();
-    let some = world.done(&["--eval", "sim-cheap", "--task", "sort", "--count", "4"]);
+fn runs_part_of_a_study_and_the_rest_later() {
+    let env = RunEnv::new();
+    let some = env.run_to_end(&["--eval", "sim-cheap", "--task", "sort", "--count", "4"]);
     assert_eq!((some.as_array().unwrap().len(), sum(&some, "sent")), (1, 4));
-    assert_eq!(sum(&world.done(&["--eval", "sim-cheap", "--task", "sort", "--count", "16"]), "sent"), 12);
-    let rest = world.done(&[]);
+    assert_eq!(sum(&env.run_to_end(&["--eval", "sim-cheap", "--task", "sort", "--count", "16"]), "sent"), 12);
+    let rest = env.run_to_end(&[]);
     assert_eq!((sum(&rest, "cached"), sum(&rest, "sent")), (8, 40));
-    assert_eq!(world.server.stats().duplicates, 0);
+    assert_eq!(env.server.stats().duplicates, 0);
     // By the six digits of its id, too.
     let id = rest[0]["eval_id"].as_str().unwrap();
-    assert_eq!(world.done(&["--eval", id])[0]["name"], "sim-p0.9");
+    assert_eq!(env.run_to_end(&["--eval", id])[0]["name"], "sim-p0.9");
 }
 
 #[test]
 fn shards_share_a_study_without_overlap() {
-    let world = World::new();
-    let (first, second) = (world.done(&["--shard", "1/2"]), world.done(&["--shard", "2/2"]));
+    let env = RunEnv::new();
+    let (first, second) = (env.run_to_end(&["--shard", "1/2"]), env.run_to_end(&["--shard", "2/2"]));
     assert!(sum(&first, "sent") > 0 && sum(&second, "sent") > 0);
     assert_eq!(sum(&first, "planned") + sum(&second, "planned"), 48);
-    assert_eq!((world.server.stats().requests, world.server.stats().duplicates), (48, 0));
-    assert_eq!(sum(&world.done(&[]), "cached"), 48);
+    assert_eq!((env.server.stats().requests, env.server.stats().duplicates), (48, 0));
+    assert_eq!(sum(&env.run_to_end(&[]), "cached"), 48);
 }
 
 #[test]
-fn a_budget_of_tokens_ends_a_run_early_and_says_so() {
-    let world = World::new();
-    world.study(&["sim-p0.9"], "concurrency = 1");
-    let run = world.run(&["--budget-tokens", "1000", "--format", "json"]);
+fn token_budget_ends_a_run_early() {
+    let env = RunEnv::new();
+    env.write_study(&["sim-p0.9"], "concurrency = 1");
+    let run = env.run(&["--budget-tokens", "1000", "--format", "json"]);
     assert_eq!(run.code, 1, "{run:?}");
     assert!(
         run.stderr.contains("note: sim-p0.9 ended early: the budget of 1000 tokens is used up"),
@@ -250,29 +247,30 @@ fn a_budget_of_tokens_ends_a_run_early_and_says_so() {
     assert!((1000..1200).contains(&tokens), "{json}");
     assert!((1..24).contains(&answered) && json[0]["complete"] == json!(false), "{json}");
     assert_eq!(sum(&json, "planned"), 24, "the whole plan, although it ended early");
-    assert_eq!(sum(&world.done(&[]), "cached"), answered);
+    assert_eq!(sum(&env.run_to_end(&[]), "cached"), answered);
 }
 
 #[test]
-fn a_precision_samples_each_point_until_it_is_reached() {
-    let world = World::new();
-    world.study(&["sim-p0.9"], "");
-    let note = world.plan(&["--precision", "0.08"]).stderr;
+fn precision_samples_each_point_until_reached() {
+    let env = RunEnv::new();
+    env.write_study(&["sim-p0.9"], "");
+    let note = env.plan(&["--precision", "0.08"]).stderr;
     assert!(note.contains("the most that it could take"), "{note}");
-    let coarse = world.done(&["--precision", "0.2"]);
-    let fine = world.done(&["--precision", "0.08"]);
+    let coarse = env.run_to_end(&["--precision", "0.2"]);
+    let fine = env.run_to_end(&["--precision", "0.08"]);
     // 32 tests a point are enough for 0.2; nine in ten needs about 55 for 0.08, and never 256.
     assert_eq!(sum(&coarse, "answered"), 96);
     let asked = sum(&fine, "cached") + sum(&fine, "answered");
     assert!(sum(&fine, "cached") == 96 && (120..768).contains(&asked), "{fine}");
-    assert_eq!(sum(&world.done(&["--precision", "0.08"]), "sent"), 0, "it is reached");
+    assert_eq!(sum(&env.run_to_end(&["--precision", "0.08"]), "sent"), 0, "it is reached");
 }
 
 #[test]
-fn what_there_is_not_is_refused_with_what_there_is() {
-    let world = World::new();
+fn rejects_unknown_names_listing_known_ones() {
+    let env = RunEnv::new();
     for command in ["plan", "run"] {
-        let refused = |arguments: &[&str], says: &[&str]| refuses(&world.command(command, arguments), says);
+        let refused =
+            |arguments: &[&str], says: &[&str]| assert_rejected(&env.command(command, arguments), says);
         refused(&["--eval", "sim-cheep"], &["no evaluation is called sim-cheep", "sim-p0.9, sim-cheap"]);
         refused(&["--task", "sorting"], &["no task sorting", "it has arithmetic, boolean, sort"]);
         // One that there is does not excuse one that there is not.
@@ -284,23 +282,23 @@ fn what_there_is_not_is_refused_with_what_there_is() {
         refused(&["--shard", "3/2"], &["`3/2` is no shard", "`1/4` to `4/4`"]);
         refused(&["--count", "0"], &["--count"]);
         refused(&["--log", "loud"], &["`--log loud` is no level", "trace"]);
-        world.is_untouched();
+        env.assert_is_untouched();
     }
-    assert_eq!(world.server.stats().requests, 0);
+    assert_eq!(env.server.stats().requests, 0);
 }
 
 #[test]
-fn faults_are_overcome_or_named() {
-    let world = World::with("rate=0.3,kinds=429+500+reset+half+invalid-json+empty,retry-after=0.01", None);
-    let json = world.done(&[]);
+fn retries_faults_or_reports_them() {
+    let env = RunEnv::with("rate=0.3,kinds=429+500+reset+half+invalid-json+empty,retry-after=0.01", None);
+    let json = env.run_to_end(&[]);
     assert_eq!((sum(&json, "answered"), sum(&json, "missing")), (48, 0));
     assert!(sum(&json, "sent") > 48, "{json}");
-    world.sound(48);
+    env.assert_cache_is_sound(48);
 
-    let world = World::with("rate=1,kinds=500", None);
-    world.study(&["sim-p0.9"], "max_retries = 1");
+    let env = RunEnv::with("rate=1,kinds=500", None);
+    env.write_study(&["sim-p0.9"], "max_retries = 1");
     // Few enough that the endpoint is not given up as a whole.
-    let run = world.run(&["--task", "sort", "--count", "5", "--format", "json"]);
+    let run = env.run(&["--task", "sort", "--count", "5", "--format", "json"]);
     assert_eq!(run.code, 1, "{run:?}");
     // Five trials with one problem are one line.
     assert_eq!(run.stderr.lines().count(), 2, "{run:?}");
@@ -308,18 +306,18 @@ fn faults_are_overcome_or_named() {
     assert!(run.stderr.contains(" and 4 more: the provider failed (HTTP 500)"), "{run:?}");
     let json: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!((&json[0]["missing"], json[0]["missing_trials"].as_array().unwrap().len()), (&json!(5), 5));
-    world.sound(0);
-    let quiet = world.run(&["--task", "sort", "--count", "5", "--quiet"]);
+    env.assert_cache_is_sound(0);
+    let quiet = env.run(&["--task", "sort", "--count", "5", "--quiet"]);
     assert_eq!((quiet.code, quiet.stderr.lines().count()), (1, 1), "{quiet:?}");
 }
 
 #[test]
-fn a_place_that_cannot_be_reached_is_said_once_with_what_to_do() {
-    let world = World::new();
-    let file = world.path().join("study.toml");
-    world.study(&["sim-cheap"], "");
+fn reports_unreachable_endpoint_once_with_a_hint() {
+    let env = RunEnv::new();
+    let file = env.path().join("study.toml");
+    env.write_study(&["sim-cheap"], "");
     let study = fs::read_to_string(&file).unwrap();
-    let address = world.server.base_url();
+    let address = env.server.base_url();
     let free = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         format!("http://{}/v1", listener.local_addr().unwrap())
@@ -334,15 +332,15 @@ fn a_place_that_cannot_be_reached_is_said_once_with_what_to_do() {
         (address.replace("/v1", "/v2"), "check `model` and `base_url`, which mostly ends with `/v1`"),
     ] {
         fs::write(&file, study.replace(&address, &url)).unwrap();
-        let run = world.run(&["--format", "json"]);
+        let run = env.run(&["--format", "json"]);
         assert_eq!((run.code, run.stderr.lines().count()), (1, 2), "{run:?}");
         assert!(run.stderr.starts_with("note: sim-cheap ended early: "), "{run:?}");
         assert!(run.stderr.contains(says), "{run:?}");
         let json: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!((sum(&json, "planned"), sum(&json, "answered")), (24, 0), "{json}");
-        world.sound(0);
+        env.assert_cache_is_sound(0);
     }
     // What could not be reached is no answer: the right address asks it all.
     fs::write(&file, study).unwrap();
-    assert_eq!(sum(&world.done(&[]), "answered"), 24);
+    assert_eq!(sum(&env.run_to_end(&[]), "answered"), 24);
 }

@@ -1,4 +1,4 @@
-use crate::world::{Run, reasonscape_with, refuses};
+use crate::test_env::{Run, assert_rejected, reasonscape_with};
 
 fn score(input: &str, more: &[&str]) -> Run {
     reasonscape_with(&[&["score", "-"], more].concat(), input)
@@ -14,7 +14,7 @@ const BOUNDS: &str =
     r#"{"sort": {"low": 0.8, "high": 0.9}, "dates": [0.5, 0.6], "shapes": {"low": 0, "high": 0.1}}"#;
 
 #[test]
-fn bounds_become_a_score_that_plain_python_gives_too() {
+fn score_of_bounds_matches_python() {
     let script = r"
 import json, math, random, sys
 tasks = {'dates': (0.5, 0.6), 'shapes': (0.01, 0.1), 'sort': (0.8, 0.9)}
@@ -32,7 +32,7 @@ print(json.dumps([1000 * means[125], 1000 * means[4875]]))
 }
 
 #[test]
-fn one_model_is_shown_with_its_tasks() {
+fn shows_one_model_with_its_tasks() {
     insta::assert_snapshot!(score(BOUNDS, &[]).stdout);
 }
 
@@ -46,14 +46,14 @@ large,sort,128,119,0,0
 ";
 
 #[test]
-fn counters_of_several_models_become_a_leaderboard() {
+fn ranks_models_from_counters() {
     let run = score(BOARD, &[]);
     assert_eq!(run.stderr, "note: * partial is scored without shapes\n");
     insta::assert_snapshot!(run.stdout);
 }
 
 #[test]
-fn rows_of_one_task_are_pooled() {
+fn pools_rows_of_one_task() {
     let board = json(BOARD, &[]);
     let large = board.as_array().unwrap().iter().find(|row| row["model"] == "large").unwrap();
     let pooled = json(r#"{"sort": {"n": 256, "n_e": 239}}"#, &[]);
@@ -61,7 +61,7 @@ fn rows_of_one_task_are_pooled() {
 }
 
 #[test]
-fn json_and_csv_of_the_same_counters_agree_and_a_leaderboard_can_be_read_back() {
+fn json_and_csv_agree_and_leaderboard_can_be_read_back() {
     let rows = r#"[{"model": "small", "task": "sort", "n": 128, "n_e": 60, "n_t": 5},
                    {"model": "small", "task": "shapes", "n": 128, "n_e": 70, "g": 16},
                    {"model": "large", "tasks": {"sort": {"n": 256, "n_e": 239}, "shapes": {"n": 128, "n_e": 110, "g": 16}}},
@@ -72,7 +72,7 @@ fn json_and_csv_of_the_same_counters_agree_and_a_leaderboard_can_be_read_back() 
 }
 
 #[test]
-fn another_mode_or_method_is_marked() {
+fn marks_other_modes_and_methods() {
     let run = score(BOARD, &["--mode", "K_P"]);
     assert!(run.stderr.contains("bounds by K_P"), "{}", run.stderr);
     let (narrow, wide) = (json(BOUNDS, &[]), json(BOUNDS, &["--method", "min-max"]));
@@ -81,26 +81,29 @@ fn another_mode_or_method_is_marked() {
 }
 
 #[test]
-fn wrong_documents_are_refused_with_place_and_remedy() {
-    refuses(&score("{", &[]), &["standard input: line 1, column 2", "a key in double quotes"]);
-    refuses(&score("hello", &[]), &["`task` column", "task,low,high"]);
-    refuses(&score("", &[]), &["`task` column"]);
-    refuses(&score("{}", &[]), &["has no task"]);
-    refuses(
+fn rejects_invalid_documents_with_position_and_hint() {
+    assert_rejected(&score("{", &[]), &["standard input: line 1, column 2", "a key in double quotes"]);
+    assert_rejected(&score("hello", &[]), &["`task` column", "task,low,high"]);
+    assert_rejected(&score("", &[]), &["`task` column"]);
+    assert_rejected(&score("{}", &[]), &["has no task"]);
+    assert_rejected(
         &score(r#"{"sort": {"low": 0.9, "high": 0.8}}"#, &[]),
         &["task `sort`", "`low` is 0.9, above `high` = 0.8"],
     );
-    refuses(&score(r#"{"sort": {"low": NaN, "high": 0.8}}"#, &[]), &["`low` is NaN"]);
-    refuses(&score(r#"{"sort": {"low": 0.9}}"#, &[]), &["`high` is missing"]);
-    refuses(&score(r#"{"sort": {"n": 3, "n_e": 5}}"#, &[]), &["task `sort`", "more than the `n` = 3"]);
-    refuses(
+    assert_rejected(&score(r#"{"sort": {"low": NaN, "high": 0.8}}"#, &[]), &["`low` is NaN"]);
+    assert_rejected(&score(r#"{"sort": {"low": 0.9}}"#, &[]), &["`high` is missing"]);
+    assert_rejected(
+        &score(r#"{"sort": {"n": 3, "n_e": 5}}"#, &[]),
+        &["task `sort`", "more than the `n` = 3"],
+    );
+    assert_rejected(
         &score(r#"{"sort": {"n": 3, "n_e": 1, "n_t": 1, "n_u": 3}}"#, &[]),
         &["`n_u` is 3, but `n` - `n_t` is 2"],
     );
-    refuses(&score(r#"{"sort": "good"}"#, &[]), &["found a string"]);
-    refuses(&score(r#"[{"low": 0.1, "high": 0.2}]"#, &[]), &["entry 1", "`task` is missing"]);
-    refuses(&score("task,low,high\nsort,0.1,zwei\n", &[]), &["line 2", "`high` is `zwei`"]);
-    refuses(&score("task,low,high\nsort,0.1,0.2\nsort,0.1,0.2\n", &[]), &["line 3", "given twice"]);
-    refuses(&score("task,low,high\nsort,0.1\n", &[]), &["line 2"]);
-    refuses(&score(BOARD, &["--mode", "Q"]), &["unknown mode `Q`"]);
+    assert_rejected(&score(r#"{"sort": "good"}"#, &[]), &["found a string"]);
+    assert_rejected(&score(r#"[{"low": 0.1, "high": 0.2}]"#, &[]), &["entry 1", "`task` is missing"]);
+    assert_rejected(&score("task,low,high\nsort,0.1,zwei\n", &[]), &["line 2", "`high` is `zwei`"]);
+    assert_rejected(&score("task,low,high\nsort,0.1,0.2\nsort,0.1,0.2\n", &[]), &["line 3", "given twice"]);
+    assert_rejected(&score("task,low,high\nsort,0.1\n", &[]), &["line 2"]);
+    assert_rejected(&score(BOARD, &["--mode", "Q"]), &["unknown mode `Q`"]);
 }

@@ -2,20 +2,20 @@
 
 mod api;
 mod browser;
+mod comparison;
 mod explorer;
 mod hostile;
 mod pages;
 mod runs;
 mod server;
-mod versus;
 
 use std::process::Command;
 
 use self::server::{Server, Study};
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 #[test]
-fn it_prints_where_it_answers() {
+fn prints_its_address() {
     let server = Server::shared();
     assert!(server.url.starts_with("http://127.0.0.1:") && server.url.ends_with('/'), "{}", server.url);
     assert_eq!(server.get("/health").body, "ok\n");
@@ -23,7 +23,7 @@ fn it_prints_where_it_answers() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_is_how_it_ends() {
+fn exits_with_0_on_signals() {
     for signal in ["-INT", "-TERM"] {
         let mut server = Server::start(&[]);
         let pid = server.child.id().to_string();
@@ -33,23 +33,26 @@ fn an_interrupt_is_how_it_ends() {
 }
 
 #[test]
-fn wrong_input_is_refused_before_anything_is_served() {
+fn rejects_invalid_arguments_before_serving() {
     let study = Study::new();
     let run =
         |arguments: &[&str]| reasonscape(&[&["serve", study.path(), "--port", "0"], arguments].concat());
-    refuses(&run(&["--base-path", "/a b"]), &["--base-path", "as `/scores`"]);
-    refuses(&run(&["--token", "short"]), &["the token", "at least 8"]);
-    refuses(&reasonscape(&["serve", "no-such-study"]), &["no study at `no-such-study`"]);
+    assert_rejected(&run(&["--base-path", "/a b"]), &["--base-path", "as `/scores`"]);
+    assert_rejected(&run(&["--token", "short"]), &["the token", "at least 8"]);
+    assert_rejected(&reasonscape(&["serve", "no-such-study"]), &["no study at `no-such-study`"]);
     let empty = tempfile::TempDir::new().unwrap();
-    refuses(&reasonscape(&["serve", empty.path().to_str().unwrap(), "--port", "0"]), &["has no trials yet"]);
+    assert_rejected(
+        &reasonscape(&["serve", empty.path().to_str().unwrap(), "--port", "0"]),
+        &["has no trials yet"],
+    );
     let server = Server::shared();
     let port = server.address.rsplit(':').next().unwrap();
     let run = reasonscape(&["serve", study.path(), "--port", port]);
-    refuses(&run, &["cannot listen on", port, "choose another port"]);
+    assert_rejected(&run, &["cannot listen on", port, "choose another port"]);
 }
 
 #[test]
-fn files_that_are_replaced_are_read_again() {
+fn reloads_replaced_files() {
     let server = Server::start(&[]);
     assert!(!server.get("/").body.contains("newcomer"));
     server.study.add_newcomer();

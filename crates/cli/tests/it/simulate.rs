@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 /// The program as a server; it is ended whatever the test does.
 struct Server {
@@ -46,7 +46,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn it_prints_where_it_listens_and_answers_there() {
+fn prints_its_address() {
     let server = Server::start(&[]);
     assert!(server.url.starts_with("http://127.0.0.1:"), "{}", server.url);
     let models = server.get("/v1/models", "");
@@ -56,7 +56,7 @@ fn it_prints_where_it_listens_and_answers_there() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_is_how_it_ends() {
+fn exits_with_0_on_signals() {
     for signal in ["-INT", "-TERM"] {
         let mut server = Server::start(&[]);
         let pid = server.child.id().to_string();
@@ -70,7 +70,7 @@ fn an_interrupt_is_how_it_ends() {
 }
 
 #[test]
-fn a_key_from_the_environment_is_demanded_and_not_shown() {
+fn requires_the_key_of_the_environment_without_showing_it() {
     let mut server = Server::start(&["--api-key-env", "SIMULATED_KEY"]);
     assert!(server.get("/v1/models", "").starts_with("HTTP/1.1 401"));
     assert!(server.get("/v1/models", "Authorization: Bearer open-sesame\r\n").starts_with("HTTP/1.1 200"));
@@ -81,19 +81,19 @@ fn a_key_from_the_environment_is_demanded_and_not_shown() {
 }
 
 #[test]
-fn wrong_input_is_refused_before_anything_is_served() {
+fn rejects_invalid_arguments_before_serving() {
     let run = |arguments: &[&str]| reasonscape(&[&["simulate", "--port", "0"], arguments].concat());
-    refuses(
+    assert_rejected(
         &run(&["--faults", "kinds=rest"]),
         &["--faults", "unknown fault `rest`", "did you mean `reset`?"],
     );
-    refuses(&run(&["--faults", "rate=3"]), &["`rate` of faults is `3`", "a number from 0 to 1"]);
-    refuses(&run(&["--suite", "slow"]), &["unknown suite `slow`", "quick and r12"]);
-    refuses(&run(&["--api-key-env", "NO_SUCH_VARIABLE"]), &["`NO_SUCH_VARIABLE` is not set"]);
-    refuses(&run(&["--count", "0"]), &["--count"]);
+    assert_rejected(&run(&["--faults", "rate=3"]), &["`rate` of faults is `3`", "a number from 0 to 1"]);
+    assert_rejected(&run(&["--suite", "slow"]), &["unknown suite `slow`", "quick and r12"]);
+    assert_rejected(&run(&["--api-key-env", "NO_SUCH_VARIABLE"]), &["`NO_SUCH_VARIABLE` is not set"]);
+    assert_rejected(&run(&["--count", "0"]), &["--count"]);
 
     let server = Server::start(&[]);
     let port = server.url.rsplit(':').next().unwrap().trim_end_matches("/v1").to_owned();
     let run = reasonscape(&["simulate", "--suite", "quick", "--port", &port]);
-    refuses(&run, &["cannot listen on", &port, "choose another port"]);
+    assert_rejected(&run, &["cannot listen on", &port, "choose another port"]);
 }

@@ -1,7 +1,7 @@
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 #[test]
-fn built_in_suites_are_shown_and_counted() {
+fn shows_and_counts_builtin_suites() {
     let run = reasonscape(&["suite", "count", "quick", "--format", "json"]);
     let count: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!((count["points"].as_u64(), count["tests"].as_u64()), (Some(36), Some(288)));
@@ -16,7 +16,7 @@ fn built_in_suites_are_shown_and_counted() {
 }
 
 #[test]
-fn a_file_is_validated_by_line() {
+fn validates_a_file_by_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.toml");
     let path = file.to_str().unwrap();
@@ -25,7 +25,10 @@ fn a_file_is_validated_by_line() {
         "name = \"mine\"\ncount = 4\n[[manifold]]\nid = \"a\"\ntask = \"sort\"\nparams = { lenght = 4 }\n",
     )
     .unwrap();
-    refuses(&reasonscape(&["suite", "validate", path]), &["mine.toml`: line 6", "did you mean `length`?"]);
+    assert_rejected(
+        &reasonscape(&["suite", "validate", path]),
+        &["mine.toml`: line 6", "did you mean `length`?"],
+    );
 
     std::fs::write(&file, "name = \"mine\"\ncount = 4\n[[manifold]]\nid = \"a\"\ntask = \"sort\"\nparams = { length = [4, 8] }\n").unwrap();
     let run = reasonscape(&["suite", "validate", path]);
@@ -35,7 +38,7 @@ fn a_file_is_validated_by_line() {
 }
 
 #[test]
-fn what_is_no_suite_is_refused() {
-    refuses(&reasonscape(&["suite", "count", "r13"]), &["unknown suite `r13`", "quick and r12"]);
-    refuses(&reasonscape(&["suite", "count", "none.toml"]), &["failed to read `none.toml`"]);
+fn rejects_files_that_are_no_suite() {
+    assert_rejected(&reasonscape(&["suite", "count", "r13"]), &["unknown suite `r13`", "quick and r12"]);
+    assert_rejected(&reasonscape(&["suite", "count", "none.toml"]), &["failed to read `none.toml`"]);
 }

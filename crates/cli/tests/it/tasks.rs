@@ -1,7 +1,7 @@
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 #[test]
-fn all_thirteen_are_listed_for_people_and_programs() {
+fn lists_all_thirteen_as_table_and_json() {
     let run = reasonscape(&["tasks", "--format", "json"]);
     let tasks: Vec<serde_json::Value> = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(tasks.len(), 13);
@@ -14,12 +14,12 @@ fn all_thirteen_are_listed_for_people_and_programs() {
 }
 
 #[test]
-fn one_is_described_with_its_parameters() {
+fn describes_a_task_with_its_parameters() {
     insta::assert_snapshot!(reasonscape(&["tasks", "arithmetic"]).stdout);
 }
 
 #[test]
-fn a_schema_is_a_schema() {
+fn prints_a_json_schema() {
     let run = reasonscape(&["tasks", "sort", "--schema"]);
     let schema: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(schema["properties"]["length"]["default"], 12);
@@ -27,7 +27,10 @@ fn a_schema_is_a_schema() {
 }
 
 #[test]
-fn a_stranger_is_refused_with_the_nearest_name() {
-    refuses(&reasonscape(&["tasks", "lettres"]), &["unknown task `lettres` (did you mean `letters`?)"]);
-    refuses(&reasonscape(&["tasks", "--schema"]), &["not provided: <NAME>"]);
+fn rejects_unknown_task_with_a_suggestion() {
+    assert_rejected(
+        &reasonscape(&["tasks", "lettres"]),
+        &["unknown task `lettres` (did you mean `letters`?)"],
+    );
+    assert_rejected(&reasonscape(&["tasks", "--schema"]), &["not provided: <NAME>"]);
 }

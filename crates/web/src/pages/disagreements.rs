@@ -17,7 +17,7 @@ use crate::error::ApiError;
 use crate::labels::{eval_label, thousands};
 use crate::params::number;
 use crate::query_string::Query;
-use crate::sanitize::visible;
+use crate::sanitize::escape_invisible;
 use crate::trial_query::PAGE_SIZE;
 
 #[derive(Serialize)]
@@ -40,8 +40,8 @@ struct Page {
 }
 
 pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
-    let asked = Query::from_uri(&uri);
-    let query = asked.only(&NAMES);
+    let full_query = Query::from_uri(&uri);
+    let query = full_query.only(&NAMES);
     let study = app.study().await;
     let which = Disagreement::from_query(&query)?;
     let pair = comparison::pair(&study.analyses, &query.only(&["a", "b"])).await?;
@@ -56,14 +56,15 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         Err(problem) => return Err(problem),
     };
     let pages = total.div_ceil(PAGE_SIZE as u64).max(1);
-    let number = number::<u64>(&asked, "page")?.unwrap_or(1).clamp(1, pages);
+    let number = number::<u64>(&full_query, "page")?.unwrap_or(1).clamp(1, pages);
     let first = (number - 1) * PAGE_SIZE as u64;
     let rows = match total {
         0 => Arc::default(),
         _ => comparison::disagreement_rows(&study.analyses, &pair, &query, which, first, PAGE_SIZE).await?,
     };
     let keep = query.with("page", (number > 1).then_some(&number.to_string()));
-    let [a, b] = [&pair.a, &pair.b].map(|id| visible(&eval_label(&study.analyses.db, id)).into_owned());
+    let [a, b] =
+        [&pair.a, &pair.b].map(|id| escape_invisible(&eval_label(&study.analyses.db, id)).into_owned());
     let choices = |id: &str| evals(&study.analyses.db, &Query::default().with("eval", Some(id)));
     let page = Page {
         choices_a: choices(&pair.a),

@@ -19,11 +19,11 @@ use crate::error::ApiError;
 use crate::figures::{frontier_rows, projection_figure, projection_views};
 use crate::params::{AnalysisQuery, mode};
 use crate::query_string::Query;
-use crate::sanitize::visible;
+use crate::sanitize::escape_invisible;
 use reasonscape_analysis::tables::{surface, threshold};
 use reasonscape_analysis::{
-    AccuracyGrid, AccuracyGridAxis, AccuracyGridCell, Parameter, TaskParameters, projection_finding,
-    surface_range, threshold_figure,
+    AccuracyGrid, AccuracyGridAxis, AccuracyGridCell, Parameter, TaskParameters, ThresholdRow,
+    projection_finding, surface_range, threshold_figure,
 };
 
 /// The parameters of this page.
@@ -37,15 +37,15 @@ const MIN_TRUNCATION_RATE: f64 = 0.005;
 struct Page {
     tasks: Vec<Choice>,
     parts: Vec<Choice>,
-    xs: Vec<Choice>,
-    ys: Vec<Choice>,
+    x_choices: Vec<Choice>,
+    y_choices: Vec<Choice>,
     modes: Vec<EstimatorGroup>,
     models: ModelPicker,
     task: String,
     /// Errors in the query.
     problems: Vec<String>,
     /// Why there is nothing to look along.
-    flat: Option<String>,
+    no_parameters: Option<String>,
     trials: String,
     #[serde(flatten)]
     results: Results,
@@ -56,7 +56,7 @@ struct Page {
 struct Results {
     surfaces: Vec<Surface>,
     /// Why there are no surfaces.
-    line: Option<String>,
+    no_surface: Option<String>,
     /// Notes on the surfaces.
     remarks: Vec<String>,
     projection: Option<ChartView>,
@@ -92,9 +92,9 @@ struct HeatCell {
     value: f64,
     low: f64,
     high: f64,
-    said: String,
+    tooltip: String,
     href: String,
-    cut: Option<String>,
+    truncated: Option<String>,
 }
 
 /// The parameters of a request, with defaults where it names none, or none that the study has.
@@ -116,8 +116,8 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     let all = analyses.parameters(&[]).await?;
     let params = parse_params(analyses, &all, &query).await?;
     let models = ModelPicker::from_query(analyses, &query, Some(&params.task), params.mode, u64::MAX).await?;
-    let flat = flat(&params, analyses);
-    let results = if flat.is_none() && !models.ids.is_empty() {
+    let no_parameters = no_parameters_reason(&params, analyses);
+    let results = if no_parameters.is_none() && !models.ids.is_empty() {
         results(&app.base, analyses, &params, &models.ids).await?
     } else {
         Results::default()
@@ -125,13 +125,13 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     let page = Page {
         tasks: all.iter().map(|task| name_choice(&task.task, task.task == params.task)).collect(),
         parts: parts(&params),
-        xs: axis_choices(&params, params.x.as_ref(), None),
-        ys: axis_choices(&params, params.y.as_ref(), params.x.as_ref()),
+        x_choices: axis_choices(&params, params.x.as_ref(), None),
+        y_choices: axis_choices(&params, params.y.as_ref(), params.x.as_ref()),
         modes: estimator_groups(params.mode),
         models,
-        task: visible(&params.task).into_owned(),
+        task: escape_invisible(&params.task).into_owned(),
         problems: unknown_task(&all, &query).into_iter().collect(),
-        flat,
+        no_parameters,
         trials: format!("{}/trials{}", app.base, Query::default().with("task", Some(&params.task))),
         results,
     };
@@ -146,11 +146,11 @@ async fn parse_params(
     all: &[TaskParameters],
     query: &Query,
 ) -> Result<ExplorerParams, ApiError> {
-    let asked = query.get("task");
-    let named = all.iter().find(|task| Some(task.task.as_str()) == asked);
+    let requested = query.get("task");
+    let requested = all.iter().find(|task| Some(task.task.as_str()) == requested);
     let first = all.iter().find(|task| task.parameters.len() > 1);
     let first = first.or_else(|| all.iter().find(|task| !task.parameters.is_empty())).or(all.first());
-    let task = named.or(first).ok_or_else(|| ApiError::bad_request("the study has no points yet"))?;
+    let task = requested.or(first).ok_or_else(|| ApiError::bad_request("the study has no points yet"))?;
     let part = query.get("part").filter(|part| task.manifolds.iter().any(|known| known == part));
     let narrowed = match part {
         Some(part) => {
@@ -179,12 +179,12 @@ async fn parse_params(
 
 /// What to say of a task that the study does not have.
 fn unknown_task(all: &[TaskParameters], query: &Query) -> Option<String> {
-    let asked = query.get("task").filter(|asked| !all.iter().any(|task| task.task == **asked))?;
-    Some(format!("there is no task `{asked}`; choose one of those below"))
+    let name = query.get("task").filter(|name| !all.iter().any(|task| task.task == **name))?;
+    Some(format!("there is no task `{name}`; choose one of those below"))
 }
 
 fn name_choice(name: &str, is_chosen: bool) -> Choice {
-    Choice { value: name.to_owned(), shown: visible(name).into_owned(), is_chosen }
+    Choice { value: name.to_owned(), shown: escape_invisible(name).into_owned(), is_chosen }
 }
 
 /// The parameters that an axis can show: all but that of the other axis.
@@ -193,7 +193,8 @@ fn axis_choices(params: &ExplorerParams, chosen: Option<&String>, other: Option<
     offered
         .map(|parameter| Choice {
             value: parameter.name.clone(),
-            shown: visible(&format!("{} ({} values)", parameter.name, parameter.values.len())).into_owned(),
+            shown: escape_invisible(&format!("{} ({} values)", parameter.name, parameter.values.len()))
+                .into_owned(),
             is_chosen: Some(&parameter.name) == chosen,
         })
         .collect()
@@ -210,7 +211,7 @@ fn parts(params: &ExplorerParams) -> Vec<Choice> {
     [all].into_iter().chain(params.parts.iter().map(part)).collect()
 }
 
-fn flat(params: &ExplorerParams, analyses: &AnalysisCache) -> Option<String> {
+fn no_parameters_reason(params: &ExplorerParams, analyses: &AnalysisCache) -> Option<String> {
     params.parameters.is_empty().then(|| {
         let tasks: std::collections::BTreeSet<&str> =
             analyses.db.sources().iter().map(|source| source.task.as_str()).collect();
@@ -218,16 +219,16 @@ fn flat(params: &ExplorerParams, analyses: &AnalysisCache) -> Option<String> {
         format!(
             "No parameter of {} varies: all its trials are at one level of difficulty, as those of a dataset are, so \
              that there is nothing to look along.{others}",
-            visible(&params.task)
+            escape_invisible(&params.task)
         )
     })
 }
 
 /// The query that asks the API for the same: this task, these models, and these parameters.
-fn api_query(params: &ExplorerParams, ids: &[String], along: &[&str]) -> Query {
+fn api_query(params: &ExplorerParams, ids: &[String], parameters: &[&str]) -> Query {
     let mut pairs = vec![("task", params.task.as_str()), ("mode", params.mode.name())];
     pairs.extend(ids.iter().map(|id| ("eval", id.as_str())));
-    pairs.extend(along.iter().map(|name| ("x", *name)));
+    pairs.extend(parameters.iter().map(|name| ("x", *name)));
     let filter = params.part.as_ref().map(|part| format!("manifold={part}"));
     pairs.extend(filter.iter().map(|filter| ("filter", filter.as_str())));
     Query::from_pairs(&pairs)
@@ -252,49 +253,61 @@ async fn results(
         let task = visible(&params.task);
         line = Some(format!("{task} has one parameter that varies; a surface takes two."));
     }
+    Ok((surfaces, notes))
+}
+
+/// Accuracy along each parameter, with findings.
+async fn projection(
+    base: &str,
+    analyses: &AnalysisCache,
+    params: &ExplorerParams,
+    ids: &[String],
+) -> Result<(ChartView, Vec<String>), ApiError> {
     let names: Vec<&str> = params.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let query = api_query(params, ids, &names);
     let views = projection_views(analyses, &query).await?;
-    let mut projection_findings: Vec<String> = views.iter().filter_map(projection_finding).collect();
-    projection_findings.extend(views.iter().filter(|view| !view.mixed.is_empty()).map(mixed));
-    let projection = ChartView::new(
+    let mut findings: Vec<String> = views.iter().filter_map(projection_finding).collect();
+    findings.extend(views.iter().filter(|view| !view.mixed.is_empty()).map(confounding_note));
+    let chart = ChartView::new(
         projection_figure(analyses, &query, &views).await?,
         "projection",
         format!("{base}/api/v1/figures/projection{query}"),
         Some(&surface::display_table(&views)),
     );
+    Ok((chart, findings))
+}
+
+/// Where accuracy falls to one half along each numeric parameter, with findings; `None` without such a parameter.
+async fn frontier(
+    base: &str,
+    analyses: &AnalysisCache,
+    params: &ExplorerParams,
+    ids: &[String],
+) -> Result<Option<(ChartView, Vec<String>)>, ApiError> {
     let numeric = params.parameters.iter().filter(|parameter| parameter.is_numeric);
     let numeric: Vec<&str> = numeric.map(|parameter| parameter.name.as_str()).collect();
-    let (mut frontier, mut frontier_findings) = (None, Vec::new());
-    if !numeric.is_empty() {
-        let query = api_query(params, ids, &numeric);
-        let rows = frontier_rows(analyses, &query).await?;
-        frontier_findings = rows
-            .iter()
-            .map(|row| {
-                visible(&format!("{} along {}: {}", row.label, row.parameter, row.finding)).into_owned()
-            })
-            .collect();
-        frontier = Some(ChartView::new(
-            threshold_figure(&rows, selected.confidence.level()),
-            "frontier",
-            format!("{base}/api/v1/figures/frontier{query}"),
-            Some(&threshold::display_table(&rows)),
-        ));
+    if numeric.is_empty() {
+        return Ok(None);
     }
-    Ok(Results {
-        surfaces,
-        line,
-        remarks: notes,
-        projection: Some(projection),
-        projection_findings,
-        frontier,
-        frontier_findings,
-    })
+    let query = api_query(params, ids, &numeric);
+    let rows = frontier_rows(analyses, &query).await?;
+    let finding = |row: &ThresholdRow| {
+        escape_invisible(&format!("{} along {}: {}", row.label, row.parameter, row.finding)).into_owned()
+    };
+    let chart = ChartView::new(
+        threshold_figure(&rows, AnalysisQuery::from_query(&query)?.confidence.level()),
+        "frontier",
+        format!("{base}/api/v1/figures/frontier{query}"),
+        Some(&threshold::display_table(&rows)),
+    );
+    Ok(Some((chart, rows.iter().map(finding).collect())))
 }
 
 /// The cells of each model, in the order in which these are chosen.
-fn in_order<'v>(view: &'v AccuracyGrid, ids: &'v [String]) -> impl Iterator<Item = &'v [AccuracyGridCell]> {
+fn cells_by_model<'v>(
+    view: &'v AccuracyGrid,
+    ids: &'v [String],
+) -> impl Iterator<Item = &'v [AccuracyGridCell]> {
     let all = view.by_eval();
     ids.iter().filter_map(move |id| {
         all.iter().find(|cells| cells.iter().any(|cell| cell.eval.eval_id == *id)).copied()
@@ -304,7 +317,7 @@ fn in_order<'v>(view: &'v AccuracyGrid, ids: &'v [String]) -> impl Iterator<Item
 fn surface(base: &str, view: &AccuracyGrid, cells: &[AccuracyGridCell], filters: &[&str]) -> Surface {
     let [x, y] = [&view.axes[0], &view.axes[1]];
     let values = |axis: &AccuracyGridAxis| -> Vec<String> {
-        axis.values.iter().map(|value| visible(&value.to_string()).into_owned()).collect()
+        axis.values.iter().map(|value| escape_invisible(&value.to_string()).into_owned()).collect()
     };
     let at = |column: usize, row: usize| {
         cells
@@ -313,29 +326,29 @@ fn surface(base: &str, view: &AccuracyGrid, cells: &[AccuracyGridCell], filters:
             .map(|cell| heat(base, view, cell, filters))
     };
     let names = values(y);
-    let rows = names.iter().enumerate().rev().map(|(place, name)| Row {
+    let rows = names.iter().enumerate().rev().map(|(index, name)| Row {
         name: name.clone(),
-        cells: (0..x.values.len()).map(|column| at(column, place)).collect(),
+        cells: (0..x.values.len()).map(|column| at(column, index)).collect(),
     });
     let first = cells.first();
     Surface {
         eval_id: first.map_or(String::new(), |cell| cell.eval.eval_id.clone()),
-        label: first.map_or(String::new(), |cell| visible(&cell.label).into_owned()),
-        x: visible(&x.parameter).into_owned(),
-        y: visible(&y.parameter).into_owned(),
+        label: first.map_or(String::new(), |cell| escape_invisible(&cell.label).into_owned()),
+        x: escape_invisible(&x.parameter).into_owned(),
+        y: escape_invisible(&y.parameter).into_owned(),
         columns: values(x),
         rows: rows.collect(),
         finding: surface_range(view, cells).map_or_else(
             || "cannot tell any two places apart".to_owned(),
-            |range| format!("goes {}", visible(&range)),
+            |range| format!("goes {}", escape_invisible(&range)),
         ),
     }
 }
 
-fn heat(base: &str, view: &AccuracyGrid, cell: &AccuracyGridCell, filters: &[&str]) -> HeatCell {
+fn heat_cell(base: &str, view: &AccuracyGrid, cell: &AccuracyGridCell, filters: &[&str]) -> HeatCell {
     let estimate = &cell.estimate;
-    let cut_off = cell.n_t as f64 / cell.n.max(1) as f64;
-    let is_marked = cell.truncation_known && cut_off >= MIN_TRUNCATION_RATE;
+    let truncation_rate = cell.n_t as f64 / cell.n.max(1) as f64;
+    let is_marked = cell.truncation_known && truncation_rate >= MIN_TRUNCATION_RATE;
     HeatCell {
         step: (estimate.center * STEPS).round().clamp(0.0, STEPS) as u8,
         center: format!("{:.0}", 100.0 * estimate.center),
@@ -345,18 +358,18 @@ fn heat(base: &str, view: &AccuracyGrid, cell: &AccuracyGridCell, filters: &[&st
         high: estimate.high,
         said: visible(&format!("{}: {}", view.coordinates(&cell.value_indices), tooltip(cell))).into_owned(),
         href: trials_of(base, view, cell, filters),
-        cut: is_marked.then(|| format!("{:.0} % truncated", 100.0 * cut_off)),
+        truncated: is_marked.then(|| format!("{:.0} % truncated", 100.0 * truncation_rate)),
     }
 }
 
 /// Notes on the cells.
-fn remarks(view: &AccuracyGrid, mode: Mode) -> Vec<String> {
+fn surface_notes(view: &AccuracyGrid, mode: Mode) -> Vec<String> {
     let mut remarks = vec![format!("Accuracy is by {mode}, with its 95 % interval.")];
     if !view.pooled.is_empty() {
         remarks.push(format!("Each cell pools all values of {}.", view.pooled.join(", ")));
     }
     if !view.mixed.is_empty() {
-        remarks.push(mixed(view));
+        remarks.push(confounding_note(view));
     }
     if view.cells.iter().any(|cell| cell.is_near_chance) {
         let calibrated = Mode { event: Event::Calibrated, ..mode };
@@ -368,16 +381,16 @@ fn remarks(view: &AccuracyGrid, mode: Mode) -> Vec<String> {
     if empty > 0 {
         remarks.push(format!("{empty} cells have no trial yet; `reasonscape run` asks for them."));
     }
-    remarks.iter().map(|remark| visible(remark).into_owned()).collect()
+    remarks.iter().map(|remark| escape_invisible(remark).into_owned()).collect()
 }
 
-fn mixed(view: &AccuracyGrid) -> String {
+fn confounding_note(view: &AccuracyGrid) -> String {
     let axes: Vec<&str> = view.axes.iter().map(|axis| axis.parameter.as_str()).collect();
     let change = if view.mixed.len() == 1 { "changes" } else { "change" };
-    let said = format!(
+    let note = format!(
         "{} {change} along with {}: what is seen may come of either.",
         view.mixed.join(", "),
         axes.join(" and ")
     );
-    visible(&said).into_owned()
+    escape_invisible(&note).into_owned()
 }

@@ -18,7 +18,7 @@ use crate::chart::{ChartView, NeedsChartCsp};
 use crate::error::ApiError;
 use crate::params::{AnalysisQuery, by};
 use crate::query_string::Query;
-use crate::sanitize::visible;
+use crate::sanitize::escape_invisible;
 use crate::trial_lookup::trial_href;
 use crate::trial_query::TrialName;
 use reasonscape_analysis::tables::compression::CompressionMeasure;
@@ -44,7 +44,7 @@ struct Page {
     models: ModelPicker,
     problems: Vec<String>,
     /// Why there is nothing to show.
-    nothing: Option<String>,
+    empty_reason: Option<String>,
     sections: Vec<Section>,
     loops: Vec<Loop>,
 }
@@ -65,7 +65,7 @@ struct Section {
 #[derive(Serialize)]
 struct Loop {
     href: String,
-    said: String,
+    description: String,
     words: Option<String>,
 }
 
@@ -87,34 +87,34 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         vec![Choice { value: String::new(), shown: "all of them".to_owned(), is_chosen: task.is_none() }];
     tasks.extend(all.iter().map(|other| Choice {
         value: (*other).to_owned(),
-        shown: visible(other).into_owned(),
+        shown: escape_invisible(other).into_owned(),
         is_chosen: Some(*other) == task,
     }));
-    let row = |value: &str, shown: &str, of: GroupBy| Choice {
+    let row = |value: &str, shown: &str, group_by: GroupBy| Choice {
         value: value.to_owned(),
         shown: shown.to_owned(),
-        is_chosen: of == by,
+        is_chosen: group_by == by,
     };
     let mut page = Page {
         tasks,
         by: vec![row("eval", "tasks together", GroupBy::Eval), row("task", "each task apart", GroupBy::Task)],
         problems,
-        nothing: None,
+        empty_reason: None,
         sections: Vec::new(),
         loops: Vec::new(),
         models,
     };
     if page.models.ids.is_empty() {
-        page.nothing = Some("No model was tried yet.".to_owned());
+        page.empty_reason = Some("No model was tried yet.".to_owned());
     } else {
-        fill(&app, &study, task, by, &mut page).await?;
+        add_sections(&app, &study, task, by, &mut page).await?;
     }
     let mut response = render(&app, "forensics.html", "Forensics", &study.remarks, &page)?;
     response.extensions_mut().insert(NeedsChartCsp);
     Ok(response)
 }
 
-async fn fill(
+async fn add_sections(
     app: &App,
     study: &Snapshot,
     task: Option<&str>,
@@ -125,44 +125,44 @@ async fn fill(
     pairs.extend(task.map(|task| ("task", task)));
     pairs.push(("by", if by == GroupBy::Eval { "eval" } else { "task" }));
     let query = Query::from_pairs(&pairs);
-    let part = AnalysisQuery::from_query(&query)?;
-    let picture = |figure, id: &'static str, table: Option<&Table>| {
+    let selected = AnalysisQuery::from_query(&query)?;
+    let chart = |figure, id: &'static str, table: Option<&Table>| {
         ChartView::new(figure, id, format!("{}/api/v1/figures/{id}{query}", app.base), table)
     };
-    let hazard = study.analyses.hazard(&part, by, None).await?;
+    let hazard = study.analyses.hazard(&selected, by, None).await?;
     if hazard.iter().all(|row| row.n == 0) {
-        page.nothing = Some(
+        page.empty_reason = Some(
             "No trial has a count of tokens: nothing was answered yet, or it was imported from a log that has none."
                 .to_owned(),
         );
     } else {
-        let tokens = study.analyses.tokens(&part, by, None, &[]).await?;
-        page.sections.push(thinking(
+        let tokens = study.analyses.tokens(&selected, by, None, &[]).await?;
+        page.sections.push(hazard_section(
             &hazard,
             vec![
-                picture(
-                    hazard_figure(&hazard, part.confidence),
+                chart(
+                    hazard_figure(&hazard, selected.confidence),
                     "hazard",
                     Some(&tables::hazard::display_table(&hazard)),
                 ),
-                picture(histogram_figure(&hazard), "histogram", None),
+                chart(histogram_figure(&hazard), "histogram", None),
             ],
         ));
-        page.sections.push(buying(
+        page.sections.push(token_section(
             &tokens,
-            picture(
-                tokens_figure(&tokens, part.confidence),
+            chart(
+                tokens_figure(&tokens, selected.confidence),
                 "tokens",
                 Some(&tables::tokens::display_table(&tokens, KEEP)),
             ),
         ));
     }
-    let compression = study.analyses.compression(&part, by, None, EXAMPLES).await?;
+    let compression = study.analyses.compression(&selected, by, None, EXAMPLES).await?;
     if !compression.rows.is_empty() {
         let figure = compression_figure(&compression, |ended| ended.bits_per_token, "bits per token");
-        page.sections.push(circles(
+        page.sections.push(loop_section(
             &compression.rows,
-            picture(
+            chart(
                 figure,
                 "compression",
                 Some(&tables::compression::display_table(&compression, CompressionMeasure::Bits)),
@@ -183,7 +183,7 @@ async fn fill(
                     },
                     &Query::default(),
                 ),
-                said: visible(&format!(
+                description: escape_invisible(&format!(
                     "{} on {}: {:.2} bits per token over {} tokens, {}",
                     example.label,
                     example.task,
@@ -192,7 +192,7 @@ async fn fill(
                     example.status
                 ))
                 .into_owned(),
-                words: example.words.as_ref().map(|words| visible(words).into_owned()),
+                words: example.words.as_ref().map(|words| escape_invisible(words).into_owned()),
             })
             .collect();
     }
@@ -201,19 +201,19 @@ async fn fill(
 
 fn findings(all: impl Iterator<Item = (String, String)>) -> (Vec<String>, Vec<String>) {
     let mut shown: Vec<String> =
-        all.map(|(title, finding)| visible(&format!("{title}: {finding}")).into_owned()).collect();
+        all.map(|(title, finding)| escape_invisible(&format!("{title}: {finding}")).into_owned()).collect();
     let more = shown.split_off(shown.len().min(MAX_FINDINGS));
     (shown, more)
 }
 
-fn without(count: u64) -> Option<String> {
+fn without_tokens_note(count: u64) -> Option<String> {
     (count > 0).then(|| match count {
         1 => "One trial without a count of tokens is left out.".to_owned(),
         count => format!("{count} trials without a count of tokens are left out."),
     })
 }
 
-fn thinking(rows: &[HazardRow], figures: Vec<ChartView>) -> Section {
+fn hazard_section(rows: &[HazardRow], figures: Vec<ChartView>) -> Section {
     let (findings, more_findings) = findings(rows.iter().map(|row| (row.title(), row.finding.clone())));
     let mut remarks = Vec::new();
     if rows.iter().any(|row| row.stops_helping.is_some()) {
@@ -222,7 +222,7 @@ fn thinking(rows: &[HazardRow], figures: Vec<ChartView>) -> Section {
                 .to_owned(),
         );
     }
-    remarks.extend(without(rows.iter().map(|row| row.without_tokens).sum()));
+    remarks.extend(without_tokens_note(rows.iter().map(|row| row.without_tokens).sum()));
     Section {
         id: "thinking",
         title: "Thinking longer",
@@ -235,7 +235,7 @@ fn thinking(rows: &[HazardRow], figures: Vec<ChartView>) -> Section {
     }
 }
 
-fn buying(rows: &[TokensRow], figure: ChartView) -> Section {
+fn token_section(rows: &[TokensRow], figure: ChartView) -> Section {
     let (findings, more_findings) = findings(rows.iter().map(|row| (row.title(), row.finding.clone())));
     Section {
         id: "buying",
@@ -245,11 +245,11 @@ fn buying(rows: &[TokensRow], figure: ChartView) -> Section {
         figures: vec![figure],
         findings,
         more_findings,
-        remarks: without(rows.iter().map(|row| row.without_tokens).sum()).into_iter().collect(),
+        remarks: without_tokens_note(rows.iter().map(|row| row.without_tokens).sum()).into_iter().collect(),
     }
 }
 
-fn circles(rows: &[CompressionRow], figure: ChartView) -> Section {
+fn loop_section(rows: &[CompressionRow], figure: ChartView) -> Section {
     let (findings, more_findings) = findings(rows.iter().map(|row| (row.title(), row.finding.clone())));
     let (known, all) =
         (rows.iter().map(|row| row.loops.of).sum::<u64>(), rows.iter().map(|row| row.n).sum::<u64>());

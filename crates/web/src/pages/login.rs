@@ -29,7 +29,7 @@ struct Login<'a> {
 }
 
 /// The path to redirect to, if it is one of this server.
-fn own(app: &App, path: Option<&str>) -> String {
+fn own_path(app: &App, path: Option<&str>) -> String {
     let home = format!("{}/", app.base);
     let is_own = |path: &&str| {
         path.starts_with(&home) && !path.starts_with("//") && !path.contains(['\\', '\r', '\n', '\t'])
@@ -38,24 +38,24 @@ fn own(app: &App, path: Option<&str>) -> String {
 }
 
 pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
-    let next = own(&app, Query::from_uri(&uri).get("next"));
+    let next = own_path(&app, Query::from_uri(&uri).get("next"));
     if app.access.token.is_none() {
         return Ok(Redirect::to(&next).into_response());
     }
     render(&app, "login.html", "", &[], &Login { next: &next, problem: None })
 }
 
-pub(crate) async fn enter(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
+pub(crate) async fn log_in(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
     let too_long = |_| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "a token is not as long as that");
     let body = axum::body::to_bytes(body, MAX_BODY_LEN).await.map_err(too_long)?;
-    let given = |wanted: &str| {
+    let form_field = |field: &str| {
         let mut fields = form_urlencoded::parse(&body);
-        fields.find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned())
+        fields.find(|(name, _)| name == field).map(|(_, value)| value.into_owned())
     };
-    let next = own(&app, given("next").as_deref());
+    let next = own_path(&app, form_field("next").as_deref());
     let Some(token) = &app.access.token else { return Ok(Redirect::to(&next).into_response()) };
-    if !token.is_secret(given("token").unwrap_or_default().trim()) {
+    if !token.is_secret(form_field("token").unwrap_or_default().trim()) {
         {
             let _line = LOGIN_QUEUE.lock().await;
             tokio::time::sleep(WRONG_TOKEN_DELAY).await;
@@ -70,7 +70,7 @@ pub(crate) async fn enter(State(app): State<Arc<App>>, request: Request) -> Resu
     Ok(with_cookie(&next, &token.cookie(&app.base, is_https)))
 }
 
-pub(crate) async fn leave(State(app): State<Arc<App>>) -> Response {
+pub(crate) async fn log_out(State(app): State<Arc<App>>) -> Response {
     with_cookie(&format!("{}/login", app.base), &Token::no_cookie(&app.base))
 }
 

@@ -8,7 +8,7 @@ use crate::analysis_cache::AnalysisCache;
 use crate::error::ApiError;
 use crate::labels::eval_label;
 use crate::query_string::Query;
-use crate::sanitize::visible;
+use crate::sanitize::escape_invisible;
 use reasonscape_analysis::ScoreRow;
 
 /// Models that are shown unless the reader chooses.
@@ -23,7 +23,7 @@ pub(super) struct ModelPicker {
     /// The ids of those that are shown.
     pub(super) ids: Vec<String>,
     /// Notes on the choice.
-    said: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl ModelPicker {
@@ -34,48 +34,52 @@ impl ModelPicker {
         query: &Query,
         task: Option<&str>,
         mode: Mode,
-        most_trials: u64,
+        max_trials: u64,
     ) -> Result<Self, ApiError> {
         let board = analyses.leaderboard(mode, &[]).await?;
         let was_tried =
             |tasks: &std::collections::BTreeMap<String, _>| task.is_none_or(|task| tasks.contains_key(task));
         let rows: Vec<&ScoreRow> = board.rows.iter().filter(|row| was_tried(&row.tasks)).collect();
         let known: Vec<&str> = rows.iter().map(|row| row.eval.eval_id.as_str()).collect();
-        let mut said = Vec::new();
-        let mut asked: Vec<&str> = query.all("eval").collect();
-        let unknown: Vec<&str> = asked.extract_if(.., |id| !known.contains(id)).collect();
+        let mut notes = Vec::new();
+        let mut requested: Vec<&str> = query.all("eval").collect();
+        let unknown: Vec<&str> = requested.extract_if(.., |id| !known.contains(id)).collect();
         let of_task = task.map_or(String::new(), |task| format!(" on {task}"));
-        said.extend(unknown.iter().take(DEFAULT_MODELS).map(|id| {
+        notes.extend(unknown.iter().take(DEFAULT_MODELS).map(|id| {
             if analyses.db.evals().iter().any(|eval| eval.eval_id == *id) {
-                format!("{} has no trial{of_task} yet.", visible(&eval_label(&analyses.db, id)))
+                format!("{} has no trial{of_task} yet.", escape_invisible(&eval_label(&analyses.db, id)))
             } else {
                 format!("The study has no evaluation `{id}`.")
             }
         }));
-        let mut ids: Vec<String> = if asked.is_empty() {
+        let mut ids: Vec<String> = if requested.is_empty() {
             let mut trials = 0;
-            let fits = |row: &&&ScoreRow| {
+            let fits_trials = |row: &&&ScoreRow| {
                 let of_task = |name: &str| task.is_none_or(|task| task == name);
                 trials +=
                     row.tasks.iter().filter(|(name, _)| of_task(name)).map(|(_, task)| task.n).sum::<u64>();
-                trials <= most_trials
+                trials <= max_trials
             };
-            let few = rows.iter().take(DEFAULT_MODELS).take_while(fits).count().max(1).min(known.len());
-            if known.len() > few {
-                let these =
-                    if few == 1 { "this is the one".to_owned() } else { format!("these are the {few}") };
-                said.push(format!(
+            let shown_count =
+                rows.iter().take(DEFAULT_MODELS).take_while(fits_trials).count().max(1).min(known.len());
+            if known.len() > shown_count {
+                let these = if shown_count == 1 {
+                    "this is the one".to_owned()
+                } else {
+                    format!("these are the {shown_count}")
+                };
+                notes.push(format!(
                     "Of {} models{of_task}, {these} with the highest ReasonScore.",
                     known.len()
                 ));
             }
-            known.iter().take(few).map(ToString::to_string).collect()
+            known.iter().take(shown_count).map(ToString::to_string).collect()
         } else {
             // In the order of the leaderboard, which is that of the list.
-            known.iter().filter(|id| asked.contains(*id)).map(ToString::to_string).collect()
+            known.iter().filter(|id| requested.contains(*id)).map(ToString::to_string).collect()
         };
         if ids.len() > MAX_MODELS {
-            said.push(format!(
+            notes.push(format!(
                 "Of the {} models that are chosen, the best {MAX_MODELS} are shown.",
                 ids.len()
             ));
@@ -85,10 +89,10 @@ impl ModelPicker {
             .iter()
             .map(|id| Choice {
                 value: (*id).to_owned(),
-                shown: visible(&eval_label(&analyses.db, id)).into_owned(),
+                shown: escape_invisible(&eval_label(&analyses.db, id)).into_owned(),
                 is_chosen: ids.iter().any(|chosen| chosen == id),
             })
             .collect();
-        Ok(Self { choices, ids, said })
+        Ok(Self { choices, ids, notes })
     }
 }

@@ -18,7 +18,7 @@ use crate::error::ApiError;
 use crate::query_string::encoded;
 use crate::runs::api::{body_of, run_blocking};
 use crate::runs::{CreateRunRequest, FormOptions, StudyOptions};
-use crate::sanitize::visible;
+use crate::sanitize::escape_invisible;
 
 /// Fields of the form that are kept as they were filled in.
 const TEXT_FIELDS: [&str; 12] = [
@@ -84,19 +84,19 @@ struct Filled {
 }
 
 impl Filled {
-    fn all<'f>(&'f self, wanted: &'f str) -> impl Iterator<Item = &'f str> {
-        self.pairs.iter().filter(move |(name, _)| name == wanted).map(|(_, value)| value.as_str())
+    fn all<'f>(&'f self, field: &'f str) -> impl Iterator<Item = &'f str> {
+        self.pairs.iter().filter(move |(name, _)| name == field).map(|(_, value)| value.as_str())
     }
 
-    fn first(&self, wanted: &str) -> Option<&str> {
-        self.pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
+    fn first(&self, field: &str) -> Option<&str> {
+        self.pairs.iter().find(|(name, _)| name == field).map(|(_, value)| value.as_str())
     }
 
     /// An option of a field; `default` is chosen unless the form says otherwise.
     fn choice(&self, name: &str, default: &str, value: &str, shown: &str) -> Choice {
         Choice {
             value: value.to_owned(),
-            shown: visible(shown).into_owned(),
+            shown: escape_invisible(shown).into_owned(),
             explained: String::new(),
             is_chosen: self.first(name).unwrap_or(default) == value,
         }
@@ -220,12 +220,12 @@ impl StudyChoices {
         let is_new = filled.first("ask") != Some("study");
         let choice = |name: &'static str, value: &str, shown: &str, default: bool| Choice {
             value: value.to_owned(),
-            shown: visible(shown).into_owned(),
+            shown: escape_invisible(shown).into_owned(),
             explained: String::new(),
             is_chosen: filled.all(name).any(|chosen| chosen == value) || is_new && default,
         };
         Self {
-            asks: visible(&study.asks).into_owned(),
+            asks: escape_invisible(&study.asks).into_owned(),
             evals: study.evals.iter().map(|(id, label)| choice("evals", id, label, true)).collect(),
             tasks: study.tasks.iter().map(|task| choice("tasks", task, task, false)).collect(),
         }

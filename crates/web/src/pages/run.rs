@@ -18,7 +18,7 @@ use crate::runs::api::{body_of, run_blocking};
 use crate::runs::{
     EvalProgress, Plan, PromptMessage, RequiredKey, RunRecord, RunState, Sample, view_address,
 };
-use crate::sanitize::visible;
+use crate::sanitize::escape_invisible;
 use reasonscape_pipeline::FailureGroup;
 
 /// How long a page waits for the plan before it says that it is being computed.
@@ -33,7 +33,7 @@ struct Page {
     asks: String,
     of_study: bool,
     state: &'static str,
-    is_going: bool,
+    is_active: bool,
     reason: Option<String>,
     read_only: bool,
     created: Moment,
@@ -47,8 +47,8 @@ struct Page {
     plan: Option<Planned>,
     /// Why there is none.
     plan_problem: Option<String>,
-    /// Whether it is still being reckoned.
-    is_reckoning: bool,
+    /// Whether it is still being computed.
+    is_planning: bool,
     problem: Option<String>,
     results: Option<String>,
     /// Where another like it is made.
@@ -61,7 +61,7 @@ struct Row {
     name: String,
     done: u64,
     planned: u64,
-    said: String,
+    progress: String,
     cached: String,
     truncated: String,
     missing: String,
@@ -97,7 +97,7 @@ struct PlannedRow {
     to_send: String,
     prompt_tokens: String,
     completion_tokens: String,
-    most: Option<String>,
+    max_completion_tokens: Option<String>,
     cost: Option<String>,
 }
 
@@ -110,52 +110,52 @@ pub(crate) async fn page(
 
 /// The page of a run, with the error of an action on it.
 async fn render_run(app: &App, name: &str, problem: Option<ApiError>) -> Result<Response, ApiError> {
-    let (of, has_results) = run_blocking(app, {
+    let (run, has_results) = run_blocking(app, {
         let name = name.to_owned();
         move |runs| runs.get(&name).map(|run| (Arc::clone(&run), runs.has_results(&run)))
     })
     .await?;
-    let is_going = !of.state.is_over();
-    let mut is_reckoning = false;
-    let (plan, plan_problem) = if is_going || of.state == RunState::Complete || app.access.read_only {
+    let is_active = !run.state.is_over();
+    let mut is_planning = false;
+    let (plan, plan_problem) = if is_active || run.state == RunState::Complete || app.access.read_only {
         (None, None)
     } else {
-        match app.runs()?.planned(&of, PLAN_TIMEOUT).await {
+        match app.runs()?.planned(&run, PLAN_TIMEOUT).await {
             Ok(plan) => {
-                is_reckoning = plan.is_none();
-                (plan.map(|plan| plan_view(&of, &plan)), None)
+                is_planning = plan.is_none();
+                (plan.map(|plan| plan_view(&run, &plan)), None)
             }
             Err(problem) => (None, Some(problem.message)),
         }
     };
     let status = problem.as_ref().map(|problem| problem.status);
-    let mut limits: Vec<String> = of.tasks.iter().map(|task| format!("only {task}")).collect();
-    limits.extend(of.count.map(|count| format!("{} tests at each point", thousands(u64::from(count)))));
+    let mut limits: Vec<String> = run.tasks.iter().map(|task| format!("only {task}")).collect();
+    limits.extend(run.count.map(|count| format!("{} tests at each point", thousands(u64::from(count)))));
     let page = Page {
-        name: of.name.clone(),
-        asks: visible(&of.asks).into_owned(),
-        of_study: of.of_study,
-        state: of.state.name(),
-        is_going,
-        reason: of.reason.as_deref().map(|reason| visible(reason).into_owned()),
+        name: run.name.clone(),
+        asks: escape_invisible(&run.asks).into_owned(),
+        of_study: run.of_study,
+        state: run.state.name(),
+        is_active,
+        reason: run.reason.as_deref().map(|reason| escape_invisible(reason).into_owned()),
         read_only: app.access.read_only,
-        created: moment(of.created_ms),
-        started: of.started_ms.map(moment),
-        ended: of.ended_ms.map(moment),
-        took: of
+        created: moment(run.created_ms),
+        started: run.started_ms.map(moment),
+        ended: run.ended_ms.map(moment),
+        took: run
             .ended_ms
-            .zip(of.started_ms)
+            .zip(run.started_ms)
             .map(|(end, start)| seconds(end.saturating_sub(start) as f64 / 1e3)),
         limits,
-        totals: totals(&of.progress),
-        judged: of.judged,
-        rows: of.progress.iter().map(row).collect(),
+        totals: totals(&run.progress),
+        judged: run.judged,
+        rows: run.progress.iter().map(row).collect(),
         plan,
         plan_problem,
-        is_reckoning,
+        is_planning,
         problem: problem.map(|problem| problem.message),
-        results: (has_results && of.started_ms.is_some()).then(|| view_address(app, &of)),
-        again: format!("{}/runs/new?{}", app.base, of.form),
+        results: (has_results && run.started_ms.is_some()).then(|| view_address(app, &run)),
+        again: format!("{}/runs/new?{}", app.base, run.form),
     };
     let mut response = render(app, "run.html", "Runs", &[], &page)?;
     if let Some(status) = status {
@@ -169,10 +169,10 @@ async fn render_run(app: &App, name: &str, problem: Option<ApiError>) -> Result<
 fn row(progress: &EvalProgress) -> Row {
     Row {
         id: progress.eval_id.clone(),
-        name: visible(&progress.name).into_owned(),
+        name: escape_invisible(&progress.name).into_owned(),
         done: progress.done,
         planned: progress.planned,
-        said: format!("{} of {}", thousands(progress.done), thousands(progress.planned)),
+        progress: format!("{} of {}", thousands(progress.done), thousands(progress.planned)),
         cached: thousands(progress.cached),
         truncated: thousands(progress.truncated),
         missing: thousands(progress.missing),
@@ -180,21 +180,22 @@ fn row(progress: &EvalProgress) -> Row {
         cost: progress.cost.map(money),
         rate: progress.per_second.map(|rate| format!("{rate:.1}/s")),
         left: progress.seconds_left.map(seconds),
-        note: progress.note.as_deref().map(|note| visible(note).into_owned()),
-        problem: progress.problem.as_deref().map(|problem| visible(problem).into_owned()),
+        note: progress.note.as_deref().map(|note| escape_invisible(note).into_owned()),
+        problem: progress.problem.as_deref().map(|problem| escape_invisible(problem).into_owned()),
         troubles: progress
             .failures
             .iter()
-            .map(|trouble| FailureGroup {
-                problem: visible(&trouble.problem).into_owned(),
-                ..trouble.clone()
+            .map(|failure| FailureGroup {
+                problem: escape_invisible(&failure.problem).into_owned(),
+                ..failure.clone()
             })
             .collect(),
     }
 }
 
-fn plan_view(of: &RunRecord, plan: &Plan) -> Planned {
-    let sum = |of: fn(&reasonscape_pipeline::Forecast) -> u64| plan.forecasts.iter().map(of).sum::<u64>();
+fn plan_view(run: &RunRecord, plan: &Plan) -> Planned {
+    let sum =
+        |field: fn(&reasonscape_pipeline::Forecast) -> u64| plan.forecasts.iter().map(field).sum::<u64>();
     let costs: Option<Vec<f64>> = plan.forecasts.iter().map(|one| one.cost).collect();
     let to_send = sum(reasonscape_pipeline::Forecast::to_send);
     Planned {
@@ -202,23 +203,23 @@ fn plan_view(of: &RunRecord, plan: &Plan) -> Planned {
             .forecasts
             .iter()
             .zip(&plan.evals)
-            .map(|(one, told)| PlannedRow {
-                name: visible(&one.name).into_owned(),
-                how: visible(told["how"].as_str().unwrap_or_default()).into_owned(),
+            .map(|(one, eval)| PlannedRow {
+                name: escape_invisible(&one.name).into_owned(),
+                how: escape_invisible(eval["how"].as_str().unwrap_or_default()).into_owned(),
                 points: thousands(one.points as u64),
                 trials: thousands(one.trials),
                 cached: thousands(one.cached),
                 to_send: thousands(one.to_send()),
                 prompt_tokens: thousands(one.prompt_tokens),
                 completion_tokens: thousands(one.completion_tokens),
-                most: one.most_completion_tokens.map(thousands),
+                max_completion_tokens: one.most_completion_tokens.map(thousands),
                 cost: one.cost.map(money),
             })
             .collect(),
         to_send: thousands(to_send),
         tokens: thousands(sum(|one| one.prompt_tokens + one.completion_tokens)),
         cost: costs.filter(|costs| !costs.is_empty()).map(|costs| money(costs.iter().sum())),
-        is_again: of.state != RunState::Planned,
+        is_again: run.state != RunState::Planned,
         warnings: plan.warnings.clone(),
         keys: plan.keys.clone(),
         samples: plan.samples.iter().map(sample_view).collect(),
@@ -227,12 +228,13 @@ fn plan_view(of: &RunRecord, plan: &Plan) -> Planned {
 
 /// A sample with control characters made visible: a dataset may come from anybody.
 fn sample_view(sample: &Sample) -> Sample {
-    let seen = |text: &str| visible(text).into_owned();
-    let messages = sample.messages.iter().map(|said| PromptMessage { text: seen(&said.text), ..*said });
-    Sample { task: seen(&sample.task), target: seen(&sample.target), messages: messages.collect() }
+    let escaped = |text: &str| escape_invisible(text).into_owned();
+    let messages =
+        sample.messages.iter().map(|message| PromptMessage { text: escaped(&message.text), ..*message });
+    Sample { task: escaped(&sample.task), target: escaped(&sample.target), messages: messages.collect() }
 }
 
-fn back(app: &App, name: &str) -> Response {
+fn redirect_to_run(app: &App, name: &str) -> Response {
     Redirect::to(&format!("{}/runs/{name}", app.base)).into_response()
 }
 
@@ -250,7 +252,7 @@ pub(crate) async fn start(
         move |runs| runs.start(&name, &keys)
     });
     match started.await {
-        Ok(_) => Ok(back(&app, &name)),
+        Ok(_) => Ok(redirect_to_run(&app, &name)),
         Err(problem) => render_run(&app, &name, Some(problem)).await,
     }
 }
@@ -264,7 +266,7 @@ pub(crate) async fn cancel(
         move |runs| runs.cancel(&name)
     });
     match cancelled.await {
-        Ok(_) => Ok(back(&app, &name)),
+        Ok(_) => Ok(redirect_to_run(&app, &name)),
         Err(problem) => render_run(&app, &name, Some(problem)).await,
     }
 }

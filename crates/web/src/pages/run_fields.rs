@@ -18,7 +18,7 @@ pub(super) struct Moment {
 pub(super) struct Totals {
     pub(super) done: u64,
     pub(super) planned: u64,
-    pub(super) said: String,
+    pub(super) progress: String,
     pub(super) tokens: String,
     pub(super) cost: Option<String>,
 }
@@ -30,7 +30,7 @@ pub(super) fn totals(progress: &[EvalProgress]) -> Totals {
     Totals {
         done,
         planned,
-        said: format!("{} of {}", thousands(done), thousands(planned)),
+        progress: format!("{} of {}", thousands(done), thousands(planned)),
         tokens: thousands(sum(|one| one.prompt_tokens + one.completion_tokens)),
         cost: costs.filter(|costs| !costs.is_empty()).map(|costs| money(costs.iter().sum())),
     }
@@ -49,12 +49,12 @@ pub(super) fn moment(ms: u64) -> Moment {
 
 /// `45 s`, `3 min 20 s`, `2 h 5 min`.
 pub(super) fn seconds(seconds: f64) -> String {
-    let whole = seconds.round() as u64;
-    match whole {
+    let rounded = seconds.round() as u64;
+    match rounded {
         0 => "under 1 s".to_owned(),
-        1..60 => format!("{whole} s"),
-        60..3_600 => format!("{} min {} s", whole / 60, whole % 60),
-        _ => format!("{} h {} min", whole / 3_600, whole / 60 % 60),
+        1..60 => format!("{rounded} s"),
+        60..3_600 => format!("{} min {} s", rounded / 60, rounded % 60),
+        _ => format!("{} h {} min", rounded / 3_600, rounded / 60 % 60),
     }
 }
 

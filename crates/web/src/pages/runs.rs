@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::runs::api::run_blocking;
 use crate::runs::{RunRecord, view_address};
-use crate::sanitize::{excerpt, visible};
+use crate::sanitize::{escape_invisible, excerpt};
 
 /// Names of models that a row has room for.
 const MAX_NAMES: usize = 3;
@@ -20,7 +20,7 @@ const MAX_NAMES: usize = 3;
 #[derive(Serialize)]
 struct Page {
     runs: Vec<Row>,
-    is_going: bool,
+    is_active: bool,
     read_only: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>) -> Result<Response, ApiErr
         name: run.name.clone(),
         href: format!("{}/runs/{}", app.base, run.name),
         state: run.state.name(),
-        asks: visible(&run.asks).into_owned(),
+        asks: escape_invisible(&run.asks).into_owned(),
         models: models(&run.models),
         totals: totals(&run.progress),
         started: run.started_ms.map(moment),
@@ -55,7 +55,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>) -> Result<Response, ApiErr
     };
     let page = Page {
         runs: runs.iter().map(row).collect(),
-        is_going: runs.iter().any(|(_, run)| !run.state.is_over()),
+        is_active: runs.iter().any(|(_, run)| !run.state.is_over()),
         read_only: app.access.read_only,
     };
     render(&app, "runs.html", "Runs", &[], &page)

@@ -18,7 +18,7 @@ use crate::error::ApiError;
 use crate::labels::{coordinates, eval_label, status_name, thousands};
 use crate::params::number;
 use crate::query_string::Query;
-use crate::sanitize::visible;
+use crate::sanitize::escape_invisible;
 use crate::trial_lookup::{read_transcript, trial_path};
 use crate::trial_query::{TrialName, params_of_point};
 use reasonscape_analysis::logprob_stats;
@@ -43,14 +43,14 @@ struct Page {
     /// The prompt of both; none if the prompts differ or the cache does not have them.
     messages: Option<Vec<MessageView>>,
     /// Whether their prompts are known and not the same.
-    asked_differently: bool,
+    prompts_differ: bool,
     sides: Vec<Side>,
     previous: Option<String>,
     next: Option<String>,
     back: String,
     swapped: String,
     /// As in `3 of 120`.
-    place: Option<String>,
+    position: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -61,7 +61,7 @@ struct Side {
     status: &'static str,
     answer: Option<String>,
     method: String,
-    said: Option<TranscriptView>,
+    transcript: Option<TranscriptView>,
     fields: Vec<Field>,
     href: String,
 }
@@ -71,14 +71,17 @@ pub(crate) async fn page(
     Path(path): Path<TestPath>,
     uri: Uri,
 ) -> Result<Response, ApiError> {
-    let asked = Query::from_uri(&uri);
+    let full_query = Query::from_uri(&uri);
     let study = app.study().await;
-    let repeat = number::<u32>(&asked, "repeat")?.unwrap_or(0);
-    let which = Disagreement::from_query(&asked)?;
+    let repeat = number::<u32>(&full_query, "repeat")?.unwrap_or(0);
+    let which = Disagreement::from_query(&full_query)?;
     let pair = Pair { a: path.a.clone(), b: path.b.clone() };
     let trials = find(&study, &path, repeat).await?;
-    let list =
-        asked.only(&NAMES).with("page", asked.get("page")).with("a", Some(&pair.a)).with("b", Some(&pair.b));
+    let list = full_query
+        .only(&NAMES)
+        .with("page", full_query.get("page"))
+        .with("a", Some(&pair.a))
+        .with("b", Some(&pair.b));
     let list_of_tests = disagreements(&study.analyses, &pair, &list).await?;
     let [one, _] = &trials;
     let name = TestName {
@@ -92,16 +95,18 @@ pub(crate) async fn page(
     for (letter, trial) in ["A", "B"].into_iter().zip(&trials) {
         sides.push(side(&app, &study, letter, trial).await);
     }
-    let prompts: Vec<&Vec<MessageView>> =
-        sides.iter().filter_map(|side| side.said.as_ref().map(|said| &said.messages)).collect();
-    let asked_differently = matches!(prompts[..], [a, b] if a != b);
-    let messages = if asked_differently {
+    let prompts: Vec<&Vec<MessageView>> = sides
+        .iter()
+        .filter_map(|side| side.transcript.as_ref().map(|transcript| &transcript.messages))
+        .collect();
+    let prompts_differ = matches!(prompts[..], [a, b] if a != b);
+    let messages = if prompts_differ {
         None
     } else {
         // A common prompt is shown once.
         let mut messages = None;
-        for said in sides.iter_mut().filter_map(|side| side.said.as_mut()) {
-            messages = Some(std::mem::take(&mut said.messages));
+        for transcript in sides.iter_mut().filter_map(|side| side.transcript.as_mut()) {
+            messages = Some(std::mem::take(&mut transcript.messages));
         }
         messages
     };
@@ -113,21 +118,21 @@ pub(crate) async fn page(
         Disagreement::OnlyOne => None,
     };
     let page = Page {
-        task: visible(&one.base_task).into_owned(),
+        task: escape_invisible(&one.base_task).into_owned(),
         params: coordinates(&one.params),
         index: one.index,
         repeat,
-        target: visible(&one.target).into_owned(),
+        target: escape_invisible(&one.target).into_owned(),
         messages,
-        asked_differently,
+        prompts_differ,
         sides,
         previous: link(neighbors.before),
         next: link(neighbors.behind),
         back: format!("{}/compare/tests{list}", app.base),
         swapped: test_href(&app.base, name, &other.with("right", swapped_right)),
-        place: neighbors
-            .place
-            .map(|place| format!("{} of {}", thousands(place), thousands(list_of_tests.count(which)))),
+        position: neighbors
+            .position
+            .map(|position| format!("{} of {}", thousands(position), thousands(list_of_tests.count(which)))),
     };
     render(&app, "test.html", "Compare", &study.remarks, &page)
 }
@@ -144,16 +149,17 @@ async fn find(study: &Snapshot, path: &TestPath, repeat: u32) -> Result<[StoredT
 }
 
 async fn side(app: &App, study: &Snapshot, letter: &'static str, trial: &StoredTrial) -> Side {
-    let said = read_transcript(app, trial).await;
-    let logprob_stats = said.as_ref().and_then(|said| logprob_stats(said, trial.answer.as_deref()));
+    let transcript = read_transcript(app, trial).await;
+    let logprob_stats =
+        transcript.as_ref().and_then(|transcript| logprob_stats(transcript, trial.answer.as_deref()));
     Side {
         letter,
-        label: visible(&eval_label(&study.analyses.db, &trial.eval_id)).into_owned(),
-        how: visible(&format!("{} · {}", trial.template, trial.sampler)).into_owned(),
+        label: escape_invisible(&eval_label(&study.analyses.db, &trial.eval_id)).into_owned(),
+        how: escape_invisible(&format!("{} · {}", trial.template, trial.sampler)).into_owned(),
         status: status_name(trial.status),
-        answer: trial.answer.as_ref().map(|answer| visible(answer).into_owned()),
-        method: visible(&trial.method).into_owned(),
-        said: said.as_ref().map(TranscriptView::from),
+        answer: trial.answer.as_ref().map(|answer| escape_invisible(answer).into_owned()),
+        method: escape_invisible(&trial.method).into_owned(),
+        transcript: transcript.as_ref().map(TranscriptView::from),
         fields: fields(trial, logprob_stats),
         href: format!("{}{}", app.base, trial_path(&TrialName::from(trial))),
     }

@@ -5,7 +5,7 @@ use reasonscape_providers::{Transcript, TranscriptMessage};
 use serde::Serialize;
 
 use crate::labels::thousands;
-use crate::sanitize::visible;
+use crate::sanitize::escape_invisible;
 use reasonscape_analysis::{LogprobStats, bits_per_token};
 
 /// A measured value with its name.
@@ -31,15 +31,18 @@ pub(super) struct MessageView {
 }
 
 impl From<&Transcript> for TranscriptView {
-    fn from(said: &Transcript) -> Self {
+    fn from(transcript: &Transcript) -> Self {
         let view = |message: &TranscriptMessage| MessageView {
-            role: visible(&message.role).into_owned(),
-            content: visible(&message.content).into_owned(),
+            role: escape_invisible(&message.role).into_owned(),
+            content: escape_invisible(&message.content).into_owned(),
         };
         Self {
-            messages: said.messages.iter().map(view).collect(),
-            reasoning: said.reasoning.as_ref().map(|reasoning| visible(reasoning).into_owned()),
-            reply: visible(&said.reply).into_owned(),
+            messages: transcript.messages.iter().map(view).collect(),
+            reasoning: transcript
+                .reasoning
+                .as_ref()
+                .map(|reasoning| escape_invisible(reasoning).into_owned()),
+            reply: escape_invisible(&transcript.reply).into_owned(),
         }
     }
 }
@@ -57,7 +60,7 @@ pub(super) fn fields(trial: &StoredTrial, surprise: Option<LogprobStats>) -> Vec
         None => "unknown: no tokens counted, or nothing to compress".to_owned(),
     };
     let mut fields = vec![
-        field("finish reason", visible(&trial.finish).into_owned()),
+        field("finish reason", escape_invisible(&trial.finish).into_owned()),
         field("tokens of the completion", tokens(trial.completion_tokens)),
         field("tokens of the reasoning", tokens(trial.reasoning_tokens)),
         field("tokens of the prompt", tokens(trial.prompt_tokens)),
@@ -86,7 +89,7 @@ pub(super) fn fields(trial: &StoredTrial, surprise: Option<LogprobStats>) -> Vec
     }
     fields.push(field(
         "template and sampler",
-        visible(&format!("{} · {}", trial.template, trial.sampler)).into_owned(),
+        escape_invisible(&format!("{} · {}", trial.template, trial.sampler)).into_owned(),
     ));
     fields.push(field("cache key", trial.cache_key.chars().take(16).collect()));
     fields

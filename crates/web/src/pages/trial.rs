@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::labels::{coordinates, eval_label, status_name};
 use crate::query_string::{Query, encoded};
-use crate::sanitize::visible;
+use crate::sanitize::escape_invisible;
 use crate::trial_lookup::{TrialDetails, TrialPath, find_trial, trial_href, trial_path};
 use crate::trial_query::{NAMES, TrialName};
 
@@ -32,7 +32,7 @@ struct Page {
     answer: Option<String>,
     target: String,
     method: String,
-    said: Option<TranscriptView>,
+    transcript: Option<TranscriptView>,
     previous: Option<String>,
     next: Option<String>,
     back: String,
@@ -55,19 +55,19 @@ pub(crate) async fn page(
     let task = format!("&task={}", encoded(&trial.base_task));
     let page = Page {
         status: status_name(trial.status),
-        eval: visible(&eval_label(&study.analyses.db, &trial.eval_id)).into_owned(),
+        eval: escape_invisible(&eval_label(&study.analyses.db, &trial.eval_id)).into_owned(),
         eval_href: below(String::new()),
-        task: visible(&trial.base_task).into_owned(),
+        task: escape_invisible(&trial.base_task).into_owned(),
         task_href: below(task.clone()),
         index: trial.index,
         repeat: trial.repeat,
         params: coordinates(&trial.params),
         point_href: below(format!("{task}&params={}", encoded(&coordinates(&trial.params)))),
         fields: fields(&trial, surprise),
-        answer: trial.answer.as_ref().map(|answer| visible(answer).into_owned()),
-        target: visible(&trial.target).into_owned(),
-        method: visible(&trial.method).into_owned(),
-        said: transcript.as_ref().map(TranscriptView::from),
+        answer: trial.answer.as_ref().map(|answer| escape_invisible(answer).into_owned()),
+        target: escape_invisible(&trial.target).into_owned(),
+        method: escape_invisible(&trial.method).into_owned(),
+        transcript: transcript.as_ref().map(TranscriptView::from),
         previous,
         next,
         back: format!("{}/trials{keep}", app.base),

@@ -17,7 +17,7 @@ use crate::error::ApiError;
 use crate::labels::{coordinates, eval_label, status_name, thousands};
 use crate::params::number;
 use crate::query_string::Query;
-use crate::sanitize::{excerpt, visible};
+use crate::sanitize::{escape_invisible, excerpt};
 use crate::trial_lookup::trial_href;
 use crate::trial_query::{NAMES, PAGE_SIZE, TrialName, TrialQuery};
 
@@ -56,14 +56,14 @@ struct Row {
 }
 
 pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
-    let asked = Query::from_uri(&uri);
-    let query = asked.only(&NAMES);
+    let full_query = Query::from_uri(&uri);
+    let query = full_query.only(&NAMES);
     let study = app.study().await;
     let at = |page: u64| {
         let page = page.to_string();
         format!("{}/trials{}", app.base, query.with("page", (page != "1").then_some(&page)))
     };
-    let number = number::<u64>(&asked, "page")?.unwrap_or(1).max(1);
+    let number = number::<u64>(&full_query, "page")?.unwrap_or(1).max(1);
     // An error in a filter is shown above its form.
     let found = match TrialQuery::from_query(&query) {
         Ok(selected) => study.analyses.trial_index(&selected).await.map(|index| (selected, index.total)),
@@ -104,8 +104,8 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
 fn trial_row(app: &App, db: &PointsDb, row: &StoredTrial, keep: &Query) -> Row {
     Row {
         status: status_name(row.status),
-        eval: visible(&eval_label(db, &row.eval_id)).into_owned(),
-        task: visible(&row.base_task).into_owned(),
+        eval: escape_invisible(&eval_label(db, &row.eval_id)).into_owned(),
+        task: escape_invisible(&row.base_task).into_owned(),
         params: coordinates(&row.params),
         index: row.index,
         repeat: row.repeat,

@@ -60,9 +60,9 @@ pub(crate) async fn create(State(app): State<Arc<App>>, request: Request) -> Res
     let request = CreateRunRequest::from_json(&body_of(request.into_body()).await?)?;
     let record = run_blocking(&app, move |runs| runs.create(&request)).await?;
     let mut response = shown(&app, StatusCode::CREATED, &record)?;
-    let place = format!("{}/api/v1/runs/{}", app.base, record.name);
-    let place = HeaderValue::try_from(place).expect("names are plain");
-    response.headers_mut().insert(LOCATION, place);
+    let location = format!("{}/api/v1/runs/{}", app.base, record.name);
+    let location = HeaderValue::try_from(location).expect("names are plain");
+    response.headers_mut().insert(LOCATION, location);
     Ok(response)
 }
 

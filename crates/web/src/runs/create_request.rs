@@ -94,16 +94,15 @@ impl CreateRunRequest {
             .map(|(name, value)| (name.into_owned(), value.trim().to_owned()))
             .filter(|(_, value)| !value.is_empty())
             .collect();
-        let all = |wanted: &str| -> Vec<String> {
-            let found = pairs.iter().filter(|(name, _)| name == wanted);
+        let all = |field: &str| -> Vec<String> {
+            let found = pairs.iter().filter(|(name, _)| name == field);
             found
                 .flat_map(|(_, value)| value.lines())
                 .map(|line| line.trim().to_owned())
                 .filter(|line| !line.is_empty())
                 .collect()
         };
-        let text =
-            |wanted: &str| pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
+        let text = |field: &str| pairs.iter().find(|(name, _)| name == field).map(|(_, value)| value.clone());
         let source = match text("ask").as_deref() {
             Some("study") => RunSource::Study,
             Some("dataset") => RunSource::Dataset,
@@ -214,8 +213,8 @@ impl CreateRunRequest {
         Ok(DatasetFormat { columns, target: self.target_regex.as_ref().map(compile).transpose()? })
     }
 
-    /// The text of the study.toml; `asked` is the line that names the suite or the dataset.
-    pub(super) fn study_toml(&self, asked: &str) -> Result<String, ApiError> {
+    /// The text of the study.toml; `source_line` is the line that names the suite or the dataset.
+    pub(super) fn study_toml(&self, source_line: &str) -> Result<String, ApiError> {
         let prices = match (self.price_prompt, self.price_completion) {
             (Some(prompt), Some(completion)) => Some(Prices { prompt, completion }),
             (None, None) => None,
@@ -234,7 +233,7 @@ impl CreateRunRequest {
             concurrency: self.concurrency,
             prices,
         };
-        let mut text = format!("{HEAD}{asked}\n");
+        let mut text = format!("{HEAD}{source_line}\n");
         for (key, number) in [("count", self.count), ("repeats", self.repeats)] {
             // A dataset has as many tests as it has questions.
             if let Some(number) = number.filter(|_| key == "repeats" || self.source == RunSource::Suite) {

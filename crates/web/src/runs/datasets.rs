@@ -147,8 +147,8 @@ async fn write_body(mut body: Body, file: &mut File) -> Result<u64, ApiError> {
 }
 
 pub(crate) fn upload_too_long() -> ApiError {
-    let most = MAX_UPLOAD_LEN / 1024 / 1024;
-    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, format_args!("a dataset has at most {most} MiB here"))
+    let max_mib = MAX_UPLOAD_LEN / 1024 / 1024;
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, format_args!("a dataset has at most {max_mib} MiB here"))
 }
 
 /// How many rows a file has, what the first calls its fields, and what is wrong with them as items. Rows that cannot be

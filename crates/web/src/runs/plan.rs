@@ -107,12 +107,12 @@ impl Runs {
             warnings
                 .push(format!("The environment of the server has no {}; type the key for this run.", key.id));
         }
-        let for_programs = |one: &Forecast| {
+        let eval_json = |one: &Forecast| {
             let mut value = forecast_json(one);
-            value["how"] = how(&study, one).into();
+            value["how"] = describe_request(&study, one).into();
             value
         };
-        let evals = forecasts.iter().map(for_programs).collect();
+        let evals = forecasts.iter().map(eval_json).collect();
         Ok(Plan { evals, keys, samples: samples(&study, &selection)?, warnings, forecasts })
     }
 }
@@ -153,13 +153,13 @@ fn samples(study: &Study, selection: &Selection) -> Result<Vec<Sample>, ApiError
         let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
         let question = Question { task: point.task, test: &test, examples: &examples };
         let messages = eval.template.render(&question).map_err(|error| study_error(&error))?;
-        let said = |message: reasonscape_providers::Message| PromptMessage {
+        let prompt_message = |message: reasonscape_providers::Message| PromptMessage {
             role: message.role.name(),
             text: message.content,
         };
         samples.push(Sample {
             task: point.task.name().to_owned(),
-            messages: messages.into_iter().map(said).collect(),
+            messages: messages.into_iter().map(prompt_message).collect(),
             target: test.target,
         });
     }
@@ -167,7 +167,7 @@ fn samples(study: &Study, selection: &Selection) -> Result<Vec<Sample>, ApiError
 }
 
 /// The template, the sampler and the endpoints of an evaluation.
-fn how(study: &Study, forecast: &Forecast) -> String {
+fn describe_request(study: &Study, forecast: &Forecast) -> String {
     let Some(eval) = study.evals.iter().find(|eval| eval.id == forecast.id) else { return String::new() };
     format!("{}, {}, at {}", eval.template.name, eval.sampler.name, eval.base_urls.join(" and "))
 }

@@ -139,21 +139,21 @@ impl EvalProgress {
         &mut self,
         eval: &Eval,
         before: TokensUsed,
-        tally: &ProgressCounts,
+        counts: &ProgressCounts,
         elapsed: Duration,
     ) {
-        self.planned = tally.planned;
-        self.cached = tally.cached;
-        self.answered = tally.answered;
-        self.truncated = tally.truncated;
-        self.missing = tally.missing;
-        self.retried = tally.retried;
-        self.done = tally.done();
-        self.per_second = Some(tally.rate(elapsed));
-        self.seconds_left = tally.left(elapsed).map(|left| left.as_secs_f64());
-        self.note.clone_from(&tally.waiting);
-        self.problem.clone_from(&tally.problem);
-        self.spend(eval, before, tally.prompt_tokens, tally.completion_tokens);
+        self.planned = counts.planned;
+        self.cached = counts.cached;
+        self.answered = counts.answered;
+        self.truncated = counts.truncated;
+        self.missing = counts.missing;
+        self.retried = counts.retried;
+        self.done = counts.done();
+        self.per_second = Some(counts.rate(elapsed));
+        self.seconds_left = counts.left(elapsed).map(|left| left.as_secs_f64());
+        self.note.clone_from(&counts.waiting);
+        self.problem.clone_from(&counts.problem);
+        self.spend(eval, before, counts.prompt_tokens, counts.completion_tokens);
     }
 
     /// Takes over the summary of the run.

@@ -69,8 +69,8 @@ pub(crate) async fn view(
     let routes = open(&app, name).await?;
     // What this server read out of the path is none of the pages' concern: they read it anew.
     request.extensions_mut().clear();
-    let answered = TowerToHyperService::new(routes).call(request).await;
-    Ok(answered.unwrap_or_else(|never| match never {}))
+    let response = TowerToHyperService::new(routes).call(request).await;
+    Ok(response.unwrap_or_else(|never| match never {}))
 }
 
 async fn open(app: &Arc<App>, name: &str) -> Result<Router, ApiError> {

@@ -49,9 +49,9 @@ fn event(kind: &str, number: u64, run: &Value) -> Bytes {
 impl Runs {
     /// The run as it is, as it changes, and as it ends. A reader who is slow gets the latest, not everything.
     pub(super) fn events(self: &Arc<Self>, name: &str) -> Result<Response, ApiError> {
-        let watched = self.active().get(name).map(|active| active.watch());
-        let watched = match watched {
-            Some(watched) => watched,
+        let updates = self.active().get(name).map(|active| active.watch());
+        let updates = match updates {
+            Some(updates) => updates,
             None => watch::Sender::new(self.get(name)?).subscribe(),
         };
         let seat = Arc::clone(&self.listeners).try_acquire_owned().map_err(|_| {
@@ -62,7 +62,7 @@ impl Runs {
         let runs = Arc::clone(self);
         tokio::spawn(async move {
             // Ends when the run does, or when the reader is gone.
-            let _ = runs.send_updates(watched, &sender).await;
+            let _ = runs.send_updates(updates, &sender).await;
             drop(seat);
         });
         let mut response = Response::new(Body::new(ChannelBody { receiver }));
@@ -75,11 +75,11 @@ impl Runs {
 
     async fn send_updates(
         &self,
-        mut watched: watch::Receiver<Arc<RunRecord>>,
+        mut updates: watch::Receiver<Arc<RunRecord>>,
         sender: &mpsc::Sender<Bytes>,
     ) -> Result<(), mpsc::error::SendError<Bytes>> {
         for number in 0.. {
-            let record = Arc::clone(&watched.borrow_and_update());
+            let record = Arc::clone(&updates.borrow_and_update());
             let is_over = record.state.is_over();
             let run = self.run_json(&record);
             sender.send(event(if is_over { "end" } else { "progress" }, number, &run)).await?;
@@ -88,7 +88,7 @@ impl Runs {
             }
             tokio::time::sleep(EVENT_INTERVAL).await;
             loop {
-                match tokio::time::timeout(KEEP_ALIVE, watched.changed()).await {
+                match tokio::time::timeout(KEEP_ALIVE, updates.changed()).await {
                     Ok(Ok(())) => break,
                     Ok(Err(_)) => return Ok(()),
                     Err(_) => sender.send(Bytes::from_static(b": still here\n\n")).await?,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::small::Small;
-use crate::world::reasonscape;
+use crate::test_env::reasonscape;
 
 /// What became of a page.
 #[derive(Debug)]

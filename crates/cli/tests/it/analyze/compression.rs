@@ -4,11 +4,12 @@ use reasonscape_cache::{Cache, CacheError};
 use reasonscape_core::{Outcome, Suite};
 use reasonscape_points::Trial;
 use reasonscape_simulator::{SimulateOptions, SimulatedServer};
+use reasonscape_test_support::study_toml;
 use serde_json::{Value, json};
 
 use super::number;
 use super::outcomes::{Draws, Planted, edges, ended};
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 /// A trial with so many bits per token.
 fn weighing(status: Outcome, tokens: u64, bits: f64) -> Trial {
@@ -131,7 +132,7 @@ fn describes_edge_cases() {
 fn rejects_invalid_arguments_with_a_hint() {
     let study = study();
     for bits in ["0", "-1"] {
-        refuses(&study.ask("compression", &["--loop-bits", bits]), &["`--loop-bits ", "as 1.5"]);
+        assert_rejected(&study.ask("compression", &["--loop-bits", bits]), &["`--loop-bits ", "as 1.5"]);
     }
 }
 
@@ -156,11 +157,8 @@ fn shows_the_text_of_repetition_loops() {
     let study = Planted::new();
     let folder = study.folder.path();
     std::fs::write(folder.join("small.toml"), SUITE).unwrap();
-    let eval = format!(
-        "[[eval]]\nmodel = \"sim-specialist\"\nbase_url = \"{}\"\nsampler = \"greedy-2k\"\n",
-        server.base_url()
-    );
-    std::fs::write(folder.join("study.toml"), format!("suite = \"small.toml\"\n{eval}")).unwrap();
+    let text = study_toml("small.toml", &server.base_url(), &["sim-specialist"], "sampler = \"greedy-2k\"");
+    std::fs::write(folder.join("study.toml"), text).unwrap();
     let run = reasonscape(&["run", study.path()]);
     assert_eq!(run.code, 0, "{run:?}");
 

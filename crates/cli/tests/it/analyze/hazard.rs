@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::number;
 use super::outcomes::{Draws, Planted, edges, ended};
-use crate::world::refuses;
+use crate::test_env::assert_rejected;
 
 /// Tokens of a bin, and after how many of them trials are cut off.
 const WIDTH: u64 = 100;
@@ -148,8 +148,11 @@ fn describes_edge_cases() {
 #[test]
 fn rejects_invalid_arguments_with_a_hint() {
     let study = study();
-    refuses(&study.ask("hazard", &["--width", "1"]), &["`--width 1`", "give 2 or more"]);
-    refuses(&study.ask("hazard", &["--filter", "model=gpt"]), &["nothing in the study matches `model=gpt`"]);
+    assert_rejected(&study.ask("hazard", &["--width", "1"]), &["`--width 1`", "give 2 or more"]);
+    assert_rejected(
+        &study.ask("hazard", &["--filter", "model=gpt"]),
+        &["nothing in the study matches `model=gpt`"],
+    );
     assert_eq!(study.ask("hazard", &["--width", "0"]).code, 2);
     let run = study.ask("hazard", &["--mode", "E_P"]);
     assert!(run.stderr.contains("`--mode` changes nothing here"), "{run:?}");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::number;
 use super::planted::{Planted, Plot, point};
-use crate::world::refuses;
+use crate::test_env::assert_rejected;
 
 /// Two models on a full grid of three lengths by two depths, and one on a task that has neither.
 fn grid() -> Plot {
@@ -83,7 +83,7 @@ fn surface_has_a_cell_for_every_pair_of_values() {
 fn accepts_former_command_names_or_points_to_the_new_one() {
     let plot = grid();
     assert_eq!(plot.json("frontier", &[]), plot.json("threshold", &[]));
-    refuses(&plot.ask("cluster", &["--shape"]), &["use `reasonscape analyze similarity`"]);
+    assert_rejected(&plot.ask("cluster", &["--shape"]), &["use `reasonscape analyze similarity`"]);
 }
 
 #[test]
@@ -110,21 +110,27 @@ fn names_confounded_parameters() {
 fn rejects_unknown_parameters_with_a_hint() {
     let plot = grid();
     for question in ["projection", "surface", "threshold"] {
-        refuses(
+        assert_rejected(
             &plot.ask(question, &["--x", "lenght"]),
             &["no point has the parameter `lenght`", "there are key, length, max_depth, max_number"],
         );
-        refuses(&plot.ask(question, &["--filter", "base_task=sort"]), &["sort has no", "widen the filter"]);
-        refuses(
+        assert_rejected(
+            &plot.ask(question, &["--filter", "base_task=sort"]),
+            &["sort has no", "widen the filter"],
+        );
+        assert_rejected(
             &plot.ask(question, &["--filter", "model=gpt"]),
             &["nothing in the study matches `model=gpt`"],
         );
-        refuses(&plot.ask(question, &["--confidence", "2"]), &["`--confidence 2` is out of range"]);
+        assert_rejected(&plot.ask(question, &["--confidence", "2"]), &["`--confidence 2` is out of range"]);
         let run = plot.ask(question, &["--x", "length"]);
         assert!(run.stderr.contains("sort has no parameter `length` and is not shown"), "{run:?}");
     }
-    refuses(&plot.ask("surface", &["--x", "length", "--y", "length"]), &["both parameters are `length`"]);
-    refuses(&plot.ask("threshold", &["--x", "key"]), &["has words for `key`", "needs numbers"]);
+    assert_rejected(
+        &plot.ask("surface", &["--x", "length", "--y", "length"]),
+        &["both parameters are `length`"],
+    );
+    assert_rejected(&plot.ask("threshold", &["--x", "key"]), &["has words for `key`", "needs numbers"]);
 }
 
 #[test]

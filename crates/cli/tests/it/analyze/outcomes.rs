@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::small::provenance;
-use crate::world::{Run, reasonscape_at};
+use crate::test_env::{Run, reasonscape_at};
 
 /// `SplitMix64`: numbers that nothing in the program draws.
 pub(super) struct Draws(pub(super) u64);

@@ -6,7 +6,7 @@ use reasonscape_points::{EvalInfo, PointTrials, Provenance, Trial, UnitWriter};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::world::{Run, reasonscape_at};
+use crate::test_env::{Run, reasonscape_at};
 
 /// What is planted at a point.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ impl Plot {
     pub(super) fn draws(&self, question: &str, more: &[&str], says: &[&str]) {
         self.draws_as(&["svg", "png", "html"], question, more, says);
         let refused = self.ask(question, &[more, &["--plot", "picture.pdf"]].concat());
-        crate::world::refuses(&refused, &["`picture.pdf`", ".svg, .png or .html"]);
+        crate::test_env::assert_rejected(&refused, &["`picture.pdf`", ".svg, .png or .html"]);
     }
 
     /// The same as SVG only.

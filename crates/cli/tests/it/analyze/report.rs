@@ -8,7 +8,7 @@ use reasonscape_core::Outcome;
 use super::browser::draws_alone;
 use super::outcomes::{Draws, Planted, ended};
 use super::small::{STRONG, Skill, Small, TWIN, WEAK};
-use crate::world::{reasonscape, refuses};
+use crate::test_env::{assert_rejected, reasonscape};
 
 /// Writes a report of a study and gives its text.
 fn written(small: &Small, name: &str, arguments: &[&str]) -> String {
@@ -84,7 +84,7 @@ fn accepts_one_evaluation_and_rejects_other_file_endings() {
     assert!(part(&text, "Findings").contains("weak has a ReasonScore of "), "{text}");
     assert!(!text.contains("## Head to head"));
     let run = reasonscape(&["report", small.path(), "-o", "report.pdf"]);
-    refuses(&run, &["`report.pdf`", ".html or .md"]);
+    assert_rejected(&run, &["`report.pdf`", ".html or .md"]);
 }
 
 #[test]

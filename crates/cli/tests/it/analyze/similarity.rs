@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::number;
 use super::planted::{Planted, Plot, point};
-use crate::world::refuses;
+use crate::test_env::assert_rejected;
 
 const TASKS: [&str; 4] = ["arithmetic", "boolean", "dates", "sort"];
 
@@ -95,18 +95,24 @@ fn excludes_evals_without_a_task_and_needs_two() {
         plot.json("similarity", &["--filter", "base_task=sort"])["members"].as_array().unwrap().len(),
         5
     );
-    refuses(
+    assert_rejected(
         &plot.ask("similarity", &["--filter", "model=org/oak"]),
         &["two evaluations or more", "1 of them has every task"],
     );
-    refuses(&plot.ask("similarity", &["--shape", "--filter", "base_task=sort"]), &["1 task has no shape"]);
-    refuses(&plot.ask("similarity", &["--filter", "model=gpt"]), &["nothing in the study matches"]);
+    assert_rejected(
+        &plot.ask("similarity", &["--shape", "--filter", "base_task=sort"]),
+        &["1 task has no shape"],
+    );
+    assert_rejected(&plot.ask("similarity", &["--filter", "model=gpt"]), &["nothing in the study matches"]);
     let cut = Plot::new();
     for name in ["a", "b"] {
         cut.sow(name, "sort", &[Planted { truncated: 9, ..point(json!({"length": 4}), 9, 0) }]);
     }
     assert_eq!(number(&cut.json("similarity", &[])["merges"][0]["height"]), 0.0);
-    refuses(&cut.ask("similarity", &["--mode", "C_I"]), &["0 of them have every task", "a lacks sort"]);
+    assert_rejected(
+        &cut.ask("similarity", &["--mode", "C_I"]),
+        &["0 of them have every task", "a lacks sort"],
+    );
 }
 
 /// Points that the generators know.
@@ -152,7 +158,7 @@ fn mean_spectrum_matches_generated_prompts() {
     let filter = ["--filter", "base_task=arithmetic", "--filter", "params.length=48"];
     let found = plot.json("spectrum", &[&filter[..], &["--bins", "1", "--count", "8"]].concat());
     let point = "{\"length\": 48, \"max_depth\": 1}";
-    let tests = crate::world::reasonscape(&["generate", "arithmetic", "--params", point, "--count", "8"]);
+    let tests = crate::test_env::reasonscape(&["generate", "arithmetic", "--params", point, "--count", "8"]);
     // With one cell from 0 to one half the density is twice the variance of the windowed series.
     let script = "
 import json, math, sys
@@ -172,13 +178,19 @@ print(2 * sum(powers) / len(powers))";
 #[test]
 fn names_prompts_that_cannot_be_regenerated() {
     let plot = prompts();
-    refuses(&plot.ask("spectrum", &[]), &["`imported` is not a task of this program", "--filter base_task="]);
-    refuses(&plot.ask("spectrum", &["--filter", "model=gpt"]), &["nothing in the study matches `model=gpt`"]);
-    refuses(&plot.ask("spectrum", &["--count", "0"]), &["--count"]);
+    assert_rejected(
+        &plot.ask("spectrum", &[]),
+        &["`imported` is not a task of this program", "--filter base_task="],
+    );
+    assert_rejected(
+        &plot.ask("spectrum", &["--filter", "model=gpt"]),
+        &["nothing in the study matches `model=gpt`"],
+    );
+    assert_rejected(&plot.ask("spectrum", &["--count", "0"]), &["--count"]);
     let few = plot.json("spectrum", &["--filter", "base_task=arithmetic", "--count", "1"]);
     assert_eq!((number(&few["a"]["prompts"]), &few["verdict"]), (2.0, &json!("cannot tell")));
     plot.sow("only", "sort", &[point(json!({"lenght": 4}), 8, 4)]);
-    refuses(
+    assert_rejected(
         &plot.ask("spectrum", &["--filter", "base_task=sort"]),
         &["cannot be made again", "did you mean `length`?"],
     );

@@ -8,7 +8,7 @@ use reasonscape_points::{EvalInfo, PointTrials, Provenance, Trial, UnitWriter};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::world::{Run, reasonscape_at};
+use crate::test_env::{Run, reasonscape_at};
 
 /// How a simulated model answers: of a hundred tests of each task it gets about so many right, and so many are cut off.
 pub(super) struct Skill {

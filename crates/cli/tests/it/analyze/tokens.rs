@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::number;
 use super::outcomes::{Draws, Planted, edges, ended};
-use crate::world::refuses;
+use crate::test_env::assert_rejected;
 
 const LIMIT: u64 = 1_000;
 
@@ -122,7 +122,7 @@ fn describes_edge_cases() {
 fn rejects_invalid_arguments_with_a_hint() {
     let study = two();
     for keep in ["0", "1.5", "-1"] {
-        refuses(&study.ask("tokens", &["--keep", keep]), &["`--keep ", "0.95 for 95 %"]);
+        assert_rejected(&study.ask("tokens", &["--keep", keep]), &["`--keep ", "0.95 for 95 %"]);
     }
-    refuses(&study.ask("tokens", &["--confidence", "95"]), &["`--confidence 95`"]);
+    assert_rejected(&study.ask("tokens", &["--confidence", "95"]), &["`--confidence 95`"]);
 }

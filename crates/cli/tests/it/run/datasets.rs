@@ -9,7 +9,7 @@ use reasonscape_test_support::python;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::world::{Run, reasonscape};
+use crate::test_env::{Run, reasonscape};
 
 /// How each of the examples is to be read.
 const WORD_PROBLEMS: &[&str] = &["--map", "input=question,target=answer", "--target-regex", "#### (.*)"];
@@ -20,12 +20,12 @@ fn example(name: &str) -> PathBuf {
 }
 
 /// Simulated models that know the answers of a dataset, and a folder to work in.
-struct World {
+struct DatasetEnv {
     server: SimulatedServer,
     folder: TempDir,
 }
 
-impl World {
+impl DatasetEnv {
     /// `target` takes the answer out of a target.
     fn new(file: &str, columns: &str, target: fn(&str) -> String) -> Self {
         let text = fs::read_to_string(example(file)).unwrap();
@@ -95,10 +95,10 @@ fn of<'v>(summaries: &'v Value, model: &str) -> &'v Value {
 }
 
 #[test]
-fn word_problems_from_file_to_metrics() {
-    let world = World::word_problems();
+fn runs_word_problems_from_file_to_metrics() {
+    let env = DatasetEnv::word_problems();
     let models = ["sim-p1", "sim-p0", "sim-p0.6", "sim-p0.8-t0.3"];
-    let said = world.done(&example("word-problems.jsonl"), &models, WORD_PROBLEMS);
+    let said = env.done(&example("word-problems.jsonl"), &models, WORD_PROBLEMS);
     let accuracy = |model| of(&said, model)["accuracy"].as_f64().unwrap();
     assert_eq!((accuracy("sim-p1"), accuracy("sim-p0")), (1.0, 0.0));
     // What the model is made to know lies within the interval, and truncated answers are counted apart.
@@ -108,7 +108,7 @@ fn word_problems_from_file_to_metrics() {
     assert!((3..=20).contains(&cut), "{cut}");
 
     // An independent count of the answers that were written down.
-    let answers = fs::read_to_string(world.study().join("results/answers.jsonl")).unwrap();
+    let answers = fs::read_to_string(env.study().join("results/answers.jsonl")).unwrap();
     let script = r"
 import json, sys, collections
 from fractions import Fraction
@@ -134,7 +134,7 @@ print(json.dumps({model: right[model] / n[model] for model in n}))
     }
 
     // It is a study like any other, and says the same.
-    let study = world.study();
+    let study = env.study();
     let study = study.to_str().unwrap();
     let tasks = reasonscape(&["analyze", "points", study, "--format", "json"]);
     assert_eq!(tasks.code, 0, "{tasks:?}");
@@ -147,12 +147,12 @@ print(json.dumps({model: right[model] / n[model] for model in n}))
     }
     let compared = reasonscape(&["analyze", "compare", study, "sim-p1", "sim-p0"]);
     assert!(compared.stdout.contains("sim-p1 is better than sim-p0"), "{compared:?}");
-    let report = world.folder.path().join("report.md");
+    let report = env.folder.path().join("report.md");
     let written = reasonscape(&["report", study, "-o", report.to_str().unwrap()]);
     assert_eq!(written.code, 0, "{written:?}");
     assert!(fs::read_to_string(report).unwrap().contains("word-problems"));
     // The per-task log can be asked in SQL.
-    let log = world.study().join("results/tasks.parquet");
+    let log = env.study().join("results/tasks.parquet");
     let question = "SELECT model, count(*) AS n FROM results WHERE correct GROUP BY model ORDER BY model";
     let asked = reasonscape(&["sql", log.to_str().unwrap(), question, "--format", "json"]);
     assert_eq!(asked.code, 0, "{asked:?}");
@@ -161,15 +161,15 @@ print(json.dumps({model: right[model] / n[model] for model in n}))
 }
 
 #[test]
-fn choices_keep_their_guess_rate_and_their_categories() {
-    let world = World::new(
+fn multiple_choice_keeps_guess_rate_and_categories() {
+    let env = DatasetEnv::new(
         "science.jsonl",
         "input=question,options=choices,target=answerKey,category=subject",
         str::to_owned,
     );
-    let said = world.done(&example("science.jsonl"), &["sim-p1", "sim-p0"], SCIENCE);
+    let said = env.done(&example("science.jsonl"), &["sim-p1", "sim-p0"], SCIENCE);
     assert_eq!(of(&said, "sim-p1")["accuracy"], 1.0);
-    let study = world.study();
+    let study = env.study();
     let points = reasonscape(&["analyze", "points", study.to_str().unwrap(), "--format", "json"]);
     let points: Vec<Value> = serde_json::from_str(&points.stdout).unwrap();
     let mut tasks: Vec<&str> = points.iter().map(|point| point["task"].as_str().unwrap()).collect();
@@ -185,25 +185,25 @@ fn choices_keep_their_guess_rate_and_their_categories() {
 }
 
 #[test]
-fn options_in_the_question_are_options() {
-    let world = World::new("shelves.jsonl", "", str::to_owned);
-    let said = world.done(&example("shelves.jsonl"), &["sim-p1"], &[]);
+fn finds_options_within_the_question() {
+    let env = DatasetEnv::new("shelves.jsonl", "", str::to_owned);
+    let said = env.done(&example("shelves.jsonl"), &["sim-p1"], &[]);
     assert_eq!(of(&said, "sim-p1")["accuracy"], 1.0);
-    assert_eq!(world.answers()[0]["options"].as_array().unwrap().len(), 3);
+    assert_eq!(env.answers()[0]["options"].as_array().unwrap().len(), 3);
 }
 
 #[test]
-fn a_table_gives_the_same_as_lines() {
-    let world = World::word_problems();
+fn csv_gives_the_same_results_as_jsonl() {
+    let env = DatasetEnv::word_problems();
     let mut table = csv_of(&example("word-problems.jsonl"));
-    let file = world.file("word-problems.csv", &table);
-    let said = world.done(&file, &["sim-p0.6"], WORD_PROBLEMS);
-    let again = World::word_problems();
+    let file = env.file("word-problems.csv", &table);
+    let said = env.done(&file, &["sim-p0.6"], WORD_PROBLEMS);
+    let again = DatasetEnv::word_problems();
     let lines = again.done(&example("word-problems.jsonl"), &["sim-p0.6"], WORD_PROBLEMS);
     assert_eq!(of(&said, "sim-p0.6")["accuracy"], of(&lines, "sim-p0.6")["accuracy"]);
     table.push_str("only one cell\n");
-    let file = world.file("broken.csv", &table);
-    let run = world.run(&file, &["sim-p0.6"], WORD_PROBLEMS);
+    let file = env.file("broken.csv", &table);
+    let run = env.run(&file, &["sim-p0.6"], WORD_PROBLEMS);
     assert_eq!(run.code, 2);
     assert!(run.stderr.contains("1 cells where the first row names 2"), "{run:?}");
 }
@@ -219,9 +219,9 @@ fn csv_of(path: &Path) -> String {
 }
 
 #[test]
-fn every_wrong_line_is_told_and_nothing_is_left_behind() {
-    let world = World::word_problems();
-    let file = world.file(
+fn reports_every_invalid_line_and_writes_nothing() {
+    let env = DatasetEnv::word_problems();
+    let file = env.file(
         "wrong.jsonl",
         "{\"id\": \"a\", \"input\": \"?\", \"target\": \"1\"}\n\
          not JSON\n\
@@ -230,7 +230,7 @@ fn every_wrong_line_is_told_and_nothing_is_left_behind() {
          {\"input\": \"?\", \"target\": \"1\"}\n\
          {\"id\": \"c\", \"input\": \" \", \"target\": \"1\"}\n",
     );
-    let run = world.run(&file, &["sim-p1"], &[]);
+    let run = env.run(&file, &["sim-p1"], &[]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     for says in [
         "5 lines are wrong, and nothing was asked",
@@ -242,7 +242,7 @@ fn every_wrong_line_is_told_and_nothing_is_left_behind() {
     ] {
         assert!(run.stderr.contains(says), "`{says}` is not in: {}", run.stderr);
     }
-    assert!(!world.study().exists());
+    assert!(!env.study().exists());
     let refused = reasonscape(&[
         "run",
         example("shelves.jsonl").to_str().unwrap(),
@@ -251,21 +251,21 @@ fn every_wrong_line_is_told_and_nothing_is_left_behind() {
         "--base-url",
         "localhost",
         "--into",
-        world.study().to_str().unwrap(),
+        env.study().to_str().unwrap(),
     ]);
     assert_eq!(refused.code, 2, "{refused:?}");
     assert!(refused.stderr.contains("`base_url` is no address"), "{refused:?}");
-    assert!(!world.study().exists());
-    let empty = world.run(&world.file("empty.jsonl", "\n"), &["sim-p1"], &[]);
+    assert!(!env.study().exists());
+    let empty = env.run(&env.file("empty.jsonl", "\n"), &["sim-p1"], &[]);
     assert_eq!(empty.code, 2);
     assert!(empty.stderr.contains("nothing in it"), "{empty:?}");
-    let missing = world.run(Path::new("none.jsonl"), &["sim-p1"], &[]);
+    let missing = env.run(Path::new("none.jsonl"), &["sim-p1"], &[]);
     assert!(missing.code != 0 && missing.stderr.contains("none.jsonl"), "{missing:?}");
-    assert!(!world.study().exists());
+    assert!(!env.study().exists());
 }
 
 #[test]
-fn what_a_dataset_leaves_open_is_asked_for() {
+fn requires_settings_that_a_dataset_lacks() {
     let file = example("shelves.jsonl");
     let run = reasonscape(&["run", file.to_str().unwrap()]);
     assert_eq!(run.code, 2);
@@ -277,29 +277,29 @@ fn what_a_dataset_leaves_open_is_asked_for() {
 }
 
 #[test]
-fn a_study_takes_more_models_and_repeats_but_no_other_questions() {
-    let world = World::word_problems();
+fn extends_a_study_by_models_and_repeats_only() {
+    let env = DatasetEnv::word_problems();
     let file = example("word-problems.jsonl");
-    world.done(&file, &["sim-p0.6"], WORD_PROBLEMS);
-    let said = world.done(&file, &["sim-p1"], &[WORD_PROBLEMS, &["--repeats", "3"]].concat());
+    env.done(&file, &["sim-p0.6"], WORD_PROBLEMS);
+    let said = env.done(&file, &["sim-p1"], &[WORD_PROBLEMS, &["--repeats", "3"]].concat());
     assert_eq!(of(&said, "sim-p1")["n"], 108);
     assert_eq!(of(&said, "sim-p0.6")["n"], 36);
-    assert_eq!(world.server.stats().requests, 36 + 108);
+    assert_eq!(env.server.stats().requests, 36 + 108);
     // At temperature 0 the same is said every time.
     assert_eq!(of(&said, "sim-p1")["determinism_index"], 1.0);
-    let run = world.run(&file, &["sim-p1"], &[WORD_PROBLEMS, &["--limit", "5"]].concat());
+    let run = env.run(&file, &["sim-p1"], &[WORD_PROBLEMS, &["--limit", "5"]].concat());
     assert_eq!(run.code, 2);
     assert!(run.stderr.contains("that are not these 5"), "{run:?}");
-    assert_eq!(world.server.stats().requests, 36 + 108);
+    assert_eq!(env.server.stats().requests, 36 + 108);
 }
 
 #[test]
-fn a_sample_is_drawn_by_its_seed() {
+fn samples_items_by_seed() {
     let drawn = |seed: &str| {
-        let world = World::word_problems();
+        let env = DatasetEnv::word_problems();
         let arguments = [WORD_PROBLEMS, &["--sample", "9", "--seed", seed]].concat();
-        world.done(&example("word-problems.jsonl"), &["sim-p1"], &arguments);
-        world.answers().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        env.done(&example("word-problems.jsonl"), &["sim-p1"], &arguments);
+        env.answers().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let first = drawn("1");
     assert_eq!(first.len(), 9);
@@ -309,11 +309,11 @@ fn a_sample_is_drawn_by_its_seed() {
 }
 
 #[test]
-fn confidence_comes_from_tokens_or_from_what_is_said() {
+fn reads_confidence_from_logprobs_or_reply() {
     for arguments in [["--sampler", "greedy-2k-logprobs"], ["--template", "cot-confidence"]] {
-        let world = World::word_problems();
+        let env = DatasetEnv::word_problems();
         let said =
-            world.done(&example("word-problems.jsonl"), &["sim-p0.7"], &[WORD_PROBLEMS, &arguments].concat());
+            env.done(&example("word-problems.jsonl"), &["sim-p0.7"], &[WORD_PROBLEMS, &arguments].concat());
         let summary = of(&said, "sim-p0.7");
         assert_eq!(summary["details"]["brier"]["n"], 36, "{arguments:?}: {summary}");
         // The simulated model knows how sure it may be, so it is nearly as well calibrated as can be.
@@ -323,29 +323,29 @@ fn confidence_comes_from_tokens_or_from_what_is_said() {
 }
 
 #[test]
-fn two_at_once_both_add_their_model() {
-    let world = World::word_problems();
+fn concurrent_runs_both_add_their_model() {
+    let env = DatasetEnv::word_problems();
     let file = example("word-problems.jsonl");
     std::thread::scope(|scope| {
         for model in ["sim-p0.2", "sim-p0.4", "sim-p0.6", "sim-p0.8"] {
             scope.spawn({
-                let (world, file) = (&world, &file);
-                move || world.done(file, &[model], WORD_PROBLEMS)
+                let (env, file) = (&env, &file);
+                move || env.done(file, &[model], WORD_PROBLEMS)
             });
         }
     });
-    let said = world.done(&file, &["sim-p0.2"], WORD_PROBLEMS);
+    let said = env.done(&file, &["sim-p0.2"], WORD_PROBLEMS);
     assert_eq!(said["models"].as_array().unwrap().len(), 4);
-    assert_eq!(world.server.stats().requests, 4 * 36);
+    assert_eq!(env.server.stats().requests, 4 * 36);
 }
 
 #[test]
-fn a_file_in_the_folder_is_never_replaced() {
-    let world = World::word_problems();
-    fs::create_dir(world.study()).unwrap();
-    let own = world.study().join("word-problems.jsonl");
+fn never_replaces_a_file_of_the_folder() {
+    let env = DatasetEnv::word_problems();
+    fs::create_dir(env.study()).unwrap();
+    let own = env.study().join("word-problems.jsonl");
     fs::copy(example("word-problems.jsonl"), &own).unwrap();
-    let run = world.run(&own, &["sim-p1"], WORD_PROBLEMS);
+    let run = env.run(&own, &["sim-p1"], WORD_PROBLEMS);
     assert_eq!(run.code, 2);
     assert!(run.stderr.contains("would be replaced"), "{run:?}");
     assert_eq!(fs::read(&own).unwrap(), fs::read(example("word-problems.jsonl")).unwrap());

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{World, sum};
+use super::{RunEnv, sum};
 
 /// A run that goes on; it is ended whatever the test does.
 struct Running(Child);
 
 impl Running {
-    fn start(world: &World, arguments: &[&str]) -> Self {
+    fn start(env: &RunEnv, arguments: &[&str]) -> Self {
         let child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
-            .args(["run", world.path().to_str().unwrap(), "--format", "json"])
+            .args(["run", env.path().to_str().unwrap(), "--format", "json"])
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -59,42 +59,42 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 #[test]
-fn the_first_waits_for_what_is_in_flight_and_the_next_run_asks_the_rest() {
+fn first_signal_drains_and_next_run_sends_the_rest() {
     for (signal, arguments) in [("-INT", &[][..]), ("-TERM", &["--quiet"])] {
-        let world = World::with("kinds=slow,slow-ms=100", None);
-        world.study(&["sim-p0.9"], "concurrency = 2");
-        let running = Running::start(&world, arguments);
-        wait_until("answers came", || world.server.stats().answered >= 4);
+        let env = RunEnv::with("kinds=slow,slow-ms=100", None);
+        env.write_study(&["sim-p0.9"], "concurrency = 2");
+        let running = Running::start(&env, arguments);
+        wait_until("answers came", || env.server.stats().answered >= 4);
         running.signal(signal);
         let (code, json, said) = running.end();
         let answered = sum(&json, "answered");
         assert_eq!(code, 130, "{said}");
         assert!((3..24).contains(&answered) && sum(&json, "planned") == 24, "{json}");
         // Nothing that was sent is lost.
-        assert_eq!((sum(&json, "sent"), world.server.stats().answered), (answered, answered));
+        assert_eq!((sum(&json, "sent"), env.server.stats().answered), (answered, answered));
         if arguments.is_empty() {
             assert!(said.starts_with("note: stopping: waiting for what is in flight"), "{said}");
             assert!(said.ends_with("running again asks the rest\n"), "{said}");
         } else {
             assert_eq!(said, "");
         }
-        let rest = world.done(&[]);
+        let rest = env.run_to_end(&[]);
         assert_eq!((sum(&rest, "cached"), sum(&rest, "answered")), (answered, 24 - answered));
-        assert_eq!(world.server.stats().duplicates, 0);
-        world.sound(24);
+        assert_eq!(env.server.stats().duplicates, 0);
+        env.assert_cache_is_sound(24);
     }
 }
 
 #[test]
-fn the_second_leaves_at_once() {
-    let world = World::with("kinds=stall", None);
-    let running = Running::start(&world, &[]);
-    wait_until("requests were sent", || world.server.stats().requests > 0);
+fn second_signal_exits_at_once() {
+    let env = RunEnv::with("kinds=stall", None);
+    let running = Running::start(&env, &[]);
+    wait_until("requests were sent", || env.server.stats().requests > 0);
     running.signal("-INT");
     // Two signals of one kind that are pending at once are one signal.
     std::thread::sleep(Duration::from_millis(300));
     running.signal("-INT");
     let (code, json, said) = running.end();
     assert_eq!((code, sum(&json, "answered")), (130, 0), "{said}");
-    world.sound(0);
+    env.assert_cache_is_sound(0);
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use reasonscape_cache::{Cache, CacheError};
 
-use super::{World, sum};
+use super::{RunEnv, sum};
 
 const KILLS: u64 = 10;
 const CONCURRENCY: u64 = 16;
@@ -18,9 +18,9 @@ const SLOW: &str = "kinds=slow,slow-ms=40";
 struct Victim(Child);
 
 impl Victim {
-    fn start(world: &World) -> Self {
+    fn start(env: &RunEnv) -> Self {
         let child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
-            .args(["run", world.path().to_str().unwrap(), "--count", "256"])
+            .args(["run", env.path().to_str().unwrap(), "--count", "256"])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -49,13 +49,13 @@ impl Drop for Victim {
 }
 
 /// The requests that the cache holds, each with how often the server was asked it.
-fn stored(world: &World) -> HashMap<String, u32> {
+fn stored(env: &RunEnv) -> HashMap<String, u32> {
     let mut stored = HashMap::new();
-    if world.cache().exists() {
-        let reader = Cache::open(world.cache()).unwrap().reader().unwrap();
+    if env.cache().exists() {
+        let reader = Cache::open(env.cache()).unwrap().reader().unwrap();
         reader
             .for_each::<CacheError>(|entry| {
-                let times = world.server.request_count("/v1/chat/completions", entry.request.as_bytes());
+                let times = env.server.request_count("/v1/chat/completions", entry.request.as_bytes());
                 assert!(times > 0, "what is stored was asked");
                 assert!(stored.insert(entry.request, times).is_none(), "a trial is stored once");
                 Ok(())
@@ -66,9 +66,9 @@ fn stored(world: &World) -> HashMap<String, u32> {
 }
 
 #[test]
-fn ten_kills_at_random_moments_lose_nothing_and_pay_nothing_twice() {
-    let world = World::with(SLOW, None);
-    world.study(&["sim-p0.9"], &format!("concurrency = {CONCURRENCY}"));
+fn survives_ten_random_kills_without_loss_or_duplicates() {
+    let env = RunEnv::with(SLOW, None);
+    env.write_study(&["sim-p0.9"], &format!("concurrency = {CONCURRENCY}"));
     // Another one each time; the moments depend on the machine as well.
     let seed = match std::env::var("REASONSCAPE_TEST_SEED") {
         Ok(seed) => seed.parse().unwrap(),
@@ -83,40 +83,40 @@ fn ten_kills_at_random_moments_lose_nothing_and_pay_nothing_twice() {
 
     let mut before: HashMap<String, u32> = HashMap::new();
     for kill in 1..=KILLS {
-        let asked = world.server.stats().requests;
-        let mut victim = Victim::start(&world);
+        let asked = env.server.stats().requests;
+        let mut victim = Victim::start(&env);
         // One in five is killed while it starts, the others after so many requests and a little more.
         let until = if moment(5) == 0 { asked } else { asked + 1 + moment(50) };
         let began = Instant::now();
-        while world.server.stats().requests < until && victim.is_running() {
+        while env.server.stats().requests < until && victim.is_running() {
             assert!(began.elapsed() < Duration::from_mins(1), "a run does not get on");
             std::thread::sleep(Duration::from_micros(200));
         }
         std::thread::sleep(Duration::from_micros(moment(40_000)));
         victim.kill();
-        let after = stored(&world);
+        let after = stored(&env);
         for (request, times) in &before {
             assert_eq!(after.get(request), Some(times), "kill {kill}: lost or sent again: {request}");
         }
-        let stats = world.server.stats();
+        let stats = env.server.stats();
         println!("kill {kill}: {} requests, {} stored", stats.requests - asked, after.len() - before.len());
         before = after;
     }
-    let lost = world.server.stats().requests - before.len() as u64;
+    let lost = env.server.stats().requests - before.len() as u64;
     assert!(!before.is_empty() && (before.len() as u64) < TRIALS, "{}", before.len());
 
-    let rest = world.done(&["--count", "256"]);
+    let rest = env.run_to_end(&["--count", "256"]);
     assert_eq!((sum(&rest, "planned"), sum(&rest, "cached")), (TRIALS, before.len() as u64));
     assert_eq!((sum(&rest, "missing"), sum(&rest, "sent")), (0, TRIALS - before.len() as u64));
-    let after = stored(&world);
+    let after = stored(&env);
     assert_eq!(after.len() as u64, TRIALS, "every trial is there, once");
     for (request, times) in &before {
         assert_eq!(after.get(request), Some(times), "lost or sent again: {request}");
     }
-    world.sound(TRIALS);
+    env.assert_cache_is_sound(TRIALS);
 
     // What was asked and is not there was on the wire when its run was killed, or on its way to the disk.
-    let stats = world.server.stats();
+    let stats = env.server.stats();
     println!("{} requests for {TRIALS} trials; {lost} were lost in {KILLS} kills", stats.requests);
     assert_eq!((stats.requests, stats.unknown_questions), (TRIALS + lost, 0));
     assert!(lost <= KILLS * 2 * CONCURRENCY, "{lost}");

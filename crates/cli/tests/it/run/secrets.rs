@@ -4,16 +4,16 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::World;
-use crate::world::{reasonscape, refuses};
+use super::RunEnv;
+use crate::test_env::{assert_rejected, reasonscape};
 
 const SECRET: &str = "sk-7hJ2kQ9vXw4ZpL0aTn5R";
 
 /// Runs the program with a key in its environment, and everything logged that anything cares to log.
-fn run_with_key(world: &World, key: &str, arguments: &[&str]) -> (i32, Vec<u8>) {
+fn run_with_key(env: &RunEnv, key: &str, arguments: &[&str]) -> (i32, Vec<u8>) {
     let output = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
         .args(arguments)
-        .arg(world.path())
+        .arg(env.path())
         .env("PEOPLES_KEY", key)
         .env("RUST_LOG", "trace")
         .env("RUST_BACKTRACE", "full")
@@ -55,64 +55,64 @@ fn is_traced(said: &str) {
 }
 
 #[test]
-fn a_key_appears_nowhere() {
+fn never_prints_or_stores_the_api_key() {
     let faults = "rate=0.3,kinds=429+500+reset+half+invalid-json+wrong-type+empty+overflow,retry-after=0.01";
-    let world = World::with(faults, Some(SECRET));
+    let env = RunEnv::with(faults, Some(SECRET));
     for provider in ["openai-chat", "openai-text", "anthropic"] {
-        world.study(
+        env.write_study(
             &["sim-cheap"],
             &format!("api_key_env = \"PEOPLES_KEY\"\nprovider = \"{provider}\"\nmax_retries = 20"),
         );
         // A wrong key is a secret as well: most likely it is the right one of something else.
         let wrong = "sk-wrong-Qm3Yd8Ls6Bf1";
-        let (code, said) = run_with_key(&world, wrong, &["run", "--format", "json"]);
+        let (code, said) = run_with_key(&env, wrong, &["run", "--format", "json"]);
         let text = String::from_utf8_lossy(&said);
         assert_eq!(code, 1, "{text}");
         assert!(text.contains("401") && text.contains("ended early"), "{text}");
-        assert!(!shows(&said, wrong) && !shows(&everything(world.path()), wrong), "{text}");
+        assert!(!shows(&said, wrong) && !shows(&everything(env.path()), wrong), "{text}");
 
         for arguments in [&["run"][..], &["plan"], &["cache", "verify"], &["cache", "export"]] {
-            let (code, said) = run_with_key(&world, SECRET, arguments);
+            let (code, said) = run_with_key(&env, SECRET, arguments);
             assert_eq!(code, 0, "{arguments:?}: {}", String::from_utf8_lossy(&said));
             assert!(!shows(&said, SECRET), "{arguments:?}: {}", String::from_utf8_lossy(&said));
             if arguments == ["run"] {
                 is_traced(&String::from_utf8_lossy(&said));
             }
         }
-        let files = everything(world.path());
+        let files = everything(env.path());
         assert!(shows(&files, "SQLite format 3"), "the scan reads the cache");
         assert!(!shows(&files, SECRET));
     }
     // Bodies are compressed in the cache; the export above shows them as they are.
-    let (_, exported) = run_with_key(&world, SECRET, &["cache", "export"]);
+    let (_, exported) = run_with_key(&env, SECRET, &["cache", "export"]);
     assert!(shows(&exported, "sim-cheap"));
-    assert!(world.server.stats().by_status[&401] > 0 && world.server.stats().answered > 0);
+    assert!(env.server.stats().by_status[&401] > 0 && env.server.stats().answered > 0);
 }
 
 #[test]
-fn a_key_that_is_not_there_is_named() {
-    let world = World::with("", Some(SECRET));
-    world.study(&["sim-cheap"], "api_key_env = \"NO_SUCH_KEY_IS_SET\"");
-    let run = world.run(&[]);
-    refuses(
+fn names_a_missing_key_variable() {
+    let env = RunEnv::with("", Some(SECRET));
+    env.write_study(&["sim-cheap"], "api_key_env = \"NO_SUCH_KEY_IS_SET\"");
+    let run = env.run(&[]);
+    assert_rejected(
         &run,
         &["the environment variable `NO_SUCH_KEY_IS_SET` is not set", "export NO_SUCH_KEY_IS_SET="],
     );
-    world.is_untouched();
-    assert_eq!(world.plan(&[]).code, 0, "a plan needs no key");
-    world.study(&["sim-cheap"], &format!("api_key_env = \"{SECRET}\""));
-    let run = reasonscape(&["run", world.path().to_str().unwrap()]);
-    refuses(&run, &["line 5", "api_key_env"]);
+    env.assert_is_untouched();
+    assert_eq!(env.plan(&[]).code, 0, "a plan needs no key");
+    env.write_study(&["sim-cheap"], &format!("api_key_env = \"{SECRET}\""));
+    let run = reasonscape(&["run", env.path().to_str().unwrap()]);
+    assert_rejected(&run, &["line 5", "api_key_env"]);
     assert!(!run.stderr.contains(SECRET), "a key pasted in the wrong place is not repeated: {run:?}");
-    assert_eq!(world.server.stats().requests, 0);
+    assert_eq!(env.server.stats().requests, 0);
 }
 
 #[test]
-fn a_log_is_written_when_it_is_asked_for_and_never_to_standard_output() {
-    let world = World::new();
+fn logs_only_on_request_and_to_stderr() {
+    let env = RunEnv::new();
     let run = |arguments: &[&str], variable: &str| {
         let output = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
-            .args(["run", world.path().to_str().unwrap(), "--format", "json"])
+            .args(["run", env.path().to_str().unwrap(), "--format", "json"])
             .args(arguments)
             .env("RUST_LOG", variable)
             .output()
@@ -131,15 +131,15 @@ fn a_log_is_written_when_it_is_asked_for_and_never_to_standard_output() {
 }
 
 #[test]
-fn a_log_that_nobody_reads_does_not_end_a_run() {
-    let world = World::new();
+fn closed_stderr_does_not_end_a_run() {
+    let env = RunEnv::new();
     let mut run = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
-        .args(["run", world.path().to_str().unwrap(), "--format", "json", "--log", "trace"])
+        .args(["run", env.path().to_str().unwrap(), "--format", "json", "--log", "trace"])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     drop(run.stderr.take());
     assert_eq!(run.wait().unwrap().code(), Some(0));
-    world.sound(48);
+    env.assert_cache_is_sound(48);
 }

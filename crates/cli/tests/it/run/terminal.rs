@@ -2,14 +2,14 @@
 
 #![cfg(unix)]
 
-use super::World;
+use super::RunEnv;
 
 #[test]
-fn a_log_gets_plain_lines() {
+fn prints_plain_lines_without_a_terminal() {
     // Nothing comes for longer than there is between two lines.
-    let world = World::with("kinds=slow,slow-ms=12500", None);
-    world.study(&["sim-p0.9"], "");
-    let run = world.run(&["--task", "sort", "--count", "2"]);
+    let env = RunEnv::with("kinds=slow,slow-ms=12500", None);
+    env.write_study(&["sim-p0.9"], "");
+    let run = env.run(&["--task", "sort", "--count", "2"]);
     assert_eq!(run.code, 0, "{run:?}");
     let lines: Vec<&str> = run.stderr.lines().filter(|line| !line.starts_with("note: judged")).collect();
     assert!(!lines.is_empty() && lines.iter().all(|line| line.starts_with("sim-p0.9: ")), "{run:?}");
@@ -19,7 +19,7 @@ fn a_log_gets_plain_lines() {
 }
 
 /// Everything that a run of the study draws on a terminal of so many columns; none without Python.
-fn drawn(world: &World, columns: u16, arguments: &str) -> Option<String> {
+fn drawn(env: &RunEnv, columns: u16, arguments: &str) -> Option<String> {
     let script = r#"
 import fcntl, os, pty, struct, sys, termios
 program, study, columns, arguments = sys.stdin.read().split("\n")
@@ -44,7 +44,7 @@ sys.stdout.flush()
 sys.stdout.buffer.write(drawn)
 "#;
     let program = assert_cmd::cargo::cargo_bin!("reasonscape");
-    let input = format!("{}\n{}\n{columns}\n{arguments}", program.display(), world.path().display());
+    let input = format!("{}\n{}\n{columns}\n{arguments}", program.display(), env.path().display());
     let output = reasonscape_test_support::python(script, &input)?;
     let (code, drawn) = output.split_once('\n').unwrap();
     assert_eq!(code, "0", "{drawn}");
@@ -52,28 +52,28 @@ sys.stdout.buffer.write(drawn)
 }
 
 #[test]
-fn a_bar_goes_on_while_nothing_comes() {
-    let world = World::with("kinds=slow,slow-ms=7800", None);
-    world.study(&["sim-p0.9"], "");
-    let Some(drawn) = drawn(&world, 100, "--task sort --count 2") else { return };
+fn bar_updates_while_waiting() {
+    let env = RunEnv::with("kinds=slow,slow-ms=7800", None);
+    env.write_study(&["sim-p0.9"], "");
+    let Some(drawn) = drawn(&env, 100, "--task sort --count 2") else { return };
     let seconds = |second: u8| drawn.contains(&format!("waiting for 2 answers, none for {second} s"));
     assert!((5..8).filter(|second| seconds(*second)).count() >= 2, "{drawn}");
 }
 
 #[test]
-fn a_log_takes_the_place_of_the_bars() {
-    let world = World::with("kinds=slow,slow-ms=250", None);
-    world.study(&["sim-p0.9"], "");
-    let Some(drawn) = drawn(&world, 100, "--log trace") else { return };
+fn log_replaces_bars() {
+    let env = RunEnv::with("kinds=slow,slow-ms=250", None);
+    env.write_study(&["sim-p0.9"], "");
+    let Some(drawn) = drawn(&env, 100, "--log trace") else { return };
     assert!(drawn.contains(" TRACE reasonscape_runner::client: sending host="), "{drawn}");
     assert!(!drawn.contains('━'), "{drawn}");
 }
 
 #[test]
-fn a_narrow_terminal_is_not_overrun() {
-    let world = World::with("kinds=slow,slow-ms=250", None);
-    world.study(&["sim-p0.9"], "name = \"a model with quite a long name, such as they have\"");
-    let Some(drawn) = drawn(&world, 60, "") else { return };
+fn fits_a_narrow_terminal() {
+    let env = RunEnv::with("kinds=slow,slow-ms=250", None);
+    env.write_study(&["sim-p0.9"], "name = \"a model with quite a long name, such as they have\"");
+    let Some(drawn) = drawn(&env, 60, "") else { return };
     assert!(drawn.contains(" 24/24 ") && drawn.contains("/s, "), "a bar: {drawn:?}");
     assert!(drawn.contains("\n┌"), "a table, which begins on a line of its own: {drawn:?}");
     // A sentence may go on in the next line; a bar or a table may not.

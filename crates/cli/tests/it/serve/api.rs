@@ -46,7 +46,7 @@ pub(super) fn check(document: &Value, schema: &Value, value: &Value, at: &str) {
 }
 
 #[test]
-fn every_answer_is_as_it_is_described() {
+fn responses_match_the_openapi_document() {
     let server = Server::shared();
     let document = server.get("/api/v1/openapi.json").json();
     assert_eq!(document["info"]["version"], env!("CARGO_PKG_VERSION"));
@@ -73,7 +73,7 @@ fn every_answer_is_as_it_is_described() {
 }
 
 #[test]
-fn a_wrong_question_is_told_what_is_wrong() {
+fn explains_invalid_parameters() {
     let server = Server::shared();
     for (path, says) in [
         ("/api/v1/leaderboard?mode=X", "X"),
@@ -109,7 +109,7 @@ fn a_wrong_question_is_told_what_is_wrong() {
 }
 
 #[test]
-fn two_hundred_readers_at_once_are_all_answered() {
+fn serves_two_hundred_concurrent_requests() {
     let server = Server::start(&[]);
     std::thread::scope(|scope| {
         let readers: Vec<_> = (0..200)

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::server::{Server, Study};
-use crate::webdriver::{Browser, key};
-use crate::world::reasonscape;
+use crate::test_env::reasonscape;
+use reasonscape_test_support::webdriver::{Browser, key};
 
 const HINDRANCES: &str = include_str!("accessible.js");
 /// Kinds of element that can be used, as Chromium calls them.
@@ -86,7 +86,7 @@ fn walk(browser: &Browser, path: &str) {
 }
 
 #[test]
-fn what_hinders_people_is_found() {
+fn accessibility_check_finds_planted_problems() {
     let Some(browser) = Browser::on("data:text/html,") else { return };
     let found = |page: &str| {
         browser.go(&format!("<html lang=en><title>x</title><main><h1>x</h1>{page}</main>"));
@@ -115,8 +115,8 @@ fn what_hinders_people_is_found() {
 }
 
 #[test]
-fn every_page_shows_the_demo_without_a_word_on_the_console() {
-    let study = Study::of(&[]);
+fn demo_pages_log_nothing_to_the_console() {
+    let study = Study::with_files(&[]);
     let run = reasonscape(&["demo", "--quiet", "--dir", study.path()]);
     assert_eq!(run.code, 0, "{run:?}");
     let server = Server::on(Arc::new(study), &[], &[]);
@@ -137,6 +137,6 @@ fn every_page_shows_the_demo_without_a_word_on_the_console() {
         browser.script("document.querySelector('.drawing')?.scrollIntoView()");
         browser.wait_for(&format!("document.querySelector({})", json!(sign)));
         assert!(browser.text("h1").starts_with(heading), "{path}: {}", browser.text("h1"));
-        browser.is_quiet();
+        browser.assert_console_is_empty();
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::server::Server;
-use crate::world::reasonscape;
+use crate::test_env::reasonscape;
 
 /// The addresses of the links in this part of a page.
 fn links(page: &str, class: &str) -> Vec<String> {
@@ -21,7 +21,7 @@ fn total(server: &Server, address: &str) -> u64 {
 }
 
 #[test]
-fn analyses_are_as_the_command_prints_them() {
+fn analyses_match_the_command_line() {
     let server = Server::landscape();
     for (path, arguments) in [
         ("/surface?task=maze&x=length&y=depth", "surface --filter base_task=maze --x length --y depth"),
@@ -48,7 +48,7 @@ fn analyses_are_as_the_command_prints_them() {
 }
 
 #[test]
-fn every_picture_is_drawn() {
+fn draws_every_figure() {
     let server = Server::landscape();
     for kind in ["surface", "projection", "frontier", "hazard", "histogram", "tokens", "compression", "size"]
     {
@@ -62,7 +62,7 @@ fn every_picture_is_drawn() {
 }
 
 #[test]
-fn a_point_of_a_projection_leads_to_its_trials() {
+fn projection_points_link_to_trials() {
     let server = Server::landscape();
     let query = "?task=maze&x=length&x=kind&eval=e00000&eval=e00002&filter=params.depth%3D1";
     let chart = server.get(&format!("/api/v1/figures/projection{query}")).json();
@@ -83,7 +83,7 @@ fn a_point_of_a_projection_leads_to_its_trials() {
 }
 
 #[test]
-fn a_cell_tells_its_numbers_and_leads_to_its_trials() {
+fn cells_show_numbers_and_link_to_trials() {
     let server = Server::landscape();
     let page = server.get("/explorer?task=maze&x=length&y=depth&eval=e00003").body;
     let cells = links(&page, "heat");
@@ -118,7 +118,7 @@ fn a_cell_tells_its_numbers_and_leads_to_its_trials() {
 }
 
 #[test]
-fn the_explorer_decides_what_an_address_leaves_open() {
+fn explorer_fills_in_missing_parameters() {
     let server = Server::landscape();
     let page = |path: &str| {
         let reply = server.get(path);
@@ -161,7 +161,7 @@ fn the_explorer_decides_what_an_address_leaves_open() {
 }
 
 #[test]
-fn forensics_says_what_the_analyses_say() {
+fn forensics_matches_the_analyses() {
     let server = Server::landscape();
     let page = server.get("/forensics?eval=e00000&eval=e00004").body;
     for path in ["hazard", "tokens", "compression"] {
@@ -189,7 +189,7 @@ fn forensics_says_what_the_analyses_say() {
 }
 
 #[test]
-fn charts_need_pictures_and_nothing_else_is_allowed_for_them() {
+fn chart_policy_allows_data_images_only() {
     let server = Server::shared();
     let policy = |path: &str| server.get(path).header("content-security-policy").unwrap().to_owned();
     let strict = policy("/");
@@ -207,11 +207,11 @@ fn charts_need_pictures_and_nothing_else_is_allowed_for_them() {
 }
 
 #[test]
-fn the_library_of_charts_is_packed_once_and_kept() {
+fn chart_library_is_compressed_once_and_cached() {
     let server = Server::shared();
     let plain = server.get("/assets/plotly.js");
     assert!(plain.body.trim_start().starts_with("/**\n* plotly.js"), "{}", &plain.body[..80]);
-    let packed = server.ask("GET", "/assets/plotly.js", &[("Accept-Encoding", "gzip")], "");
+    let packed = server.request("GET", "/assets/plotly.js", &[("Accept-Encoding", "gzip")], "");
     for reply in [&plain, &packed] {
         assert_eq!(reply.header("cache-control"), Some("public, max-age=31536000, immutable"));
         assert_eq!(reply.header("content-type"), Some("text/javascript; charset=utf-8"));
@@ -223,7 +223,7 @@ fn the_library_of_charts_is_packed_once_and_kept() {
 }
 
 #[test]
-fn every_link_of_the_pages_has_the_base_path() {
+fn links_have_the_base_path() {
     let server = Server::start(&["--base-path", "/scores"]);
     for path in ["/scores/explorer", "/scores/forensics"] {
         let page = server.get(path).body;

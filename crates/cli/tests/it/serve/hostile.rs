@@ -9,7 +9,7 @@ fn token_of(said: &str) -> String {
 }
 
 #[test]
-fn every_answer_tells_browsers_what_they_may_do() {
+fn every_response_has_security_headers() {
     let server = Server::shared();
     for path in
         ["/", "/trials", "/no-such-page", "/api/v1/evals", "/api/v1/no-such", "/assets/site.css", "/health"]
@@ -28,7 +28,7 @@ fn every_answer_tells_browsers_what_they_may_do() {
 }
 
 #[test]
-fn no_page_has_a_script_or_a_style_in_it() {
+fn pages_have_no_inline_script_or_style() {
     let server = Server::shared();
     let trial = first_trial(&server);
     for path in [
@@ -64,7 +64,7 @@ fn first_trial(server: &Server) -> String {
 }
 
 #[test]
-fn what_a_model_wrote_is_shown_and_not_run() {
+fn escapes_model_output() {
     let server = Server::shared();
     let shown = "&lt;script&gt;alert(&#x27;x&#x27;)&lt;&#x2f;script&gt;␛[31m[U+202E]&quot;&#x27;&amp;";
     let page = server.get(&first_trial(&server)).body;
@@ -86,7 +86,7 @@ fn what_a_model_wrote_is_shown_and_not_run() {
 }
 
 #[test]
-fn no_path_leads_to_a_file() {
+fn serves_no_files_by_path() {
     let server = Server::shared();
     for path in [
         "/../../../../etc/passwd",
@@ -107,24 +107,24 @@ fn no_path_leads_to_a_file() {
 }
 
 #[test]
-fn only_names_of_this_server_are_answered() {
+fn accepts_only_own_host_names() {
     let server = Server::shared();
     let port = server.address.rsplit(':').next().unwrap();
     for host in ["evil.example", &format!("evil.example:{port}"), "127.0.0.1:1", ""] {
-        let reply = server.ask("GET", "/api/v1/evals", &[("Host", host)], "");
+        let reply = server.request("GET", "/api/v1/evals", &[("Host", host)], "");
         assert_ne!(reply.status, 200, "{host}");
         assert!(!reply.body.contains("a00001"), "{host}: {reply:?}");
     }
-    assert_eq!(server.ask("GET", "/", &[("Host", &format!("localhost:{port}"))], "").status, 200);
+    assert_eq!(server.request("GET", "/", &[("Host", &format!("localhost:{port}"))], "").status, 200);
     assert_eq!(server.send(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n").status, 400);
     let proxied = Server::start(&["--allow-host", "scores.example"]);
-    assert_eq!(proxied.ask("GET", "/", &[("Host", "scores.example")], "").status, 200);
+    assert_eq!(proxied.request("GET", "/", &[("Host", "scores.example")], "").status, 200);
 }
 
 #[test]
-fn what_is_too_long_is_refused() {
+fn rejects_oversized_requests() {
     let server = Server::shared();
-    let long = server.ask("POST", "/login", &[("Content-Length", "10000000")], "");
+    let long = server.request("POST", "/login", &[("Content-Length", "10000000")], "");
     assert_eq!(long.status, 413, "{long:?}");
     let header = format!("GET / HTTP/1.1\r\nHost: {}\r\nX: {}\r\n\r\n", server.address, "x".repeat(100_000));
     assert_eq!(server.send(header.as_bytes()).status, 431);
@@ -134,27 +134,31 @@ fn what_is_too_long_is_refused() {
 }
 
 #[test]
-fn pages_are_only_read() {
+fn rejects_changes_to_pages_and_foreign_origins() {
     let server = Server::shared();
     for (method, path) in
         [("POST", "/"), ("DELETE", "/trials"), ("PUT", "/api/v1/evals"), ("PATCH", "/health")]
     {
-        let reply = server.ask(method, path, &[], "");
+        let reply = server.request(method, path, &[], "");
         assert_eq!(reply.status, 405, "{method} {path}: {reply:?}");
         assert!(reply.header("allow").is_some_and(|allowed| allowed.contains("GET")), "{reply:?}");
     }
     for (name, value) in
         [("Origin", "http://evil.example"), ("Origin", "null"), ("Sec-Fetch-Site", "cross-site")]
     {
-        assert_eq!(server.ask("POST", "/login", &[(name, value)], "token=x").status, 403, "{name}: {value}");
+        assert_eq!(
+            server.request("POST", "/login", &[(name, value)], "token=x").status,
+            403,
+            "{name}: {value}"
+        );
     }
     let read_only = Server::start(&["--read-only"]);
-    assert_eq!(read_only.ask("POST", "/", &[], "").status, 403);
+    assert_eq!(read_only.request("POST", "/", &[], "").status, 403);
     assert_eq!(read_only.get("/").status, 200);
 }
 
 #[test]
-fn what_is_not_there_looks_like_the_rest() {
+fn not_found_pages_have_the_layout() {
     let server = Server::shared();
     let page = server.get("/no-such-page");
     assert_eq!(page.status, 404);
@@ -172,7 +176,7 @@ fn what_is_not_there_looks_like_the_rest() {
 }
 
 #[test]
-fn who_does_not_know_the_token_sees_nothing() {
+fn requires_the_token() {
     let server = Server::start(&["--token", "open-sesame"]);
     let page = server.get("/?mode=K_P");
     assert_eq!((page.status, page.header("location")), (303, Some("/login?next=%2F%3Fmode%3DK_P")));
@@ -183,16 +187,20 @@ fn who_does_not_know_the_token_sees_nothing() {
         assert!([303, 401].contains(&reply.status), "{path}: {reply:?}");
         assert!(!reply.body.contains("a00001") && !reply.body.contains("poor"), "{path}");
     }
+    for path in ["/assets/no-such", "/assets/x/y", "/assets/"] {
+        let reply = server.get(path);
+        assert_eq!((reply.status, reply.header("location")), (404, None), "{path}: {reply:?}");
+    }
     let login = server.get("/login?next=/trials");
     assert!(login.body.contains("type=\"password\"") && !login.body.contains("sesame"), "{login:?}");
     for given in ["token=wrong-one", "token=", "", "token=open-sesam", "token=open-sesame2"] {
-        let reply = server.ask("POST", "/login", &[], given);
+        let reply = server.request("POST", "/login", &[], given);
         assert!(
             reply.header("set-cookie").is_none() && reply.body.contains("not the token"),
             "{given}: {reply:?}"
         );
     }
-    let entered = server.ask("POST", "/login", &[], "token=open-sesame&next=%2Ftrials");
+    let entered = server.request("POST", "/login", &[], "token=open-sesame&next=%2Ftrials");
     assert_eq!((entered.status, entered.header("location")), (303, Some("/trials")));
     let cookie = entered.header("set-cookie").unwrap();
     assert!(
@@ -200,23 +208,26 @@ fn who_does_not_know_the_token_sees_nothing() {
         "{cookie}"
     );
     let session = cookie.split(';').next().unwrap();
-    assert_eq!(server.ask("GET", "/", &[("Cookie", session)], "").status, 200);
+    assert_eq!(server.request("GET", "/", &[("Cookie", session)], "").status, 200);
     assert_eq!(
-        server.ask("GET", "/api/v1/evals", &[("Authorization", "Bearer open-sesame")], "").status,
+        server.request("GET", "/api/v1/evals", &[("Authorization", "Bearer open-sesame")], "").status,
         200
     );
-    assert_eq!(server.ask("GET", "/api/v1/evals", &[("Authorization", "Bearer open-sesam")], "").status, 401);
+    assert_eq!(
+        server.request("GET", "/api/v1/evals", &[("Authorization", "Bearer open-sesam")], "").status,
+        401
+    );
     for next in ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"] {
-        let reply = server.ask("POST", "/login", &[], &format!("token=open-sesame&next={next}"));
+        let reply = server.request("POST", "/login", &[], &format!("token=open-sesame&next={next}"));
         assert_eq!(reply.header("location"), Some("/"), "{next}");
     }
-    let left = server.ask("POST", "/logout", &[("Cookie", session)], "");
+    let left = server.request("POST", "/logout", &[("Cookie", session)], "");
     assert!(left.header("set-cookie").unwrap().contains("Max-Age=0"), "{left:?}");
     assert!(!server.end().contains("sesame"));
 }
 
 #[test]
-fn other_machines_need_a_token_that_is_told_once() {
+fn generates_a_token_for_other_machines() {
     let server = Server::start(&["--host", "0.0.0.0", "--quiet"]);
     assert_eq!(server.get("/api/v1/evals").status, 401);
     assert_eq!(server.get("/health").body, "ok\n");
@@ -231,7 +242,7 @@ fn other_machines_need_a_token_that_is_told_once() {
         assert_eq!(token.len(), 64, "{line}");
         let bearer = format!("Bearer {token}");
         let headers = [("Host", here.as_str()), ("Authorization", bearer.as_str())];
-        assert_eq!(server.ask("GET", "/api/v1/evals", &headers, "").status, 200);
+        assert_eq!(server.request("GET", "/api/v1/evals", &headers, "").status, 200);
         line
     };
     assert!(said.starts_with("note: readers need this token"), "{said}");

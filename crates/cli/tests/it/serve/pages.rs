@@ -11,7 +11,7 @@ fn order(page: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn the_leaderboard_has_scores_with_their_intervals() {
+fn leaderboard_shows_scores_with_intervals() {
     let server = Server::shared();
     let page = server.get("/");
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
@@ -42,7 +42,7 @@ fn the_leaderboard_has_scores_with_their_intervals() {
 }
 
 #[test]
-fn an_address_is_all_that_a_view_needs() {
+fn url_determines_the_view() {
     let server = Server::shared();
     let page = |path: &str| server.get(path).body;
     let (good, poor) = ("good &lt;model&gt;", "poor");
@@ -64,11 +64,11 @@ fn an_address_is_all_that_a_view_needs() {
 }
 
 #[test]
-fn the_leaderboard_is_saved_as_analyze_prints_it() {
+fn leaderboard_downloads_match_analyze() {
     let server = Server::shared();
     let printed = |format: &str, more: &[&str]| {
         let arguments = [&["analyze", "scores", server.study.path(), "--format", format], more].concat();
-        crate::world::reasonscape(&arguments).stdout
+        crate::test_env::reasonscape(&arguments).stdout
     };
     assert_eq!(server.get("/leaderboard.csv").body, printed("csv", &[]));
     assert_eq!(server.get("/leaderboard.json").body, printed("json", &[]));
@@ -79,7 +79,7 @@ fn the_leaderboard_is_saved_as_analyze_prints_it() {
 }
 
 #[test]
-fn trials_are_filtered_and_paged() {
+fn filters_and_pages_trials() {
     let server = Server::shared();
     let total = |query: &str| server.get(&format!("/api/v1/trials{query}")).json()["total"].as_u64().unwrap();
     assert_eq!(total(""), 8 * TRIALS);
@@ -103,7 +103,7 @@ fn trials_are_filtered_and_paged() {
 }
 
 #[test]
-fn every_trial_is_on_one_page_and_in_order() {
+fn pages_list_every_trial_once_in_order() {
     let server = Server::shared();
     let mut seen = Vec::new();
     for offset in (0..8 * TRIALS).step_by(70) {
@@ -126,7 +126,7 @@ fn every_trial_is_on_one_page_and_in_order() {
 }
 
 #[test]
-fn a_trial_has_its_neighbours_in_the_list_that_led_to_it() {
+fn trial_links_to_its_neighbors_in_the_list() {
     let server = Server::shared();
     let query = "?task=sort&status=truncated";
     let list = server.get(&format!("/api/v1/trials{query}&limit=500")).json();
@@ -163,12 +163,12 @@ fn a_trial_has_its_neighbours_in_the_list_that_led_to_it() {
 }
 
 #[test]
-fn a_base_path_stands_before_everything() {
+fn serves_below_the_base_path() {
     let server = Server::start(&["--base-path", "/scores/", "--token", "open-sesame"]);
     assert!(server.url.ends_with("/scores/"), "{}", server.url);
     let bearer = [("Authorization", "Bearer open-sesame")];
     for path in ["/scores/", "/scores/compare", "/scores/compare/tests", "/scores/trials"] {
-        let page = server.ask("GET", path, &bearer, "").body;
+        let page = server.request("GET", path, &bearer, "").body;
         for attribute in ["href=\"", "src=\"", "action=\""] {
             for part in page.split(attribute).skip(1) {
                 let target = part.split('"').next().unwrap().replace("&#x2f;", "/");
@@ -176,9 +176,9 @@ fn a_base_path_stands_before_everything() {
             }
         }
     }
-    assert_eq!(server.ask("GET", "/", &bearer, "").status, 404);
-    assert_eq!(server.ask("GET", "/scores", &bearer, "").header("location"), Some("/scores/"));
-    let entered = server.ask(
+    assert_eq!(server.request("GET", "/", &bearer, "").status, 404);
+    assert_eq!(server.request("GET", "/scores", &bearer, "").header("location"), Some("/scores/"));
+    let entered = server.request(
         "POST",
         "/scores/login",
         &[("Origin", &format!("https://{}", server.address))],
@@ -190,12 +190,12 @@ fn a_base_path_stands_before_everything() {
 }
 
 #[test]
-fn pages_are_packed_for_those_who_unpack() {
+fn compresses_pages_on_request() {
     let server = Server::shared();
-    let packed = server.ask("GET", "/", &[("Accept-Encoding", "br, gzip")], "");
+    let packed = server.request("GET", "/", &[("Accept-Encoding", "br, gzip")], "");
     assert_eq!(packed.header("content-encoding"), Some("gzip"));
     assert_eq!(
-        server.ask("GET", "/", &[("Accept-Encoding", "gzip;q=0, br")], "").header("content-encoding"),
+        server.request("GET", "/", &[("Accept-Encoding", "gzip;q=0, br")], "").header("content-encoding"),
         None
     );
     let style = server.get("/assets/site.css");

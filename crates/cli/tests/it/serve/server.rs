@@ -44,7 +44,7 @@ impl Study {
         let study = Self { folder: TempDir::new().unwrap() };
         let names = ["m1", "m2", "m3 <b>\"&' ${x} %{y}", "m4", "m5"];
         for (place, name) in (0..).zip(names) {
-            study.walk(
+            study.add_grid(
                 &format!("e0000{place}"),
                 name,
                 "maze",
@@ -53,14 +53,14 @@ impl Study {
                 &[1, 2],
                 &["a b", "c"],
             );
-            study.walk(&format!("e0000{place}"), name, "line", 9 - place, &[4, 8, 16], &[1], &["a b"]);
-            study.walk(&format!("e0000{place}"), name, "flat", 9 - place, &[4], &[1], &["a b"]);
+            study.add_grid(&format!("e0000{place}"), name, "line", 9 - place, &[4, 8, 16], &[1], &["a b"]);
+            study.add_grid(&format!("e0000{place}"), name, "flat", 9 - place, &[4], &[1], &["a b"]);
         }
         study
     }
 
     #[expect(clippy::too_many_arguments, reason = "a table of what is tried")]
-    fn walk(
+    fn add_grid(
         &self,
         id: &str,
         name: &str,
@@ -103,7 +103,7 @@ impl Study {
     }
 
     /// A study of these files, of which nothing has been asked.
-    pub(super) fn of(files: &[(&str, &str)]) -> Self {
+    pub(super) fn with_files(files: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         for (name, text) in files {
             std::fs::write(folder.path().join(name), text).unwrap();
@@ -288,7 +288,7 @@ impl Server {
     }
 
     /// A request with these headers and this body.
-    pub(super) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    pub(super) fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let mut lines = vec![format!("{method} {path} HTTP/1.1"), "Connection: close".to_owned()];
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             lines.push(format!("Host: {}", self.address));
@@ -301,7 +301,7 @@ impl Server {
     }
 
     pub(super) fn get(&self, path: &str) -> Reply {
-        self.ask("GET", path, &[], "")
+        self.request("GET", path, &[], "")
     }
 
     /// Asks until the reply is so: files are looked at once a second.

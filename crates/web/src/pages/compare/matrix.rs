@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-use super::drawing::{Axis, Drawing};
+use super::interval_bar::{Axis, IntervalBar};
 use crate::analysis_cache::Pair;
 use crate::app::App;
 use crate::query_string::{Query, encoded};
-use crate::sanitize::visible;
+use crate::sanitize::escape_invisible;
 use reasonscape_analysis::{Pairwise, RatedModel};
 
 /// Steps of the color scale.
 const STEPS: f64 = 10.0;
 /// Elo points beyond the ratings that are drawn of an interval: one that has no end would leave nothing of the others.
-const BEYOND: f64 = 400.0;
+const MAX_BEYOND_RATINGS: f64 = 400.0;
 
 #[derive(Serialize)]
 pub(super) struct Matrix {
@@ -35,7 +35,7 @@ struct Row {
     how: Option<String>,
     href: String,
     elo: String,
-    interval: Option<Drawing>,
+    interval: Option<IntervalBar>,
     wins: String,
     opponents: usize,
     is_chosen: bool,
@@ -46,7 +46,7 @@ struct Row {
 struct Cell {
     step: u8,
     shown: String,
-    said: String,
+    tooltip: String,
     href: String,
     is_chosen: bool,
 }
@@ -56,17 +56,17 @@ impl Matrix {
         let axis = axis(&found.evals);
         let how = |eval: &RatedModel| format!("{} · {}", eval.eval.template, eval.eval.sampler);
         // A column that is the same for all is hidden.
-        let is_told = found.evals.iter().any(|eval| how(eval) != how(&found.evals[0]));
+        let settings_differ = found.evals.iter().any(|eval| how(eval) != how(&found.evals[0]));
         let is_of = |eval: &RatedModel, id: fn(&Pair) -> &String| {
             chosen.is_some_and(|pair| *id(pair) == eval.eval.eval_id)
         };
         let cell = |row: &RatedModel, column: &RatedModel, rate: f64| Cell {
             step: (rate * STEPS).round().clamp(0.0, STEPS) as u8,
             shown: percent(rate),
-            said: format!(
+            tooltip: format!(
                 "{} against {}: better on a task with a mean probability of {:.1} %",
-                visible(&row.label),
-                visible(&column.label),
+                escape_invisible(&row.label),
+                escape_invisible(&column.label),
                 100.0 * rate
             ),
             href: format!(
@@ -77,12 +77,12 @@ impl Matrix {
             is_chosen: is_of(row, |pair| &pair.a) && is_of(column, |pair| &pair.b),
         };
         let row = |(eval, rates): (&RatedModel, &Vec<Option<f64>>)| Row {
-            label: visible(&eval.label).into_owned(),
-            how: is_told.then(|| visible(&how(eval)).into_owned()),
+            label: escape_invisible(&eval.label).into_owned(),
+            how: settings_differ.then(|| escape_invisible(&how(eval)).into_owned()),
             href: format!("{}/trials?eval={}", app.base, encoded(&eval.eval.eval_id)),
             elo: format!("{:.0}", eval.elo),
             interval: eval.elo_low.zip(eval.elo_high).map(|(low, high)| {
-                axis.draw(low, eval.elo, high, format!("{:.0}, from {low:.0} to {high:.0}", eval.elo))
+                axis.bar(low, eval.elo, high, format!("{:.0}, from {low:.0} to {high:.0}", eval.elo))
             }),
             wins: format!("{:.2}", eval.expected_wins),
             opponents: eval.opponents,
@@ -95,7 +95,7 @@ impl Matrix {
                 .collect(),
         };
         let column = |eval: &RatedModel| Column {
-            label: visible(&eval.label).into_owned(),
+            label: escape_invisible(&eval.label).into_owned(),
             is_chosen: is_of(eval, |pair| &pair.b),
         };
         Self {
@@ -120,10 +120,10 @@ fn percent(rate: f64) -> String {
 
 fn axis(evals: &[RatedModel]) -> Axis {
     let ratings = || evals.iter().map(|eval| eval.elo);
-    let (least, greatest) =
+    let (lowest, highest) =
         (ratings().fold(f64::INFINITY, f64::min), ratings().fold(f64::NEG_INFINITY, f64::max));
     let ends = evals.iter().flat_map(|eval| [eval.elo_low, eval.elo_high]).flatten();
-    let ends = ends.map(|end| end.clamp(least - BEYOND, greatest + BEYOND));
+    let ends = ends.map(|end| end.clamp(lowest - MAX_BEYOND_RATINGS, highest + MAX_BEYOND_RATINGS));
     Axis::of_hundreds(ratings().chain(ends))
 }
 

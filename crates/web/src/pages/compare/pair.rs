@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::super::choices::{Choice, evals};
 use super::super::disagreement_rows::{self, Row};
-use super::drawing::{Axis, Drawing};
+use super::interval_bar::{Axis, IntervalBar};
 use crate::analysis_cache::Pair;
 use crate::app::{App, Snapshot};
 use crate::comparison::{self, TESTS};
@@ -12,7 +12,7 @@ use crate::disagreements::Disagreement;
 use crate::error::ApiError;
 use crate::labels::thousands;
 use crate::query_string::Query;
-use crate::sanitize::visible;
+use crate::sanitize::escape_invisible;
 use reasonscape_analysis::{Comparison, TaskComparison, p_value, verdict_name};
 
 /// Tests that are shown as a beginning.
@@ -32,7 +32,7 @@ pub(super) struct PairView {
     swapped: String,
     sentence: String,
     verdict: &'static str,
-    gap: Drawing,
+    gap: IntervalBar,
     gap_axis: String,
     difference: String,
     margin: String,
@@ -42,7 +42,7 @@ pub(super) struct PairView {
     detectable: Option<String>,
     axis: String,
     tasks: Vec<TaskRow>,
-    counts: Vec<Counted>,
+    counts: Vec<TestCount>,
     rows: Vec<Row>,
     all: String,
 }
@@ -54,17 +54,17 @@ struct TaskRow {
     difference: String,
     low: String,
     high: String,
-    interval: Drawing,
+    interval: IntervalBar,
     p: String,
-    only_a: Counted,
-    only_b: Counted,
+    only_a: TestCount,
+    only_b: TestCount,
     pairs: String,
     needed: Option<String>,
 }
 
 /// A number of tests, and where they are listed.
 #[derive(Serialize)]
-struct Counted {
+struct TestCount {
     name: String,
     n: String,
     href: Option<String>,
@@ -73,7 +73,7 @@ struct Counted {
 pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<PairView, ApiError> {
     let pair = comparison::pair(&study.analyses, query).await?;
     let found = comparison::comparison(&study.analyses, &pair, query).await?;
-    let list_of_tests = comparison::disagreements(&study.analyses, &pair, query).await?;
+    let disagreements = comparison::disagreements(&study.analyses, &pair, query).await?;
     let rows =
         comparison::disagreement_rows(&study.analyses, &pair, query, Disagreement::OnlyOne, 0, MAX_SHOWN)
             .await?;
@@ -81,7 +81,7 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
     let listed = |name: &str, task: Option<&str>, which: Disagreement, n: u64| {
         let list = task.map_or_else(|| list.clone(), |task| list.with("task", Some(task)));
         let list = list.with("right", (which != Disagreement::OnlyOne).then(|| which.name()));
-        Counted {
+        TestCount {
             name: name.to_owned(),
             n: thousands(n),
             href: (n > 0).then(|| format!("{}/compare/tests{list}", app.base)),
@@ -96,9 +96,9 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
     };
     let score = found.score;
     let gap_axis = Axis::around_zero([score.ci_low, score.ci_high], 10.0, 1000.0);
-    let said = format!("{:+.0}, from {:+.0} to {:+.0}", score.difference, score.ci_low, score.ci_high);
+    let description = format!("{:+.0}, from {:+.0} to {:+.0}", score.difference, score.ci_low, score.ci_high);
     let choices = |id: &str| evals(&study.analyses.db, &Query::default().with("eval", Some(id)));
-    let [a, b] = found.labels.each_ref().map(|label| visible(label).into_owned());
+    let [a, b] = found.labels.each_ref().map(|label| escape_invisible(label).into_owned());
     Ok(PairView {
         remarks: found.remarks(),
         choices_a: choices(&pair.a),
@@ -110,11 +110,11 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
         ),
         sentence: sentence(&found),
         verdict: verdict_name(found.verdict),
-        gap: gap_axis.draw(score.ci_low, score.difference, score.ci_high, said),
+        gap: gap_axis.bar(score.ci_low, score.difference, score.ci_high, description),
         gap_axis: format!("{:.0}", gap_axis.high),
         difference: signed(score.difference, 0),
         margin: format!("{:.0}", score.margin),
-        p: compared(score.p),
+        p: p_value_relation(score.p),
         pairs: thousands(found.pairs),
         discordant: format!("{:.1} %", 100.0 * found.discordant_share),
         detectable: found.detectable_difference.map(|share| format!("{:.1}", 100.0 * share)),
@@ -125,25 +125,25 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
                 "exactly one is right",
                 None,
                 Disagreement::OnlyOne,
-                list_of_tests.count(Disagreement::OnlyOne),
+                disagreements.count(Disagreement::OnlyOne),
             ),
             listed(
                 &format!("only {a} is right"),
                 None,
                 Disagreement::OnlyA,
-                list_of_tests.count(Disagreement::OnlyA),
+                disagreements.count(Disagreement::OnlyA),
             ),
             listed(
                 &format!("only {b} is right"),
                 None,
                 Disagreement::OnlyB,
-                list_of_tests.count(Disagreement::OnlyB),
+                disagreements.count(Disagreement::OnlyB),
             ),
             listed(
                 "they end differently in any way",
                 None,
                 Disagreement::Any,
-                list_of_tests.count(Disagreement::Any),
+                disagreements.count(Disagreement::Any),
             ),
         ],
         rows: rows.iter().map(|row| disagreement_rows::row(app, row, &list)).collect(),
@@ -157,36 +157,36 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
 /// The result as a sentence on a page.
 fn sentence(found: &Comparison) -> String {
     // What belongs together stays on one line.
-    let said = visible(&found.sentence).replace(" ± ", "\u{a0}±\u{a0}");
-    let capital = said.strip_prefix("cannot tell").map(|rest| format!("Cannot tell{rest}"));
-    format!("{}.", capital.unwrap_or(said))
+    let text = escape_invisible(&found.sentence).replace(" ± ", "\u{a0}±\u{a0}");
+    let capitalized = text.strip_prefix("cannot tell").map(|rest| format!("Cannot tell{rest}"));
+    format!("{}.", capitalized.unwrap_or(text))
 }
 
 fn task_row(task: &TaskComparison, axis: Axis) -> TaskRow {
     let points = |share: f64| signed(100.0 * share, 1);
-    let nobody = || Counted { name: String::new(), n: String::new(), href: None };
+    let no_tests = || TestCount { name: String::new(), n: String::new(), href: None };
     let (low, high) = (points(task.low), points(task.high));
     let center = task.difference.unwrap_or_else(|| f64::midpoint(task.low, task.high));
-    let said = format!("{}: {}, from {low} to {high} percentage points", task.task, points(center));
+    let description = format!("{}: {}, from {low} to {high} percentage points", task.task, points(center));
     TaskRow {
-        task: visible(&task.task).into_owned(),
+        task: escape_invisible(&task.task).into_owned(),
         verdict: verdict_name(task.verdict),
         difference: points(center),
-        interval: axis.draw(task.low, center, task.high, visible(&said).into_owned()),
+        interval: axis.bar(task.low, center, task.high, escape_invisible(&description).into_owned()),
         low,
         high,
         p: p_value(task.p_adjusted),
-        only_a: nobody(),
-        only_b: nobody(),
+        only_a: no_tests(),
+        only_b: no_tests(),
         pairs: thousands(task.pairs),
         needed: task.pairs_needed.map(thousands),
     }
 }
 
 /// A p-value as it stands in a sentence: `= 0.021` or `< 0.001`.
-fn compared(p: f64) -> String {
+fn p_value_relation(p: f64) -> String {
     let shown = p_value(p);
-    shown.strip_prefix('<').map_or_else(|| format!("= {shown}"), |most| format!("< {most}"))
+    shown.strip_prefix('<').map_or_else(|| format!("= {shown}"), |bound| format!("< {bound}"))
 }
 
 /// A number with its sign, zero without.

@@ -1,12 +1,12 @@
 use super::is_accessible;
 use crate::serve::server::Server;
-use crate::webdriver::{Browser, key};
+use reasonscape_test_support::webdriver::{Browser, key};
 
 /// The arrow upwards, as drivers have it.
 const UP: &str = "\u{e013}";
 
 #[test]
-fn a_cell_or_a_list_chooses_the_two() {
+fn selects_a_pair_by_cell_or_list() {
     let server = Server::start(&[]);
     server.study.add_newcomer();
     server.wait_until("/compare", |reply| reply.body.contains("newcomer"));
@@ -44,11 +44,11 @@ fn a_cell_or_a_list_chooses_the_two() {
     browser.click("#choose button.primary");
     browser.wait_for("document.querySelectorAll('#matrix tbody tr').length === 2");
     assert_eq!(names(), ["good <model>", "poor"]);
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn from_the_list_to_a_test_and_on_by_keys() {
+fn opens_a_test_and_moves_on_by_keys() {
     let server = Server::shared();
     let Some(browser) = Browser::on(&server.url) else { return };
     browser.go("/compare");
@@ -77,11 +77,11 @@ fn from_the_list_to_a_test_and_on_by_keys() {
     assert_eq!(browser.path(), first);
     browser.press("u");
     browser.wait_for("location.pathname === '/compare/tests' && location.search.includes('task=add')");
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn everybody_can_use_it() {
+fn page_is_accessible() {
     let server = Server::shared();
     let Some(browser) = Browser::on(&server.url) else { return };
     let rows = server.get("/api/v1/differences?limit=1").json();
@@ -97,5 +97,5 @@ fn everybody_can_use_it() {
         assert!(over.as_i64().unwrap() <= 0, "{path} is {over} too wide");
         browser.resize(1280, 900);
     }
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }

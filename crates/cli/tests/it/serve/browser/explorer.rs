@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::is_accessible;
 use crate::serve::server::Server;
-use crate::webdriver::{Browser, key};
+use reasonscape_test_support::webdriver::{Browser, key};
 
 /// Moves the pointer, or presses or lets go its button.
 fn pointer(browser: &Browser, kind: &str, x: f64, y: f64) {
@@ -34,7 +34,7 @@ fn wait_for_charts(browser: &Browser) {
 }
 
 #[test]
-fn landscapes_turn_tell_and_lead_to_trials() {
+fn surface_rotates_shows_tooltips_and_links_to_trials() {
     let server = Server::landscape();
     let Some(browser) = Browser::on(&server.url) else { return };
     browser.go("/explorer?task=maze&x=length&y=depth&eval=e00000&eval=e00003");
@@ -80,11 +80,11 @@ fn landscapes_turn_tell_and_lead_to_trials() {
     pointer(&browser, "mouseReleased", x, y);
     browser.wait_for("location.pathname === '/trials' && document.querySelector('#trials')");
     assert!(browser.path().contains("eval=e00000&task=maze&params="), "{}", browser.path());
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn drawings_become_charts_with_numbers_a_legend_and_links() {
+fn figures_become_charts_with_data_legend_and_links() {
     let server = Server::landscape();
     let Some(browser) = Browser::on(&server.url) else { return };
     browser.go("/explorer?task=maze&eval=e00000&eval=e00002");
@@ -142,11 +142,11 @@ fn drawings_become_charts_with_numbers_a_legend_and_links() {
     browser.script("document.querySelector('#projection').scrollIntoView()");
     browser.click("#projection .legendtoggle");
     browser.wait_for(&format!("(() => {{ {lines} < {all} }})()"));
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn the_task_is_chosen_and_its_parameters_with_it() {
+fn selecting_a_task_selects_its_parameters() {
     let server = Server::landscape();
     let Some(browser) = Browser::on(&server.url) else { return };
     browser.go("/explorer?task=maze&x=kind&y=depth&part=maze-c");
@@ -161,11 +161,11 @@ fn the_task_is_chosen_and_its_parameters_with_it() {
     assert!(!browser.path().contains("e00004"));
     browser.click("button.primary");
     browser.wait_for("location.search.includes('eval=e00004') && document.querySelector('#projection')");
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn charts_follow_the_colours_of_the_page() {
+fn charts_follow_the_color_scheme() {
     let server = Server::landscape();
     let Some(browser) = Browser::on(&server.url) else { return };
     browser.go("/forensics?eval=e00000");
@@ -182,11 +182,11 @@ fn charts_follow_the_colours_of_the_page() {
     let wide =
         browser.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
     assert_eq!(wide, 0);
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn everybody_can_use_them() {
+fn page_is_accessible() {
     let server = Server::landscape();
     let Some(browser) = Browser::on(&server.url) else { return };
     is_accessible(&browser, "/explorer?task=maze&eval=e00000");
@@ -198,5 +198,5 @@ fn everybody_can_use_them() {
     let wide =
         browser.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
     assert_eq!(wide, 0);
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }

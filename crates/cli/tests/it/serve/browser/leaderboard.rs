@@ -1,13 +1,13 @@
 use super::is_accessible;
 use crate::serve::server::Server;
-use crate::webdriver::{Browser, key};
+use reasonscape_test_support::webdriver::{Browser, key};
 
 fn names(browser: &Browser) -> Vec<String> {
     browser.texts("#board tbody th a")
 }
 
 #[test]
-fn headings_sort_without_a_page_load_and_the_address_follows() {
+fn sorts_without_reload_and_updates_the_url() {
     let server = Server::shared();
     let Some(browser) = Browser::on(&server.url) else { return };
     browser.go("/");
@@ -29,11 +29,11 @@ fn headings_sort_without_a_page_load_and_the_address_follows() {
     browser.press(key::ENTER);
     browser.wait_for("location.search.includes('dir=desc')");
     assert_eq!(names(&browser), ["good <model>", "poor"]);
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn the_estimator_and_the_labels_are_chosen() {
+fn selects_estimator_and_labels() {
     let server = Server::shared();
     let Some(browser) = Browser::on(&server.url) else { return };
     browser.go("/");
@@ -49,11 +49,11 @@ fn the_estimator_and_the_labels_are_chosen() {
     assert!(browser.path().contains("mode=E_O"), "{}", browser.path());
     browser.click("td.heat a");
     browser.wait_for("location.pathname === '/trials'");
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn colours_are_remembered() {
+fn remembers_the_color_scheme() {
     let server = Server::shared();
     let Some(browser) = Browser::on(&server.url) else { return };
     browser.go("/");
@@ -65,15 +65,15 @@ fn colours_are_remembered() {
     assert_ne!(ground(), light);
     browser.go("/trials");
     assert_eq!(browser.script("return document.documentElement.dataset.theme"), "dark");
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn everybody_can_use_it() {
+fn page_is_accessible() {
     let server = Server::shared();
     let Some(browser) = Browser::on(&server.url) else { return };
     is_accessible(&browser, "/");
-    browser.is_quiet();
+    browser.assert_console_is_empty();
     // On a telephone the page itself does not scroll sideways.
     browser.resize(400, 800);
     browser.go("/");

@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::is_accessible;
-use crate::serve::runs::World;
-use crate::webdriver::Browser;
+use crate::serve::runs::RunsEnv;
+use reasonscape_test_support::webdriver::Browser;
 
 #[test]
-fn a_run_is_made_started_watched_and_looked_at() {
-    let world = World::with("kinds=slow,slow-ms=40", None, &[]);
-    let Some(browser) = Browser::on(&world.server.url) else { return };
+fn creates_starts_and_follows_a_run_to_its_results() {
+    let env = RunsEnv::with("kinds=slow,slow-ms=40", None, &[]);
+    let Some(browser) = Browser::on(&env.server.url) else { return };
     // A study without trials begins here.
     browser.go("/");
     browser.wait_for("location.pathname === '/runs'");
@@ -27,7 +27,7 @@ fn a_run_is_made_started_watched_and_looked_at() {
     browser.click("#ask-suite");
     browser.choose("#suite", "study");
     browser.fill("#models", "sim-p0.9\nsim-cheap");
-    browser.fill("#base_url", &world.models.base_url());
+    browser.fill("#base_url", &env.models.base_url());
     browser.fill("#count", "16");
     browser.click("#new-run button.primary");
     browser.wait_for("location.pathname === '/runs/small-1'");
@@ -47,14 +47,14 @@ fn a_run_is_made_started_watched_and_looked_at() {
     browser.click(".top nav a:last-child");
     browser.wait_for("location.pathname === '/runs'");
     assert_eq!(browser.text("#runs tbody .state"), "complete");
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn a_run_is_cancelled_and_deleted() {
-    let world = World::with("kinds=slow,slow-ms=200", None, &[]);
-    let Some(browser) = Browser::on(&world.server.url) else { return };
-    let name = world.made(&world.own(&json!({ "concurrency": 1 })));
+fn cancels_and_deletes_a_run() {
+    let env = RunsEnv::with("kinds=slow,slow-ms=200", None, &[]);
+    let Some(browser) = Browser::on(&env.server.url) else { return };
+    let name = env.create(&env.own_run_request(&json!({ "concurrency": 1 })));
     browser.go(&format!("/runs/{name}"));
     browser.click(".start button.primary");
     browser.wait_for("document.querySelector('#whole')?.value > 0");
@@ -66,13 +66,13 @@ fn a_run_is_cancelled_and_deleted() {
     browser.click("button.danger");
     browser.wait_for("location.pathname === '/runs'");
     assert!(browser.text("main").contains("Make the first run"));
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn a_dataset_is_uploaded_by_its_file() {
-    let world = World::new();
-    let Some(browser) = Browser::on(&world.server.url) else { return };
+fn uploads_a_dataset_file() {
+    let env = RunsEnv::new();
+    let Some(browser) = Browser::on(&env.server.url) else { return };
     browser.go("/runs/new?ask=dataset");
     let choose = |name: &str, text: &str| {
         browser.script(&format!(
@@ -99,16 +99,16 @@ fn a_dataset_is_uploaded_by_its_file() {
 }
 
 #[test]
-fn everybody_can_use_runs() {
-    let world = World::new();
-    let Some(browser) = Browser::on(&world.server.url) else { return };
+fn page_is_accessible() {
+    let env = RunsEnv::new();
+    let Some(browser) = Browser::on(&env.server.url) else { return };
     is_accessible(&browser, "/runs");
     is_accessible(&browser, "/runs/new?ask=suite");
     is_accessible(&browser, "/runs/new?ask=dataset");
     is_accessible(&browser, "/runs/new?ask=study");
-    let [planned, name] = [1, 2].map(|_| world.of_study(&json!({ "count": 2 })));
+    let [planned, name] = [1, 2].map(|_| env.create_study_run(&json!({ "count": 2 })));
     is_accessible(&browser, &format!("/runs/{planned}"));
-    world.done(&name);
+    env.run_to_end(&name);
     is_accessible(&browser, &format!("/runs/{name}"));
     is_accessible(&browser, &format!("/runs/{name}/delete"));
     is_accessible(&browser, "/runs");

@@ -1,9 +1,9 @@
 use super::is_accessible;
 use crate::serve::server::{SCRIPT, Server};
-use crate::webdriver::{Browser, key};
+use reasonscape_test_support::webdriver::{Browser, key};
 
 #[test]
-fn filters_keys_and_links_lead_to_a_trial() {
+fn reaches_a_trial_by_filters_keys_and_links() {
     let server = Server::shared();
     let Some(browser) = Browser::on(&server.url) else { return };
     browser.go("/trials");
@@ -32,11 +32,11 @@ fn filters_keys_and_links_lead_to_a_trial() {
     ));
     browser.press("u");
     browser.wait_for("location.pathname === '/trials' && location.search.includes('status=incorrect')");
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn a_deep_link_shows_a_trial_and_runs_nothing_that_a_model_wrote() {
+fn deep_link_shows_a_trial_without_running_its_scripts() {
     let server = Server::shared();
     let Some(browser) = Browser::on(&server.url) else { return };
     let trials = server.get("/api/v1/trials?limit=1").json();
@@ -59,20 +59,20 @@ fn a_deep_link_shows_a_trial_and_runs_nothing_that_a_model_wrote() {
     assert_eq!(is_open(), true);
     // An alert would stand in the way of every command from here on.
     assert_eq!(browser.script("return document.querySelectorAll('main script, main img').length"), 0);
-    browser.is_quiet();
+    browser.assert_console_is_empty();
     is_accessible(&browser, &browser.path());
 }
 
 #[test]
-fn everybody_can_use_the_list() {
+fn page_is_accessible() {
     let server = Server::shared();
     let Some(browser) = Browser::on(&server.url) else { return };
     is_accessible(&browser, "/trials");
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }
 
 #[test]
-fn pages_turn_by_keys() {
+fn pages_by_keys() {
     let server = Server::shared();
     let Some(browser) = Browser::on(&server.url) else { return };
     browser.go("/trials");
@@ -80,5 +80,5 @@ fn pages_turn_by_keys() {
     browser.wait_for("location.search.includes('page=2') && document.querySelector('#trials')");
     browser.press(key::LEFT);
     browser.wait_for("!location.search.includes('page=2') && document.querySelector('#trials')");
-    browser.is_quiet();
+    browser.assert_console_is_empty();
 }

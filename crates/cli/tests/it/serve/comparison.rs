@@ -12,10 +12,10 @@ fn told(page: &str, what: &str) -> bool {
 }
 
 #[test]
-fn the_page_says_what_the_commands_say() {
+fn page_matches_the_commands() {
     let server = Server::shared();
     let said = |arguments: &[&str]| -> Value {
-        let run = crate::world::reasonscape(&[&["analyze"], arguments, &["--format", "json"]].concat());
+        let run = crate::test_env::reasonscape(&[&["analyze"], arguments, &["--format", "json"]].concat());
         serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
     };
     let study = server.study.path();
@@ -48,7 +48,7 @@ fn the_page_says_what_the_commands_say() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_said_beside_the_form() {
+fn explains_what_cannot_be_compared() {
     let server = Server::shared();
     for (path, says) in [
         ("/compare?eval=a00001", "a comparison takes two"),
@@ -81,7 +81,7 @@ fn what_cannot_be_compared_is_said_beside_the_form() {
 }
 
 #[test]
-fn differing_tests_are_listed_by_who_is_right() {
+fn lists_disagreements_by_outcome() {
     let server = Server::shared();
     let total =
         |query: &str| server.get(&format!("/api/v1/differences{query}")).json()["total"].as_u64().unwrap();
@@ -120,7 +120,7 @@ fn differing_tests_are_listed_by_who_is_right() {
 }
 
 #[test]
-fn a_test_is_shown_with_both_answers_and_its_neighbours() {
+fn shows_a_test_with_both_answers_and_neighbors() {
     let server = Server::shared();
     let list = server.get("/compare/tests?a=a00001&b=b00002&task=sort&right=a").body;
     let links: Vec<String> = list
@@ -170,7 +170,7 @@ fn a_test_is_shown_with_both_answers_and_its_neighbours() {
 }
 
 #[test]
-fn of_many_the_best_twelve_are_compared() {
+fn compares_the_best_twelve_of_many() {
     let server = Server::start(&[]);
     server.study.add_crowd(12);
     server.wait_until("/api/v1/evals", |reply| reply.json().as_array().unwrap().len() == 14);
@@ -191,7 +191,7 @@ fn of_many_the_best_twelve_are_compared() {
 }
 
 #[test]
-fn a_study_that_cannot_be_read_any_more_is_shown_as_it_was() {
+fn keeps_showing_a_study_that_became_unreadable() {
     let server = Server::start(&[]);
     let file = std::path::Path::new(server.study.path()).join("points/eval=a00001/task=add/points.parquet");
     let sound = std::fs::read(&file).unwrap();

@@ -4,12 +4,12 @@ use serde::Serialize;
 
 /// An interval on an axis, in percent.
 #[derive(Debug, Serialize)]
-pub(super) struct Drawing {
+pub(super) struct IntervalBar {
     from: String,
     length: String,
     at: String,
     /// The text for screen readers.
-    said: String,
+    description: String,
 }
 
 /// The range of an axis.
@@ -44,18 +44,18 @@ impl Axis {
     }
 
     /// The position of a number in percent from the left, clamped to the axis.
-    fn place(self, number: f64) -> f64 {
+    fn percent_from_left(self, number: f64) -> f64 {
         (100.0 * (number - self.low) / (self.high - self.low)).clamp(0.0, 100.0)
     }
 
-    pub(super) fn draw(self, low: f64, center: f64, high: f64, said: String) -> Drawing {
-        let (from, to) = (self.place(low), self.place(high));
-        Drawing {
+    pub(super) fn bar(self, low: f64, center: f64, high: f64, description: String) -> IntervalBar {
+        let (from, to) = (self.percent_from_left(low), self.percent_from_left(high));
+        IntervalBar {
             // An interval that is narrower than this would not be seen.
             from: format!("{:.2}%", from.min(99.2)),
             length: format!("{:.2}%", (to - from).max(0.8)),
-            at: format!("{:.2}%", self.place(center)),
-            said,
+            at: format!("{:.2}%", self.percent_from_left(center)),
+            description,
         }
     }
 }
@@ -79,12 +79,9 @@ mod tests {
     #[test]
     fn clamps_intervals_to_the_axis() {
         let axis = Axis { low: -10.0, high: 10.0 };
-        let drawn = axis.draw(-20.0, 0.0, 5.0, String::new());
-        assert_eq!(
-            (drawn.from.as_str(), drawn.length.as_str(), drawn.at.as_str()),
-            ("0.00%", "75.00%", "50.00%")
-        );
+        let bar = axis.bar(-20.0, 0.0, 5.0, String::new());
+        assert_eq!((bar.from.as_str(), bar.length.as_str(), bar.at.as_str()), ("0.00%", "75.00%", "50.00%"));
         // A line that has no width is still seen, and inside.
-        assert_eq!(axis.draw(10.0, 10.0, 10.0, String::new()).from, "99.20%");
+        assert_eq!(axis.bar(10.0, 10.0, 10.0, String::new()).from, "99.20%");
     }
 }

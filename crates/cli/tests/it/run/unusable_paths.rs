@@ -3,69 +3,75 @@
 use std::fs;
 use std::process::Command;
 
-use super::World;
-use crate::world::{Run, reasonscape, refuses};
+use super::RunEnv;
+use crate::test_env::{Run, assert_rejected, reasonscape};
 
 #[test]
-fn a_study_that_is_not_there_or_wrong() {
-    let world = World::new();
+fn rejects_missing_or_invalid_study() {
+    let env = RunEnv::new();
     let study = |path: &std::path::Path| reasonscape(&["run", path.to_str().unwrap()]);
-    refuses(&study(&world.path().join("nowhere")), &["there is no", "nowhere`", "reasonscape init"]);
-    fs::create_dir(world.path().join("empty")).unwrap();
-    refuses(&study(&world.path().join("empty")), &["there is no", "empty/study.toml`", "reasonscape init"]);
+    assert_rejected(&study(&env.path().join("nowhere")), &["there is no", "nowhere`", "reasonscape init"]);
+    fs::create_dir(env.path().join("empty")).unwrap();
+    assert_rejected(
+        &study(&env.path().join("empty")),
+        &["there is no", "empty/study.toml`", "reasonscape init"],
+    );
 
-    let file = world.path().join("study.toml");
+    let file = env.path().join("study.toml");
     let good = fs::read_to_string(&file).unwrap();
     fs::write(&file, good.replacen("base_url", "base_ulr", 1)).unwrap();
-    refuses(&world.run(&[]), &["study.toml`: line 4: unknown key `base_ulr` (did you mean `base_url`?)"]);
+    assert_rejected(
+        &env.run(&[]),
+        &["study.toml`: line 4: unknown key `base_ulr` (did you mean `base_url`?)"],
+    );
     fs::write(&file, good.replacen("[[eval]]", "[[eval]", 1)).unwrap();
-    refuses(&world.run(&[]), &["study.toml`: line 2: "]);
+    assert_rejected(&env.run(&[]), &["study.toml`: line 2: "]);
     fs::write(&file, good.replacen("small.toml", "large.toml", 1)).unwrap();
-    refuses(&world.run(&[]), &["large.toml"]);
+    assert_rejected(&env.run(&[]), &["large.toml"]);
     fs::write(&file, [0xff, 0xfe]).unwrap();
-    refuses(&world.run(&[]), &["study.toml`"]);
-    assert!(!world.cache().exists());
+    assert_rejected(&env.run(&[]), &["study.toml`"]);
+    assert!(!env.cache().exists());
 
     fs::write(&file, good).unwrap();
     assert_eq!(study(&file).code, 0, "the file stands for its folder");
 }
 
 #[test]
-fn a_cache_that_is_none() {
-    let world = World::new();
-    fs::create_dir(world.cache()).unwrap();
-    refuses(&world.run(&[]), &["cache.sqlite` is not a file", "move it away"]);
-    refuses(&world.plan(&[]), &["cache.sqlite` is not a file", "move it away"]);
-    fs::remove_dir(world.cache()).unwrap();
+fn rejects_files_that_are_no_cache() {
+    let env = RunEnv::new();
+    fs::create_dir(env.cache()).unwrap();
+    assert_rejected(&env.run(&[]), &["cache.sqlite` is not a file", "move it away"]);
+    assert_rejected(&env.plan(&[]), &["cache.sqlite` is not a file", "move it away"]);
+    fs::remove_dir(env.cache()).unwrap();
 
-    fs::write(world.cache(), "three little pigs ".repeat(500)).unwrap();
-    refuses(&world.run(&[]), &["cache.sqlite` is not a cache", "move it away"]);
-    refuses(&world.plan(&[]), &["cache.sqlite` is not a cache", "move it away"]);
-    fs::remove_file(world.cache()).unwrap();
+    fs::write(env.cache(), "three little pigs ".repeat(500)).unwrap();
+    assert_rejected(&env.run(&[]), &["cache.sqlite` is not a cache", "move it away"]);
+    assert_rejected(&env.plan(&[]), &["cache.sqlite` is not a cache", "move it away"]);
+    fs::remove_file(env.cache()).unwrap();
 
-    world.done(&[]);
-    let mut bytes = fs::read(world.cache()).unwrap();
+    env.run_to_end(&[]);
+    let mut bytes = fs::read(env.cache()).unwrap();
     bytes[4096..].fill(0x5a);
-    fs::write(world.cache(), &bytes).unwrap();
-    refuses(&world.run(&[]), &["cache.sqlite` is damaged", "put a backup in its place"]);
-    refuses(&world.plan(&[]), &["cache.sqlite` is damaged", "put a backup in its place"]);
-    assert_eq!(fs::read(world.cache()).unwrap(), bytes, "what might be saved is left alone");
+    fs::write(env.cache(), &bytes).unwrap();
+    assert_rejected(&env.run(&[]), &["cache.sqlite` is damaged", "put a backup in its place"]);
+    assert_rejected(&env.plan(&[]), &["cache.sqlite` is damaged", "put a backup in its place"]);
+    assert_eq!(fs::read(env.cache()).unwrap(), bytes, "what might be saved is left alone");
 
     bytes.truncate(5000);
-    fs::write(world.cache(), &bytes).unwrap();
-    refuses(&world.run(&[]), &["cache.sqlite`"]);
-    fs::remove_file(world.cache()).unwrap();
-    world.done(&[]);
-    world.sound(48);
+    fs::write(env.cache(), &bytes).unwrap();
+    assert_rejected(&env.run(&[]), &["cache.sqlite`"]);
+    fs::remove_file(env.cache()).unwrap();
+    env.run_to_end(&[]);
+    env.assert_cache_is_sound(48);
 }
 
 /// Runs a script of the shell in which `$RUN` runs the study `$STUDY`.
 #[cfg(unix)]
-fn shell(world: &World, script: &str) -> Run {
+fn shell(env: &RunEnv, script: &str) -> Run {
     let output = Command::new("sh")
         .args(["-c", script])
         .env("RUN", assert_cmd::cargo::cargo_bin!("reasonscape"))
-        .env("STUDY", world.path())
+        .env("STUDY", env.path())
         .output()
         .unwrap();
     let run = Run {
@@ -87,20 +93,20 @@ fn fails(run: &Run, says: &[&str]) {
 
 #[cfg(unix)]
 #[test]
-fn a_limit_on_the_size_of_files_and_then_none() {
-    let world = World::new();
+fn resumes_after_file_size_limit() {
+    let env = RunEnv::new();
     // The signal of this limit would end the program; without it a write is refused as by a quota.
-    let run = shell(&world, "trap '' XFSZ; ulimit -f 80; exec \"$RUN\" run \"$STUDY\" --count 64");
+    let run = shell(&env, "trap '' XFSZ; ulimit -f 80; exec \"$RUN\" run \"$STUDY\" --count 64");
     fails(&run, &["error: cache `", "could not be written; check the quota", "what is stored is kept"]);
-    world.done(&["--count", "64"]);
-    world.sound(384);
+    env.run_to_end(&["--count", "64"]);
+    env.assert_cache_is_sound(384);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_that_is_full_and_then_is_not() {
-    let world = World::new();
-    fs::create_dir(world.path().join("disk")).unwrap();
+fn resumes_after_disk_full() {
+    let env = RunEnv::new();
+    fs::create_dir(env.path().join("disk")).unwrap();
     // A small disk of its own, which only root can have; it goes when the shell ends.
     let script = r#"
         cd "$STUDY" || exit 99
@@ -113,7 +119,7 @@ fn a_disk_that_is_full_and_then_is_not() {
         exit 0
     "#;
     let within = format!("exec unshare -m sh -c '{script}' 2>&1");
-    let run = shell(&world, &within);
+    let run = shell(&env, &within);
     if matches!(run.code, 99 | 1 | 127) {
         // `eprintln!` would be captured; whoever runs the tests must see this.
         let said = "SKIPPED: a full disk needs the right to mount one\n";
@@ -125,20 +131,20 @@ fn a_disk_that_is_full_and_then_is_not() {
     assert!(said[0].starts_with("error: no space left on the disk for cache `disk/cache.sqlite`"), "{run:?}");
     assert_eq!(said[1..3], ["first 1", "second 0"], "{run:?}");
     assert!(said.last().unwrap().starts_with("384,0,"), "{run:?}");
-    assert_eq!(world.server.stats().answered, world.server.stats().requests);
+    assert_eq!(env.server.stats().answered, env.server.stats().requests);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_study_on_a_read_only_disk() {
-    let world = World::new();
-    world.done(&["--task", "sort"]);
+fn rejects_study_on_read_only_disk() {
+    let env = RunEnv::new();
+    env.run_to_end(&["--task", "sort"]);
     let script = r#"
         mount --bind "$STUDY" "$STUDY" 2>/dev/null && mount -o remount,ro,bind "$STUDY" 2>/dev/null || exit 99
         "$RUN" run "$STUDY"; echo "run $?"
         "$RUN" plan "$STUDY" --format csv --quiet; echo "plan $?"
     "#;
-    let run = shell(&world, &format!("exec unshare -m sh -c '{script}' 2>&1"));
+    let run = shell(&env, &format!("exec unshare -m sh -c '{script}' 2>&1"));
     if matches!(run.code, 99 | 1 | 127) {
         let said = "SKIPPED: a read-only disk needs the right to mount one\n";
         let _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());

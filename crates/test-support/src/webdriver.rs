@@ -3,6 +3,8 @@
 //! The protocol is JSON over HTTP on this machine, a dozen kinds of request. The crates that speak it bring two dozen
 //! others along, among them features of `syn` with which everything would be built anew.
 
+#![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -11,21 +13,28 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::{chromedriver, chromium};
+
 /// How long anything on a page may take; tests share two cores.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// The key under which an answer names an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// Keys without a letter, as the protocol writes them.
-pub(crate) mod key {
-    pub(crate) const TAB: &str = "\u{e004}";
-    pub(crate) const ENTER: &str = "\u{e007}";
-    pub(crate) const LEFT: &str = "\u{e012}";
-    pub(crate) const RIGHT: &str = "\u{e014}";
+pub mod key {
+    /// The tabulator key.
+    pub const TAB: &str = "\u{e004}";
+    /// The enter key.
+    pub const ENTER: &str = "\u{e007}";
+    /// The left arrow.
+    pub const LEFT: &str = "\u{e012}";
+    /// The right arrow.
+    pub const RIGHT: &str = "\u{e014}";
 }
 
 /// A window of a browser. It is closed whatever the test does.
-pub(crate) struct Browser {
+#[derive(Debug)]
+pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
@@ -36,9 +45,8 @@ pub(crate) struct Browser {
 
 impl Browser {
     /// A window on a site; `None` without a Chromium and its driver.
-    pub(crate) fn on(site: &str) -> Option<Self> {
-        let (chromium, driver) =
-            (reasonscape_test_support::chromium()?, reasonscape_test_support::chromedriver()?);
+    pub fn on(site: &str) -> Option<Self> {
+        let (chromium, driver) = (chromium()?, chromedriver()?);
         let mut driver = Command::new(&driver)
             .args(["--port=0", "--log-level=SEVERE"])
             .stdout(Stdio::piped())
@@ -71,25 +79,25 @@ impl Browser {
     }
 
     /// Opens a page of the site.
-    pub(crate) fn go(&self, path: &str) {
+    pub fn go(&self, path: &str) {
         self.command("POST", "/url", &json!({ "url": format!("{}{path}", self.site) }));
     }
 
     /// Where it is, without the site.
-    pub(crate) fn path(&self) -> String {
+    pub fn path(&self) -> String {
         let address = self.command("GET", "/url", &Value::Null);
         let address = address.as_str().unwrap();
         address.strip_prefix(&self.site).unwrap_or(address).to_owned()
     }
 
     /// What a script gives back.
-    pub(crate) fn script(&self, script: &str) -> Value {
+    pub fn script(&self, script: &str) -> Value {
         self.command("POST", "/execute/sync", &json!({ "script": script, "args": [] }))
     }
 
     /// Waits until an expression of JavaScript is true.
     #[track_caller]
-    pub(crate) fn wait_for(&self, condition: &str) {
+    pub fn wait_for(&self, condition: &str) {
         let started = Instant::now();
         // While a page is being replaced there may be no answer.
         let is_met = || {
@@ -99,20 +107,20 @@ impl Browser {
         };
         while !is_met() {
             let page = || self.script("return document.body.innerText.slice(0, 2000)");
-            assert!(started.elapsed() < PATIENCE, "`{condition}` does not come: {} {}", self.path(), page());
+            assert!(started.elapsed() < TIMEOUT, "`{condition}` does not come: {} {}", self.path(), page());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
     /// The text that a reader sees of the first element of this kind.
     #[track_caller]
-    pub(crate) fn text(&self, selector: &str) -> String {
+    pub fn text(&self, selector: &str) -> String {
         let element = self.element(selector);
         self.command("GET", &format!("/element/{element}/text"), &Value::Null).as_str().unwrap().to_owned()
     }
 
     /// The texts of all of them.
-    pub(crate) fn texts(&self, selector: &str) -> Vec<String> {
+    pub fn texts(&self, selector: &str) -> Vec<String> {
         let script =
             format!("return [...document.querySelectorAll({})].map((e) => e.innerText)", json!(selector));
         serde_json::from_value(self.script(&script)).unwrap()
@@ -120,14 +128,14 @@ impl Browser {
 
     /// Clicks as a person does: it fails where something lies over the element or it is not to be seen.
     #[track_caller]
-    pub(crate) fn click(&self, selector: &str) {
+    pub fn click(&self, selector: &str) {
         let element = self.element(selector);
         self.command("POST", &format!("/element/{element}/click"), &json!({}));
     }
 
     /// Types into an element.
     #[track_caller]
-    pub(crate) fn fill(&self, selector: &str, text: &str) {
+    pub fn fill(&self, selector: &str, text: &str) {
         let element = self.element(selector);
         self.command("POST", &format!("/element/{element}/clear"), &json!({}));
         self.command("POST", &format!("/element/{element}/value"), &json!({ "text": text }));
@@ -135,12 +143,12 @@ impl Browser {
 
     /// Chooses an option of a list by its value, as a person does who then looks elsewhere.
     #[track_caller]
-    pub(crate) fn choose(&self, list: &str, value: &str) {
+    pub fn choose(&self, list: &str, value: &str) {
         self.click(&format!("{list} option[value={}]", json!(value)));
     }
 
     /// Presses keys, wherever the focus is.
-    pub(crate) fn press(&self, keys: &str) {
+    pub fn press(&self, keys: &str) {
         let actions: Vec<Value> = keys
             .chars()
             .flat_map(|key| ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key })))
@@ -150,17 +158,17 @@ impl Browser {
     }
 
     /// Makes the window so wide.
-    pub(crate) fn resize(&self, width: u32, height: u32) {
+    pub fn resize(&self, width: u32, height: u32) {
         self.command("POST", "/window/rect", &json!({ "width": width, "height": height }));
     }
 
     /// A question to Chromium's own protocol.
-    pub(crate) fn devtools(&self, command: &str, parameters: &Value) -> Value {
+    pub fn devtools(&self, command: &str, parameters: &Value) -> Value {
         self.command("POST", "/goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
     }
 
     /// What the console has got since it was last asked.
-    pub(crate) fn console(&self) -> Vec<String> {
+    pub fn console(&self) -> Vec<String> {
         let lines = self.command("POST", "/se/log", &json!({ "type": "browser" }));
         let line = |line: &Value| format!("{} {}", line["level"], line["message"]);
         lines.as_array().unwrap().iter().map(line).collect()
@@ -168,7 +176,7 @@ impl Browser {
 
     /// Asserts that no page since the last call has complained.
     #[track_caller]
-    pub(crate) fn is_quiet(&self) {
+    pub fn assert_console_is_empty(&self) {
         assert_eq!(self.console(), [""; 0], "{}", self.path());
     }
 
@@ -181,7 +189,7 @@ impl Browser {
             match self.request("POST", &path, &question) {
                 Ok(found) => return found[ELEMENT].as_str().expect("an element").to_owned(),
                 Err(problem) => {
-                    assert!(started.elapsed() < PATIENCE, "`{selector}` on {}: {problem}", self.path());
+                    assert!(started.elapsed() < TIMEOUT, "`{selector}` on {}: {problem}", self.path());
                 }
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -196,7 +204,7 @@ impl Browser {
 
     fn request(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(2 * PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(2 * TIMEOUT)).unwrap();
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let host = format!("127.0.0.1:{}", self.port);
         let head =

@@ -12,12 +12,12 @@ pub(crate) struct Run {
 
 /// Runs `reasonscape` with these arguments and this standard input.
 pub(crate) fn reasonscape_with(arguments: &[&str], input: impl Into<Vec<u8>>) -> Run {
-    left_behind(command(arguments).env_remove("COLUMNS").write_stdin(input))
+    run_command(command(arguments).env_remove("COLUMNS").write_stdin(input))
 }
 
 /// Runs `reasonscape` where lines have this many columns.
 pub(crate) fn reasonscape_at(width: u16, arguments: &[&str]) -> Run {
-    left_behind(command(arguments).env("COLUMNS", width.to_string()))
+    run_command(command(arguments).env("COLUMNS", width.to_string()))
 }
 
 fn command(arguments: &[&str]) -> Command {
@@ -26,7 +26,7 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-fn left_behind(command: &mut Command) -> Run {
+fn run_command(command: &mut Command) -> Run {
     let output = command.output().expect("the program starts");
     Run {
         code: output.status.code().expect("the program was not killed"),
@@ -41,7 +41,7 @@ pub(crate) fn reasonscape(arguments: &[&str]) -> Run {
 }
 
 /// Asserts a refusal: exit code 2, nothing on standard output, one line that says this.
-pub(crate) fn refuses(run: &Run, says: &[&str]) {
+pub(crate) fn assert_rejected(run: &Run, says: &[&str]) {
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
     assert!(run.stderr.starts_with("error: "), "{run:?}");

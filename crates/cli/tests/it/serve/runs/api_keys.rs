@@ -1,0 +1,83 @@
+//! API keys are used and never shown or stored.
+
+use serde_json::{Value, json};
+
+use super::{RunsEnv, bytes_of_all_files, contains_bytes, events};
+use crate::serve::server::Reply;
+
+#[test]
+fn never_stores_or_shows_a_typed_key() {
+    const SECRET: &str = "sk-Qm3Yd8Ls6Bf1-typed";
+    let env = RunsEnv::with("rate=0.2,kinds=500+429,retry-after=0.01", Some(SECRET), &[]);
+    let mut said = Vec::new();
+    let mut keep = |reply: Reply| {
+        said.extend(reply.body.clone().into_bytes());
+        reply
+    };
+    // The variable of the study is not set, and that is said; nothing begins.
+    let name = env.create_study_run(&json!({}));
+    let plan = keep(env.server.get(&format!("/api/v1/runs/{name}/plan"))).json();
+    assert_eq!(
+        plan["keys"],
+        json!([{ "id": "PEOPLES_KEY", "variable": "PEOPLES_KEY", "is_set": false,
+                                      "evals": ["sim-p0.9", "sim-cheap"] }])
+    );
+    let refused = keep(env.start(&name, &json!({})));
+    assert!(refused.status == 400 && refused.body.contains("PEOPLES_KEY"), "{refused:?}");
+    assert_eq!(env.get_run(&name)["state"], "planned");
+    // A wrong key ends the run with a reason.
+    let wrong = keep(env.start(&name, &json!({ "PEOPLES_KEY": format!("{SECRET}-wrong") })));
+    assert_eq!(wrong.status, 202, "{wrong:?}");
+    let run = env.wait_for_end(&name);
+    assert_eq!(run["state"], "failed", "{run}");
+    assert!(run["reason"].as_str().unwrap().contains("401"), "{run}");
+    said.extend(run.to_string().into_bytes());
+    // Typed into the form, it works.
+    let form = format!("key%3APEOPLES_KEY={SECRET}");
+    let started = env.server.request("POST", &format!("/runs/{name}/start"), &[], &form);
+    assert_eq!((started.status, started.header("location")), (303, Some(format!("/runs/{name}").as_str())));
+    said.extend(started.body.into_bytes());
+    let told = events(&env.server, &name);
+    assert_eq!(told.last().unwrap().1["state"], "complete", "{told:?}");
+    said.extend(json!(told).to_string().into_bytes());
+    // An address that no variable belongs to takes one as well.
+    let own = env.create(&env.own_run_request(&json!({})));
+    let need = env.server.get(&format!("/api/v1/runs/{own}/plan")).json()["keys"][0].clone();
+    assert_eq!((&need["id"], &need["variable"]), (&json!(env.models.base_url()), &Value::Null));
+    let keys = json!({ need["id"].as_str().unwrap(): SECRET });
+    assert_eq!(env.start(&own, &keys).status, 202);
+    assert_eq!(env.wait_for_end(&own)["state"], "complete");
+    for keys in [json!({ "PATH": SECRET }), json!({ "PEOPLES_KEY": format!("{SECRET}\n") }), json!([SECRET])]
+    {
+        let reply = env.start(&name, &keys);
+        said.extend(reply.body.into_bytes());
+    }
+    RunsEnv::wait_until("all is over", || env.get_run(&name)["state"] != "running");
+    for path in
+        ["/runs", &format!("/runs/{name}"), &format!("/runs/{own}"), "/runs/new", "/api/v1/runs", "/metrics"]
+    {
+        said.extend(env.server.get(path).body.into_bytes());
+    }
+    assert!(!contains_bytes(&said, SECRET), "{}", String::from_utf8_lossy(&said));
+    assert!(!contains_bytes(&bytes_of_all_files(&env.folder()), SECRET));
+    let RunsEnv { server, .. } = env;
+    assert!(!server.end().contains(SECRET));
+}
+
+#[test]
+fn names_environment_keys_without_their_value() {
+    const SECRET: &str = "sk-7hJ2kQ9vXw4ZpL0aTn5R";
+    let env = RunsEnv::with("", Some(SECRET), &[("PEOPLES_KEY", SECRET), ("OTHER_API_KEY", "x")]);
+    let name = env.create_study_run(&json!({}));
+    let page = env.server.get(&format!("/runs/{name}")).body;
+    assert!(page.contains("PEOPLES_KEY, which is set"), "{page}");
+    let form = env.server.get("/runs/new").body;
+    assert!(
+        form.contains("PEOPLES_KEY, which is set") && form.contains("OTHER_API_KEY, which is set"),
+        "{form}"
+    );
+    let run = env.run_to_end(&name);
+    assert_eq!(run["state"], "complete", "{run}");
+    assert!(!contains_bytes(&bytes_of_all_files(&env.folder()), SECRET));
+    assert!(!(page + &form + &run.to_string()).contains(SECRET));
+}

@@ -1,0 +1,100 @@
+//! Uploading datasets and running them.
+
+use std::fs;
+use std::io::Write;
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use super::{QUESTIONS, RunsEnv, sum};
+
+#[test]
+fn uploads_and_runs_a_dataset() {
+    let env = RunsEnv::new();
+    let upload = |name: &str, text: &str| {
+        env.server.request("POST", &format!("/api/v1/datasets?name={name}"), &[], text)
+    };
+    let taken = upload("..%2F..%2FMy%20Questions.jsonl", QUESTIONS);
+    assert_eq!(taken.status, 201, "{taken:?}");
+    let told = taken.json();
+    assert_eq!((&told["name"], &told["rows"]), (&json!("my-questions.jsonl"), &json!(2)), "{told}");
+    assert_eq!(told["columns"], json!(["input", "target"]));
+    assert_eq!(told["problems"], json!([]));
+    let again = upload("my-questions.jsonl", QUESTIONS).json();
+    assert_eq!(again["name"], "my-questions-2.jsonl");
+    let listed = env.server.get("/api/v1/datasets").json();
+    assert_eq!(listed["datasets"].as_array().unwrap().len(), 2, "{listed}");
+
+    // Every wrong line is told, and nothing is kept.
+    let broken = upload("broken.jsonl", "{\"input\": 1\n{\"input\": \"a\", \"target\": \"b\"}\n[1]\n");
+    let said = broken.json()["error"].as_str().unwrap().to_owned();
+    assert!(broken.status == 400 && said.contains("2 lines are wrong"), "{said}");
+    assert!(said.contains("\nline 1: ") && said.contains("\nline 3: "), "{said}");
+    // Rows that lack something may have it under another name.
+    let foreign = upload("foreign.csv", "question,answer\nWhat is 6 * 7?,#### 42\n").json();
+    assert_eq!(foreign["columns"], json!(["answer", "question"]), "{foreign}");
+    assert!(foreign["problems"][0].as_str().unwrap().starts_with("line "), "{foreign}");
+    let request = |more: &Value| {
+        let mut request =
+            json!({ "ask": "dataset", "models": ["sim-p0.9"], "base_url": env.models.base_url() });
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        request
+    };
+    let refused = env.post("/runs", &request(&json!({ "dataset": "foreign.csv" })));
+    assert!(refused.status == 400 && refused.body.contains("line "), "{refused:?}");
+    assert_eq!(fs::read_dir(env.folder().join("runs")).map_or(0, Iterator::count), 0);
+    let mapped = json!({ "dataset": "foreign.csv", "map": "input=question,target=answer", "target_regex": "#### (.*)" });
+    let run = env.run_to_end(&env.create(&request(&mapped)));
+    assert_eq!((&run["state"], sum(&run, "answered")), (&json!("complete"), 1), "{run}");
+    assert_eq!(run["asks"], "dataset foreign, 1 questions");
+
+    let name = env.create(&request(&json!({ "dataset": "my-questions.jsonl", "repeats": 3 })));
+    let run = env.run_to_end(&name);
+    assert_eq!((&run["state"], sum(&run, "answered")), (&json!("complete"), 6), "{run}");
+    let folder = env.folder().join("runs").join(&name);
+    assert!(folder.join("results/metrics.json").exists());
+    let gone = env.server.request("DELETE", "/api/v1/datasets/my-questions.jsonl", &[], "");
+    assert_eq!(gone.status, 204, "{gone:?}");
+    assert!(folder.join("my-questions.jsonl").exists(), "a run has its own copy");
+
+    let pasted = env.server.request(
+        "POST",
+        "/datasets",
+        &[],
+        "name=p.jsonl&text=%7B%22input%22%3A1%2C%22target%22%3A2%7D",
+    );
+    assert_eq!(pasted.header("location"), Some("/runs/new?ask=dataset&dataset=p.jsonl"), "{pasted:?}");
+    let wrong = env.server.request("POST", "/datasets", &[], "name=p.jsonl&text=%3Cscript%3E");
+    assert!(wrong.status == 400 && wrong.body.contains("a line is wrong"), "{wrong:?}");
+    assert!(!wrong.body.contains("<script>") && wrong.body.contains("&lt;script&gt;"), "{wrong:?}");
+}
+
+#[test]
+fn rejects_oversized_and_invalid_datasets() {
+    let env = RunsEnv::new();
+    let upload = |name: &str, headers: &[(&str, &str)], body: &str| {
+        env.server.request("PUT", &format!("/api/v1/datasets?name={name}"), headers, body)
+    };
+    let long = upload("x.jsonl", &[("Content-Length", "67108865")], "");
+    assert!(long.status == 413 && long.body.contains("64 MiB"), "{long:?}");
+    for wrong in ["", "x", "x.exe", "study.toml", "x.jsonl%00", "%2e%2e%2f.jsonl%2f"] {
+        assert_eq!(upload(wrong, &[], "{}").status, 400, "{wrong}");
+    }
+    assert_eq!(upload("x.parquet", &[], "no parquet").status, 400);
+    assert_eq!(upload("x.jsonl", &[], "\n\n").status, 400);
+    assert_eq!(fs::read_dir(env.folder().join("datasets")).map_or(0, Iterator::count), 0);
+    // Others have the limit that they had.
+    assert_eq!(env.server.request("POST", "/api/v1/runs", &[("Content-Length", "70000")], "").status, 413);
+
+    // A body of pieces says nothing of its length, and is measured as it comes.
+    let mut stream = TcpStream::connect(&env.server.address).unwrap();
+    let head = format!(
+        "POST /api/v1/datasets?name=x.jsonl HTTP/1.1\r\nHost: {}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n",
+        env.server.address
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let piece = [b"100000\r\n".as_slice(), &vec![b'x'; 0x10_0000], b"\r\n"].concat();
+    let sent = (0..80).take_while(|_| stream.write_all(&piece).is_ok()).count();
+    assert!(sent < 80, "all of it was taken");
+    assert_eq!(fs::read_dir(env.folder().join("datasets")).map_or(0, Iterator::count), 0);
+}

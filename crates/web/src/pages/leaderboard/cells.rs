@@ -1,0 +1,99 @@
+//! Scores as intervals on an axis, and accuracies as colored cells.
+
+use std::fmt::Write;
+
+use reasonscape_analysis::{ScoreRow, TaskScore};
+use serde::Serialize;
+
+use crate::query_string::encoded;
+
+/// Steps of the color scale.
+const STEPS: f64 = 10.0;
+/// Width of the plot of an interval, in pixels.
+const WIDTH: f64 = 120.0;
+/// A task with a smaller proportion of truncated responses is not marked.
+const MIN_TRUNCATION_RATE: f64 = 0.005;
+
+/// The axis of the intervals.
+#[derive(Serialize)]
+pub(super) struct Axis {
+    low: f64,
+    high: f64,
+    middle: f64,
+    width: f64,
+}
+
+/// From the hundred below the lowest end to the hundred above the highest.
+pub(super) fn axis(rows: &[ScoreRow]) -> Axis {
+    let lowest = rows.iter().map(|row| row.score.ci_low).fold(f64::INFINITY, f64::min);
+    let highest = rows.iter().map(|row| row.score.ci_high).fold(f64::NEG_INFINITY, f64::max);
+    let (low, high) = if lowest <= highest {
+        ((lowest / 100.0).floor() * 100.0, ((highest / 100.0).ceil() * 100.0).min(1000.0))
+    } else {
+        (0.0, 1000.0)
+    };
+    let high = high.max(low + 100.0);
+    Axis { low, high, middle: f64::midpoint(low, high), width: WIDTH }
+}
+
+/// An interval on the axis, in pixels.
+#[derive(Serialize)]
+pub(super) struct IntervalBar {
+    from: String,
+    length: String,
+    center: String,
+    description: String,
+}
+
+impl IntervalBar {
+    pub(super) fn new(axis: &Axis, low: f64, center: f64, high: f64) -> Self {
+        let at = |score: f64| (score - axis.low) / (axis.high - axis.low) * WIDTH;
+        Self {
+            from: format!("{:.1}", at(low)),
+            // An interval that is narrower than this would not be seen.
+            length: format!("{:.1}", (at(high) - at(low)).max(2.0)),
+            center: format!("{:.1}", at(center)),
+            description: format!("{center:.0}, from {low:.0} to {high:.0}"),
+        }
+    }
+}
+
+/// The accuracy on a task, by color.
+#[derive(Serialize)]
+pub(super) struct HeatCell {
+    step: u8,
+    center: String,
+    margin: String,
+    value: String,
+    tooltip: String,
+    href: String,
+    /// The proportion of truncated responses, if it is marked.
+    truncated: Option<String>,
+}
+
+pub(super) fn heat_cell(name: &str, task: &TaskScore, truncation_known: bool, trials: &str) -> HeatCell {
+    let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
+    let truncation_rate = task.n_t as f64 / task.n.max(1) as f64;
+    let truncated = (truncation_known && truncation_rate >= MIN_TRUNCATION_RATE)
+        .then(|| format!("{:.0} % truncated", 100.0 * truncation_rate));
+    let mut tooltip = format!(
+        "{name}: {:.1} %, from {:.1} to {:.1}; {} of {} correct",
+        100.0 * center,
+        100.0 * task.low,
+        100.0 * task.high,
+        task.n_e,
+        task.n
+    );
+    if task.n_t > 0 {
+        let _ = write!(tooltip, ", {} truncated", task.n_t);
+    }
+    HeatCell {
+        step: (center * STEPS).round().clamp(0.0, STEPS) as u8,
+        center: format!("{:.0}", 100.0 * center),
+        margin: format!("{:.0}", (100.0 * margin).max(1.0)),
+        value: format!("{center:.4}"),
+        tooltip,
+        href: format!("{trials}&task={}", encoded(name)),
+        truncated,
+    }
+}

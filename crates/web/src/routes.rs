@@ -1,0 +1,141 @@
+//! All routes, with what a request needs to get there.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use axum::response::Redirect;
+use axum::routing::{delete, get, post};
+
+use super::app::App;
+use super::error::ApiError;
+use super::middleware::{
+    BodyLimit, Limits, handle_request, limit_request, refuse_changes, require_results, require_token,
+};
+use super::{api, assets, pages, runs};
+
+/// Time to answer a request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time to receive a dataset.
+const UPLOAD_TIMEOUT: Duration = Duration::from_mins(5);
+
+/// All routes, in groups by what a request needs. The layer added last is the first that a request passes.
+pub(crate) fn routes(app: &Arc<App>) -> Router {
+    let uploads = limited(upload_routes(app), Limits { timeout: UPLOAD_TIMEOUT, body: BodyLimit::Upload });
+    let results = study_routes(app).layer(from_fn_with_state(Arc::clone(app), require_results));
+    let limits = Limits { timeout: REQUEST_TIMEOUT, body: BodyLimit::Form };
+    let private = limited(results.merge(run_routes(app)), limits)
+        .merge(uploads)
+        .layer(from_fn_with_state(Arc::clone(app), refuse_changes))
+        .layer(from_fn_with_state(Arc::clone(app), require_token));
+    let public =
+        limited(public_routes(app), limits).layer(from_fn_with_state(Arc::clone(app), refuse_changes));
+    let open = limited(login_routes(app), limits);
+    open.merge(public)
+        .merge(private)
+        .layer(from_fn_with_state(Arc::clone(app), handle_request))
+        .with_state(Arc::clone(app))
+}
+
+/// Showing and giving back the token; needs none.
+fn login_routes(app: &App) -> Router<Arc<App>> {
+    let at = |path: &str| format!("{}{path}", app.base);
+    Router::new()
+        .route(&at("/login"), get(pages::login::page).post(pages::login::log_in))
+        .route(&at("/logout"), post(pages::login::log_out))
+}
+
+/// Needs no token: says nothing about a study.
+fn public_routes(app: &App) -> Router<Arc<App>> {
+    asset_routes(app).route(&format!("{}/health", app.base), get(api::health))
+}
+
+fn asset_routes(app: &App) -> Router<Arc<App>> {
+    Router::new().route(&format!("{}/assets/{{name}}", app.base), get(assets::asset))
+}
+
+/// Needs the token, and no results: runs, datasets and what describes the server.
+fn run_routes(app: &App) -> Router<Arc<App>> {
+    let at = |path: &str| format!("{}{path}", app.base);
+    let mut routes = description_routes(app)
+        .route(&at("/metrics"), get(api::metrics))
+        .route(&at("/runs"), get(pages::runs::page).post(pages::new_run::create))
+        .route(&at("/runs/new"), get(pages::new_run::page))
+        .route(&at("/runs/{name}"), get(pages::run::page))
+        .route(&at("/runs/{name}/start"), post(pages::run::start))
+        .route(&at("/runs/{name}/cancel"), post(pages::run::cancel))
+        .route(&at("/runs/{name}/delete"), get(pages::run::confirm).post(pages::run::delete))
+        .route(&at("/runs/{name}/view"), get(runs::view_home))
+        .route(&at("/runs/{name}/view/"), get(runs::view))
+        .route(&at("/runs/{name}/view/{*rest}"), get(runs::view))
+        .route(&at("/datasets"), post(pages::new_run::paste))
+        .route(&at("/datasets/{name}/delete"), post(pages::new_run::delete_dataset))
+        .route(&at("/api/v1/runs"), get(runs::api::list).post(runs::api::create))
+        .route(&at("/api/v1/runs/{name}"), get(runs::api::get).delete(runs::api::delete))
+        .route(&at("/api/v1/runs/{name}/plan"), get(runs::api::plan))
+        .route(&at("/api/v1/runs/{name}/start"), post(runs::api::start))
+        .route(&at("/api/v1/runs/{name}/cancel"), post(runs::api::cancel))
+        .route(&at("/api/v1/runs/{name}/events"), get(runs::api::events))
+        .route(&at("/api/v1/datasets"), get(runs::api::datasets))
+        .route(&at("/api/v1/datasets/{name}"), delete(runs::api::delete_dataset));
+    if !app.base.is_empty() {
+        let home = at("/");
+        routes = routes.route(&app.base, get(async move || Redirect::permanent(&home)));
+    }
+    routes
+}
+
+fn description_routes(app: &App) -> Router<Arc<App>> {
+    Router::new().route(&format!("{}/api/v1/openapi.json", app.base), get(api::openapi))
+}
+
+/// Needs the token, and takes longer and larger requests than others.
+fn upload_routes(app: &App) -> Router<Arc<App>> {
+    let path = format!("{}/api/v1/datasets", app.base);
+    Router::new().route(&path, post(runs::api::upload).put(runs::api::upload))
+}
+
+/// Needs the token and results: pages and API of a study.
+fn study_routes(app: &App) -> Router<Arc<App>> {
+    let at = |path: &str| format!("{}{path}", app.base);
+    Router::new()
+        .route(&at("/"), get(pages::leaderboard::page))
+        .route(&at("/leaderboard.csv"), get(pages::leaderboard::csv))
+        .route(&at("/leaderboard.json"), get(pages::leaderboard::json))
+        .route(&at("/leaderboard.md"), get(pages::leaderboard::markdown))
+        .route(&at("/compare"), get(pages::compare::page))
+        .route(&at("/compare/tests"), get(pages::disagreements::page))
+        .route(&at("/compare/tests/{a}/{b}/{task}/{point}/{index}"), get(pages::test::page))
+        .route(&at("/trials"), get(pages::trials::page))
+        .route(&at("/trials/{eval}/{task}/{point}/{index}"), get(pages::trial::page))
+        .route(&at("/explorer"), get(pages::explorer::page))
+        .route(&at("/forensics"), get(pages::forensics::page))
+        .route(&at("/api/v1/leaderboard"), get(api::leaderboard))
+        .route(&at("/api/v1/evals"), get(api::evals))
+        .route(&at("/api/v1/tasks"), get(api::tasks))
+        .route(&at("/api/v1/points"), get(api::points))
+        .route(&at("/api/v1/pairwise"), get(api::comparison::pairwise))
+        .route(&at("/api/v1/compare"), get(api::comparison::compare))
+        .route(&at("/api/v1/differences"), get(api::comparison::differences))
+        .route(&at("/api/v1/trials"), get(api::trials))
+        .route(&at("/api/v1/trials/{eval}/{task}/{point}/{index}"), get(api::trial))
+        .route(&at("/api/v1/surface"), get(api::analyses::surface))
+        .route(&at("/api/v1/projection"), get(api::analyses::projection))
+        .route(&at("/api/v1/frontier"), get(api::analyses::frontier))
+        .route(&at("/api/v1/hazard"), get(api::analyses::hazard))
+        .route(&at("/api/v1/tokens"), get(api::analyses::tokens))
+        .route(&at("/api/v1/compression"), get(api::analyses::compression))
+        .route(&at("/api/v1/figures/{kind}"), get(api::analyses::figure))
+        .fallback(async || ApiError::from_status(StatusCode::NOT_FOUND))
+}
+
+/// The results of a run, which are those of a study. Requests come through the routes of its server, which check them.
+pub(crate) fn run_results_routes(app: &App) -> Router<Arc<App>> {
+    study_routes(app).merge(asset_routes(app)).merge(description_routes(app))
+}
+
+fn limited(routes: Router<Arc<App>>, limits: Limits) -> Router<Arc<App>> {
+    routes.layer(from_fn_with_state(limits, limit_request))
+}
