@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use reasonscape_core::TestStream;
-use reasonscape_pipeline::{Forecast, existing_cache, forecast, forecast_json};
+use reasonscape_pipeline::{Forecast, existing_cache, forecast};
 use reasonscape_providers::ApiKey;
 use reasonscape_study::{Eval, Examples, Question, Selection, Study, selected_points};
 use serde::Serialize;
@@ -108,7 +108,7 @@ impl Runs {
                 .push(format!("The environment of the server has no {}; type the key for this run.", key.id));
         }
         let for_programs = |one: &Forecast| {
-            let mut value = forecast_json(one);
+            let mut value = one.to_json();
             value["how"] = how(&study, one).into();
             value
         };
