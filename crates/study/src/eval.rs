@@ -103,7 +103,7 @@ pub struct Limits {
     /// How often a request is sent again after a failure that may pass.
     pub max_retries: u32,
     /// How long an endpoint may be down before the rest of what it is asked is given up.
-    pub patience: Duration,
+    pub outage_timeout: Duration,
 }
 
 impl Default for Limits {
@@ -114,7 +114,7 @@ impl Default for Limits {
             idle_timeout: Duration::from_mins(1),
             connect_timeout: Duration::from_secs(10),
             max_retries: 8,
-            patience: Duration::from_mins(5),
+            outage_timeout: Duration::from_mins(5),
         }
     }
 }

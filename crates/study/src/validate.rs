@@ -357,7 +357,7 @@ fn limits(raw: &RawEval) -> Limits {
         idle_timeout: seconds(raw.idle_timeout_seconds, usual.idle_timeout),
         connect_timeout: seconds(raw.connect_timeout_seconds, usual.connect_timeout),
         max_retries: raw.max_retries.unwrap_or(usual.max_retries),
-        patience: seconds(raw.patience_seconds, usual.patience),
+        outage_timeout: seconds(raw.patience_seconds, usual.outage_timeout),
     }
 }
 

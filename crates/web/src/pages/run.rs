@@ -211,7 +211,7 @@ fn plan_view(of: &RunRecord, plan: &Plan) -> Planned {
                 to_send: thousands(one.to_send()),
                 prompt_tokens: thousands(one.prompt_tokens),
                 completion_tokens: thousands(one.completion_tokens),
-                most: one.most_completion_tokens.map(thousands),
+                most: one.max_completion_tokens.map(thousands),
                 cost: one.cost.map(money),
             })
             .collect(),

@@ -180,7 +180,7 @@ impl RunWorker {
         let summary = self.query_models(&cache)?;
         for (index, progress) in self.record.progress.iter_mut().enumerate() {
             let eval = self.evals[index];
-            if let Some(summary) = summary.evals.iter().find(|summary| summary.place == eval) {
+            if let Some(summary) = summary.evals.iter().find(|summary| summary.eval_index == eval) {
                 progress.end(&self.study.evals[eval], self.before[index], summary);
             }
         }

@@ -10,7 +10,7 @@ use super::{POINTS, TestEnv, adds_up, count, eval, run_all, server};
 fn reason(summary: &reasonscape_runner::EvalRunSummary, events: &[RunEvent]) -> String {
     let told: Vec<&String> = events
         .iter()
-        .filter(|event| event.eval == summary.place)
+        .filter(|event| event.eval == summary.eval_index)
         .filter_map(|event| match &event.kind {
             EventKind::Stopped { reason } => Some(reason),
             _ => None,

@@ -24,7 +24,7 @@ fn with_outage(
     let address = server.address();
     let (dies, death) = std::sync::mpsc::channel();
     let (_stop, stopped) = watch::channel(Shutdown::None);
-    let mut answers = 0;
+    let mut answered = 0;
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let _ = death.recv();
@@ -38,9 +38,9 @@ fn with_outage(
             drop(again);
         });
         run_until(study, &count(64), &world.cache(), stopped, move |event| {
-            answers += usize::from(event.eval == 0 && matches!(event.kind, EventKind::Answered { .. }));
-            if answers == 40 {
-                answers += 1;
+            answered += usize::from(event.eval == 0 && matches!(event.kind, EventKind::Answered { .. }));
+            if answered == 40 {
+                answered += 1;
                 dies.send(()).unwrap();
             }
         })
@@ -130,10 +130,10 @@ fn emits_waiting_events_once_a_second() {
     assert!(summary.is_complete());
     let (mut paused, mut unanswered) = (0, 0);
     for event in &events {
-        if let EventKind::Waiting { answers, others, idle, pause } = event.kind {
-            assert!(idle >= Duration::from_secs(1) && others == 0, "{event:?}");
-            paused += u64::from(answers == 0 && pause.is_some_and(|pause| !pause.is_zero()));
-            unanswered += u64::from(answers == 1 && pause.is_none());
+        if let EventKind::Waiting { in_flight, claimed_elsewhere, idle, pause } = event.kind {
+            assert!(idle >= Duration::from_secs(1) && claimed_elsewhere == 0, "{event:?}");
+            paused += u64::from(in_flight == 0 && pause.is_some_and(|pause| !pause.is_zero()));
+            unanswered += u64::from(in_flight == 1 && pause.is_none());
         }
     }
     // Two seconds of the pause, and then of each answer; a machine that is busy may miss some.
