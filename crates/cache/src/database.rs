@@ -74,9 +74,9 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, CacheEr
         Ok(found) if !found.is_file() => return Err(CacheError::NotAFile { path: path.to_owned() }),
         Ok(_) => {}
         Err(_) => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-                return Err(CacheError::NoFolder { folder: folder.to_owned() });
+            let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+            if let Some(dir) = dir.filter(|dir| !dir.is_dir()) {
+                return Err(CacheError::NoDirectory { dir: dir.to_owned() });
             }
             if access != Access::Write {
                 return Err(CacheError::Missing { path: path.to_owned() });

@@ -18,10 +18,10 @@ pub enum CacheError {
         path: PathBuf,
     },
     /// The folder that should hold it does not exist.
-    #[error("no folder `{}` for the cache; create it or correct the path of the study", folder.display())]
-    NoFolder {
+    #[error("no folder `{}` for the cache; create it or correct the path of the study", dir.display())]
+    NoDirectory {
         /// The folder.
-        folder: PathBuf,
+        dir: PathBuf,
     },
     /// A folder, or something else that is no file, stands at its place.
     #[error("`{}` is not a file, but the cache belongs there; move it away", path.display())]
@@ -235,7 +235,7 @@ impl CacheError {
         matches!(
             self,
             Self::Missing { .. }
-                | Self::NoFolder { .. }
+                | Self::NoDirectory { .. }
                 | Self::NotAFile { .. }
                 | Self::NotADatabase { .. }
                 | Self::Foreign { .. }

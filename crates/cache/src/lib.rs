@@ -17,8 +17,8 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let folder = tempfile::tempdir()?;
-//! let cache = Cache::open(folder.path().join("cache.sqlite"))?;
+//! # let dir = tempfile::tempdir()?;
+//! let cache = Cache::open(dir.path().join("cache.sqlite"))?;
 //! let writer = cache.writer()?;
 //!
 //! let request = canonical_json(&Json::parse(r#"{"model": "m", "messages": []}"#)?);

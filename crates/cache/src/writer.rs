@@ -216,8 +216,8 @@ mod tests {
 
     #[tokio::test]
     async fn reports_disk_full_and_keeps_stored_entries() {
-        let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::open(folder.path().join("cache.sqlite")).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path().join("cache.sqlite")).unwrap();
         let write_connection = cache.write_connection().unwrap();
         write_connection.connection.pragma_update(None, "max_page_count", 12).unwrap();
         let writer = Writer::start(write_connection).unwrap();

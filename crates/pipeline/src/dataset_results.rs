@@ -45,7 +45,7 @@ pub fn write_dataset_results(
     cache: &Cache,
     progress: &Arc<Progress>,
 ) -> Result<bool, ResultsError> {
-    let dir = study.folder.join(RESULTS);
+    let dir = study.dir.join(RESULTS);
     fs::create_dir_all(&dir)
         .map_err(|source| io::Error::other(FolderError { path: dir.display().to_string(), source }))?;
     let answers = dir.join(ANSWERS);

@@ -69,7 +69,7 @@ pub fn walk_trials<'s>(
                 let payload = eval.payload(&eval.template.render(&question)?);
                 let request = canonical_json(&Json::from(payload));
                 let key = CacheKey::from_canonical_json(&request);
-                if !shard.holds(&key) {
+                if !shard.contains(&key) {
                     continue;
                 }
                 let copies = std::iter::repeat_n((test, request), study.repeats as usize);

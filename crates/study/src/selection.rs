@@ -61,7 +61,7 @@ impl std::str::FromStr for Shard {
 }
 
 impl Shard {
-    pub(crate) fn holds(self, key: &CacheKey) -> bool {
+    pub(crate) fn contains(self, key: &CacheKey) -> bool {
         let [a, b, c, d, e, f, g, h, ..] = key.0;
         u64::from_be_bytes([a, b, c, d, e, f, g, h]) % self.of == self.number - 1
     }
@@ -126,7 +126,7 @@ mod tests {
     fn every_key_is_in_exactly_one_shard() {
         for i in 0..200_u8 {
             let key = CacheKey::from_canonical_json(&i.to_string());
-            let holders = (1..=7).filter(|number| Shard { number: *number, of: 7 }.holds(&key)).count();
+            let holders = (1..=7).filter(|number| Shard { number: *number, of: 7 }.contains(&key)).count();
             assert_eq!(holders, 1);
         }
         for wrong in ["", "1", "0/3", "4/3", "a/b", "1/0", "-1/2"] {

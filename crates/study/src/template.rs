@@ -15,12 +15,13 @@ pub use examples::Examples;
 
 use crate::StudyError;
 use crate::builtins::{Builtins, check_name};
+use crate::keys::{message, template};
 use crate::toml_document::{Document, Fields, TableItems, did_you_mean};
 
 /// The templates that are built in.
 pub(crate) const BUILTINS: Builtins = Builtins {
     kind: "template",
-    folder: "templates",
+    dir: "templates",
     built_in: &[
         ("zero-shot", include_str!("../templates/zero-shot.toml")),
         ("zero-shot-cot", include_str!("../templates/zero-shot-cot.toml")),
@@ -70,7 +71,7 @@ pub struct Template {
     pub description: String,
     /// How many worked examples it shows.
     pub shots: usize,
-    place: String,
+    origin: String,
     messages: Vec<Source>,
     environment: Environment<'static>,
 }
@@ -92,42 +93,44 @@ impl Template {
 
     /// A built-in template.
     pub fn built_in(name: &str) -> Option<Self> {
-        let (place, text) = BUILTINS.built_in_text(name)?;
-        Some(Self::parse(name, &place, text).expect("a test parses every built-in template"))
+        let (origin, text) = BUILTINS.built_in_text(name)?;
+        Some(Self::parse(name, &origin, text).expect("a test parses every built-in template"))
     }
 
     /// The template of this name: a file in the folder's `templates/`, or else a built-in one.
     ///
     /// # Errors
     /// When there is none of this name, naming those there are; or when the file is wrong, naming the line.
-    pub fn load(name: &str, folder: &Path) -> Result<Self, StudyError> {
-        let (place, text) = BUILTINS.find(name, folder)?;
-        Self::parse(name, &place, &text)
+    pub fn load(name: &str, dir: &Path) -> Result<Self, StudyError> {
+        let (origin, text) = BUILTINS.find(name, dir)?;
+        Self::parse(name, &origin, &text)
     }
 
-    /// Reads a template. `place` is how errors call the text.
+    /// Reads a template. `origin` is how errors call the text.
     ///
     /// # Errors
     /// A [`StudyError`] with the line of what is wrong. A template is tried on a test of every task, so that what
     /// would fail in a run fails here.
-    pub fn parse(name: &str, place: &str, text: &str) -> Result<Self, StudyError> {
-        let document = Document { place, text };
-        let known = ["name", "description", "shots", "message"];
-        let mut fields = Fields::new(document, "a template", 0, document.table()?, &known)?;
-        check_name(document, fields.text("name")?.as_ref(), name)?;
-        let description = fields.text("description")?.map(Spanned::into_inner).unwrap_or_default();
-        let shots = fields.whole("shots", 1..=MAX_SHOTS)?;
-        let tables = fields.tables("message")?;
+    pub fn parse(name: &str, origin: &str, text: &str) -> Result<Self, StudyError> {
+        let document = Document { origin, text };
+        let mut fields = Fields::new(document, &template::KEYS, document.table()?)?;
+        check_name(document, fields.text(template::NAME)?.as_ref(), name)?;
+        let description = fields.text(template::DESCRIPTION)?.map(Spanned::into_inner).unwrap_or_default();
+        let shots = fields.integer(template::SHOTS, 1..=MAX_SHOTS)?;
+        let tables = fields.tables(template::MESSAGE)?;
         if tables.is_empty() {
-            return Err(fields.missing("message", "…` under [[message]], and `content = \"{{ prompt }}\""));
+            return Err(
+                fields.missing(template::MESSAGE, "…` under [[message]], and `content = \"{{ prompt }}\"")
+            );
         }
-        let mut reader = Reader { document, environment: environment(), used: Vec::new() };
+        let mut compiler =
+            MessageCompiler { document, environment: environment(), used_variables: Vec::new() };
         let messages = tables
             .into_iter()
             .enumerate()
-            .map(|(number, table)| reader.message(number, table))
+            .map(|(number, table)| compiler.message(number, table))
             .collect::<Result<Vec<_>, _>>()?;
-        let uses = |variable: &str| reader.used.iter().any(|used| used == variable);
+        let uses = |variable: &str| compiler.used_variables.iter().any(|used| used == variable);
         let last = messages.last().map_or(1, |message| message.line);
         if !uses("prompt") {
             let problem = "no message has `{{ prompt }}`, so nothing would be asked; add it to one";
@@ -136,7 +139,7 @@ impl Template {
         match &shots {
             Some(shots) if !uses("examples") => {
                 let problem = "`shots` is set, but no message uses `examples`; loop over them or take it out";
-                return Err(document.error(shots.span().start, problem));
+                return Err(document.error(shots.span(), problem));
             }
             None if uses("examples") => {
                 let problem = "a message uses `examples`, but `shots` does not say how many; add `shots = 3`";
@@ -148,9 +151,9 @@ impl Template {
             name: name.to_owned(),
             description,
             shots: shots.map_or(0, |shots| *shots.get_ref() as usize),
-            place: place.to_owned(),
+            origin: origin.to_owned(),
             messages,
-            environment: reader.environment,
+            environment: compiler.environment,
         };
         template.validate_render()?;
         Ok(template)
@@ -174,7 +177,7 @@ impl Template {
                 .environment
                 .get_template(&source.id)
                 .and_then(|template| template.render(values.clone()));
-            let content = rendered.map_err(|error| wrong(&self.place, source.line, &error))?;
+            let content = rendered.map_err(|error| render_error(&self.origin, source.line, &error))?;
             Ok(Message { role: source.role, content })
         };
         self.messages.iter().map(message).collect()
@@ -194,8 +197,8 @@ impl Template {
                 if let Some((_, source)) = empty {
                     let problem =
                         format!("this message is empty for a test of `{}`; give it words", task.name());
-                    let place = self.place.clone();
-                    return Err(StudyError::Wrong { place, line: Some(source.line), problem });
+                    let origin = self.origin.clone();
+                    return Err(StudyError::Invalid { origin, line: Some(source.line), problem });
                 }
             }
         }
@@ -229,45 +232,43 @@ fn answer_type(task: &dyn Task, test: &Test) -> &'static str {
     }
 }
 
-fn wrong(place: &str, first_line: usize, error: &minijinja::Error) -> StudyError {
+fn render_error(origin: &str, first_line: usize, error: &minijinja::Error) -> StudyError {
     let detail = error.detail().map_or_else(String::new, |detail| format!(": {detail}"));
-    StudyError::Wrong {
-        place: place.to_owned(),
+    StudyError::Invalid {
+        origin: origin.to_owned(),
         line: Some(first_line + error.line().unwrap_or(1) - 1),
         problem: format!("{}{detail}", error.kind()),
     }
 }
 
-/// Compiles messages and notes what they use.
-struct Reader<'d> {
+/// Compiles messages and collects the variables that they use.
+struct MessageCompiler<'d> {
     document: Document<'d>,
     environment: Environment<'static>,
-    used: Vec<String>,
+    used_variables: Vec<String>,
 }
 
-impl<'d> Reader<'d> {
+impl<'d> MessageCompiler<'d> {
     fn message(&mut self, number: usize, table: Spanned<TableItems<'d>>) -> Result<Source, StudyError> {
-        let at = table.span().start;
-        let mut fields =
-            Fields::new(self.document, "a [[message]]", at, table.into_inner(), &["role", "content"])?;
-        let role = fields.text("role")?.ok_or_else(|| fields.missing("role", "\"user\""))?;
+        let mut fields = Fields::new(self.document, &message::KEYS, table)?;
+        let role = fields.text(message::ROLE)?.ok_or_else(|| fields.missing(message::ROLE, "\"user\""))?;
         let role = role.get_ref().parse::<Role>().map_err(|()| {
             let known = Role::ALL.map(Role::name);
             let hint = did_you_mean(role.get_ref(), &known);
             let problem = format!("unknown role `{}`{hint}; there are {}", role.get_ref(), known.join(", "));
-            self.document.error(role.span().start, problem)
+            self.document.error(role.span(), problem)
         })?;
-        let missing = fields.missing("content", "\"{{ prompt }}\"");
-        let content = fields.take("content").ok_or(missing)?;
+        let missing = fields.missing(message::CONTENT, "\"{{ prompt }}\"");
+        let content = fields.take(message::CONTENT).ok_or(missing)?;
         let line = self.first_line(content.span());
         let DeValue::String(source) = content.get_ref() else {
-            return Err(fields.mismatch(content.span().start, "content", content.get_ref(), "a string"));
+            return Err(fields.mismatch(content.span(), message::CONTENT, content.get_ref(), "a string"));
         };
         let id = number.to_string();
         self.environment
             .add_template_owned(id.clone(), source.clone().into_owned())
-            .map_err(|error| wrong(self.document.place, line, &error))?;
-        self.note_variables(&id, line)?;
+            .map_err(|error| render_error(self.document.origin, line, &error))?;
+        self.collect_variables(&id, line)?;
         Ok(Source { role, id, line })
     }
 
@@ -279,8 +280,8 @@ impl<'d> Reader<'d> {
         self.document.line(span.start) + usize::from(quotes_alone)
     }
 
-    /// Keeps the variables that a message uses, and refuses those that there are not.
-    fn note_variables(&mut self, id: &str, line: usize) -> Result<(), StudyError> {
+    /// Collects the variables that a message uses; an unknown one is an error.
+    fn collect_variables(&mut self, id: &str, line: usize) -> Result<(), StudyError> {
         let compiled = self.environment.get_template(id).expect("it was added just now");
         let mut used: Vec<String> = compiled.undeclared_variables(false).into_iter().collect();
         used.retain(|name| !self.environment.globals().any(|(global, _)| global == name));
@@ -290,7 +291,7 @@ impl<'d> Reader<'d> {
             let problem = format!("unknown variable `{name}`{hint}; there are {}", VARIABLES.join(", "));
             return Err(self.document.error_in_line(line, problem));
         }
-        self.used.extend(used);
+        self.used_variables.extend(used);
         Ok(())
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn show(
         global.note("nothing was answered, so there is nothing to measure");
         return Ok(());
     }
-    let dir = study.folder.join(RESULTS);
+    let dir = study.dir.join(RESULTS);
     let answers = [dir.join(ANSWERS)];
     let summary = watch(&METRICS, progress, global, || {
         Ok(summarize_answers(&answers, &AnswerOptions::default(), DEFAULT_BINS, None, progress)?)

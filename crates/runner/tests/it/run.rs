@@ -42,18 +42,18 @@ const POINTS: u64 = 4;
 
 /// A folder with a suite, a study and a cache, that goes away.
 struct TestEnv {
-    folder: TempDir,
+    dir: TempDir,
 }
 
 impl TestEnv {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("small.toml"), SUITE).unwrap();
-        Self { folder }
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("small.toml"), SUITE).unwrap();
+        Self { dir }
     }
 
     fn cache_path(&self) -> PathBuf {
-        self.folder.path().join("cache.sqlite")
+        self.dir.path().join("cache.sqlite")
     }
 
     fn cache(&self) -> Cache {
@@ -63,8 +63,8 @@ impl TestEnv {
     /// A study of these lines at the top and these evals, which is also written to the folder.
     fn study(&self, top: &str, evals: &[String]) -> Study {
         let text = format!("suite = \"small.toml\"\n{top}\n{}", evals.join("\n"));
-        std::fs::write(self.folder.path().join(Study::FILE), text).unwrap();
-        Study::load(self.folder.path()).unwrap()
+        std::fs::write(self.dir.path().join(Study::FILE), text).unwrap();
+        Study::load(self.dir.path()).unwrap()
     }
 
     /// How many answers the cache holds. Each of them must be one, and the cache sound.

@@ -31,13 +31,13 @@ pub struct Examples {
     /// One more than is shown, for the case that one is the test that is asked.
     drawn: Vec<(String, Value)>,
     /// The first ones, which nearly every test gets.
-    usual: Value,
+    default_examples: Value,
 }
 
 impl Examples {
     /// No examples, for templates without `shots`.
     pub fn none() -> Self {
-        Self { usual: Value::from(Vec::<Value>::new()), ..Self::default() }
+        Self { default_examples: Value::from(Vec::<Value>::new()), ..Self::default() }
     }
 
     /// Examples beside the tests of a point of a study with this seed.
@@ -56,8 +56,8 @@ impl Examples {
                 drawn.push((test.prompt, value));
             }
         }
-        let usual = drawn.iter().take(shots).map(|(_, value)| value.clone()).collect();
-        Self { shots, drawn, usual }
+        let default_examples = drawn.iter().take(shots).map(|(_, value)| value.clone()).collect();
+        Self { shots, drawn, default_examples }
     }
 
     /// The prompts of the examples that are shown beside this one.
@@ -68,7 +68,7 @@ impl Examples {
     /// The examples that are shown beside this prompt.
     pub(crate) fn beside(&self, prompt: &str) -> Value {
         if self.drawn.iter().all(|(drawn, _)| drawn != prompt) {
-            return self.usual.clone();
+            return self.default_examples.clone();
         }
         self.chosen(prompt).map(|(_, value)| value.clone()).collect()
     }
@@ -105,8 +105,8 @@ mod tests {
     fn examples_are_never_tests_of_the_point() {
         for task in tasks::ALL.iter().copied() {
             // A point that is as easy as its examples: only their seed keeps them apart.
-            let usual = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
-            let params = Params::new(task, &easier(task, &usual)).unwrap_or(usual);
+            let default_examples = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
+            let params = Params::new(task, &easier(task, &default_examples)).unwrap_or(default_examples);
             let examples = Examples::new(task, &params, 0, 3);
             let shown = examples.beside_prompts("");
             assert_eq!(shown.len(), 3, "{}", task.name());

@@ -39,7 +39,7 @@ fn refused_in_eval(line: &str, says: &[&str]) {
 fn minimal_study_uses_all_defaults() {
     let study = parse(MINIMAL).unwrap();
     assert_eq!((study.suite.name.as_str(), study.count, study.precision), ("quick", None, None));
-    assert_eq!((study.seed, study.repeats, study.folder.as_path()), (0, 1, Path::new("somewhere")));
+    assert_eq!((study.seed, study.repeats, study.dir.as_path()), (0, 1, Path::new("somewhere")));
     assert_eq!(study.count_at(&study.suite.points()[0], &Selection::default()), 8);
     let eval = &study.evals[0];
     assert_eq!((eval.name.as_str(), eval.provider), ("m", Provider::OpenAiChat));
@@ -312,9 +312,9 @@ fn unset_variable_fails_only_when_needed() {
 
 #[test]
 fn study_files_override_builtins() {
-    let folder = TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     let write = |path: &str, text: &str| {
-        let path = folder.path().join(path);
+        let path = dir.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     };
@@ -325,37 +325,37 @@ fn study_files_override_builtins() {
     write("samplers/greedy-2k.toml", "[params]\nmax_tokens = 7\n");
     write("study.toml", MINIMAL);
 
-    for path in [folder.path().to_owned(), folder.path().join("study.toml")] {
+    for path in [dir.path().to_owned(), dir.path().join("study.toml")] {
         let study = Study::load(&path).unwrap();
         assert_eq!(study.suite.name, "own quick");
         assert_eq!(study.evals[0].params["max_tokens"], 7);
         assert_eq!(study.evals[0].template.description, "");
     }
     write("study.toml", &MINIMAL.replace("quick", "other.toml"));
-    assert_eq!(Study::load(folder.path()).unwrap().suite.name, "other");
+    assert_eq!(Study::load(dir.path()).unwrap().suite.name, "other");
 
     // An error names the file that is wrong, not the study that names it.
     write("samplers/greedy-2k.toml", "[params]\nwhen = 2020-01-01\n");
-    let error = Study::load(folder.path()).unwrap_err().to_string();
+    let error = Study::load(dir.path()).unwrap_err().to_string();
     assert!(error.contains("greedy-2k.toml`: line 2: `when` is a date or time"), "{error}");
     write("other.toml", "name = \"x\"\ncount = 0");
-    let error = Study::load(folder.path()).unwrap_err().to_string();
+    let error = Study::load(dir.path()).unwrap_err().to_string();
     assert!(error.contains("other.toml`: line 2: "), "{error}");
     write("study.toml", &format!("{MINIMAL}template = \"zzz\""));
     write("suites/quick.toml", suite);
-    let error = Study::load(folder.path()).unwrap_err().to_string();
+    let error = Study::load(dir.path()).unwrap_err().to_string();
     assert!(error.contains("; in `templates/`: zero-shot-cot"), "{error}");
 }
 
 #[test]
 fn missing_study_error_suggests_init() {
-    let folder = TempDir::new().unwrap();
-    let error = Study::load(folder.path()).unwrap_err().to_string();
+    let dir = TempDir::new().unwrap();
+    let error = Study::load(dir.path()).unwrap_err().to_string();
     assert!(error.contains("there is no `") && error.contains("reasonscape init"), "{error}");
-    let error = Study::load(&folder.path().join("none")).unwrap_err().to_string();
+    let error = Study::load(&dir.path().join("none")).unwrap_err().to_string();
     assert!(error.contains("none"), "{error}");
-    std::fs::write(folder.path().join("study.toml"), b"suite = \"quick\"\n\xff").unwrap();
-    let error = Study::load(folder.path()).unwrap_err().to_string();
+    std::fs::write(dir.path().join("study.toml"), b"suite = \"quick\"\n\xff").unwrap();
+    let error = Study::load(dir.path()).unwrap_err().to_string();
     assert!(error.contains("line 2: this is not UTF-8"), "{error}");
 }
 
@@ -415,12 +415,12 @@ const EVAL: &str = "[[eval]]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\
 
 #[test]
 fn dataset_replaces_suite() {
-    let folder = TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     let lines = "{\"id\": \"a\", \"input\": \"6 * 7?\", \"target\": \"42\", \"category\": \"x\"}\n\
                  {\"id\": \"b\", \"input\": \"6 + 7?\", \"target\": \"13\", \"category\": \"y\"}\n\
                  {\"id\": \"c\", \"input\": \"7 - 6?\", \"target\": \"1\", \"category\": \"x\"}\n";
-    std::fs::write(folder.path().join("mine.jsonl"), lines).unwrap();
-    let study = Study::parse(&format!("dataset = \"mine.jsonl\"\n{EVAL}"), folder.path()).unwrap();
+    std::fs::write(dir.path().join("mine.jsonl"), lines).unwrap();
+    let study = Study::parse(&format!("dataset = \"mine.jsonl\"\n{EVAL}"), dir.path()).unwrap();
     assert_eq!(study.suite.name, "mine");
     let points = study.suite.points();
     let counted = |count| {
@@ -435,9 +435,9 @@ fn dataset_replaces_suite() {
 
 #[test]
 fn dataset_errors_have_a_line() {
-    let folder = TempDir::new().unwrap();
-    std::fs::write(folder.path().join("wrong.jsonl"), "{\"input\": \"?\", \"target\": 1}\n{}\n{}\n").unwrap();
-    std::fs::write(folder.path().join("right.jsonl"), "{\"input\": \"?\", \"target\": 1}\n").unwrap();
+    let dir = TempDir::new().unwrap();
+    std::fs::write(dir.path().join("wrong.jsonl"), "{\"input\": \"?\", \"target\": 1}\n{}\n{}\n").unwrap();
+    std::fs::write(dir.path().join("right.jsonl"), "{\"input\": \"?\", \"target\": 1}\n").unwrap();
     for (head, says) in [
         ("dataset = \"none.jsonl\"", "line 1: there is no dataset"),
         ("dataset = \"wrong.jsonl\"", "wrong.jsonl`: line 2: no `input` (there is nothing)"),
@@ -448,7 +448,7 @@ fn dataset_errors_have_a_line() {
         ),
         ("dataset = \"right.jsonl\"\nprecision = 0.1", "line 2: a dataset has only so many questions"),
     ] {
-        let error = Study::parse(&format!("{head}\n{EVAL}"), folder.path()).unwrap_err().to_string();
+        let error = Study::parse(&format!("{head}\n{EVAL}"), dir.path()).unwrap_err().to_string();
         assert!(error.contains(says), "`{says}` is not in: {error}");
     }
 }

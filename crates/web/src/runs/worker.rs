@@ -165,7 +165,7 @@ impl RunWorker {
     fn run(&mut self) {
         let (state, reason) = match self.run_and_score() {
             Ok(ended) => ended,
-            Err(error) => (RunState::Failed, Some(without_paths(&*error, &self.study.folder))),
+            Err(error) => (RunState::Failed, Some(without_paths(&*error, &self.study.dir))),
         };
         self.record.end(state, reason);
         if let Err(error) = self.record.save(&self.folder) {

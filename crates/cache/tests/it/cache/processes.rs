@@ -3,11 +3,11 @@
 use reasonscape_cache::{Cache, Claim};
 
 use super::child::{Part, command, stdout_lines};
-use super::{entry, folder, ids};
+use super::{entry, ids, temp_cache_path};
 
 #[test]
 fn three_processes_claim_each_request_once() {
-    let (folder, path) = folder();
+    let (dir, path) = temp_cache_path();
     let mut children: Vec<_> = (0..3).map(|_| command(Part::AskAll, &path).spawn().unwrap()).collect();
     let saying: Vec<_> = children
         .iter_mut()
@@ -27,12 +27,12 @@ fn three_processes_claim_each_request_once() {
     let reader = cache.reader().unwrap();
     assert_eq!(reader.count().unwrap(), 1_000);
     assert!(reader.verify(|_| ()).unwrap().is_sound());
-    assert!(!folder.path().join("cache.sqlite.owners").exists());
+    assert!(!dir.path().join("cache.sqlite.owners").exists());
 }
 
 #[tokio::test]
 async fn claims_of_a_killed_process_are_granted_again() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     let cache = Cache::open(&path).unwrap();
     let writer = cache.writer().unwrap();
     let mut child = command(Part::Hold, &path).spawn().unwrap();
@@ -50,7 +50,7 @@ async fn claims_of_a_killed_process_are_granted_again() {
 
 #[tokio::test]
 async fn running_process_notices_killed_process() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     let writer = Cache::open(&path).unwrap().writer().unwrap();
     let mut child = command(Part::Hold, &path).spawn().unwrap();
     stdout_lines(&mut child).next().unwrap();
@@ -61,7 +61,7 @@ async fn running_process_notices_killed_process() {
 
 #[test]
 fn stored_entries_survive_a_kill_at_any_moment() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     for durable in [1, 20, 57, 130, 200] {
         let mut child = command(Part::StoreForEver, &path).spawn().unwrap();
         let last = stdout_lines(&mut child).nth(durable - 1).unwrap().parse::<u64>().unwrap();

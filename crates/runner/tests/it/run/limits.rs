@@ -232,7 +232,7 @@ const SAMPLER: &str = "[params]\ntemperature = 0\nmax_tokens = 2048\n";
 fn identical_evaluations_share_answers() {
     for (faults, retries) in [("", 8), ("rate=0.3,kinds=500", 0)] {
         let (world, server) = (TestEnv::new(), server(faults));
-        let samplers = world.folder.path().join("samplers");
+        let samplers = world.dir.path().join("samplers");
         std::fs::create_dir(&samplers).unwrap();
         std::fs::write(samplers.join("mine.toml"), SAMPLER).unwrap();
         std::fs::write(samplers.join("same.toml"), SAMPLER).unwrap();

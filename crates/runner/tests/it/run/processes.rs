@@ -15,7 +15,7 @@ const COUNT: &str = "REASONSCAPE_TEST_COUNT";
 fn other(world: &TestEnv, tests: usize) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["run::processes::part", "--exact", "--ignored", "--nocapture"])
-        .env(FOLDER, world.folder.path())
+        .env(FOLDER, world.dir.path())
         .env(COUNT, tests.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -36,10 +36,10 @@ fn said(mut child: Child) -> [u64; 4] {
 #[test]
 #[ignore = "played by other tests in a process of its own"]
 fn part() {
-    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let Some(dir) = std::env::var_os(FOLDER) else { return };
     let tests = std::env::var(COUNT).unwrap().parse().unwrap();
-    let study = Study::load(folder.as_ref()).unwrap();
-    let cache = Cache::open(study.folder.join("cache.sqlite")).unwrap();
+    let study = Study::load(dir.as_ref()).unwrap();
+    let cache = Cache::open(study.dir.join("cache.sqlite")).unwrap();
     let (summary, _) = run_all(&study, &count(tests), &cache);
     let eval = &summary.evals[0];
     adds_up(eval);
@@ -59,7 +59,7 @@ fn three_processes_send_each_request_once() {
     let stats = server.stats();
     assert_eq!((stats.requests, stats.duplicates), (64 * POINTS, 0));
     assert_eq!(world.entries(), 64 * POINTS);
-    assert!(!world.folder.path().join("cache.sqlite.owners").exists(), "no claim is left behind");
+    assert!(!world.dir.path().join("cache.sqlite.owners").exists(), "no claim is left behind");
 }
 
 /// What one process gives up, the other may try; neither waits for the other for ever.
