@@ -36,7 +36,7 @@ impl Owner {
         let mut dir = cache.as_os_str().to_owned();
         dir.push(".owners");
         let dir = PathBuf::from(dir);
-        std::fs::create_dir_all(&dir).map_err(CacheError::beside(&dir))?;
+        std::fs::create_dir_all(&dir).map_err(CacheError::from_io(&dir))?;
         loop {
             // The standard library seeds each hasher at random; an id that exists is drawn again.
             let id = (RandomState::new().build_hasher().finish() >> 1) as i64;
@@ -44,7 +44,7 @@ impl Owner {
             let file = match File::create_new(&path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(CacheError::beside(&path)(error)),
+                Err(error) => return Err(CacheError::from_io(&path)(error)),
             };
             return match file.try_lock() {
                 Ok(()) => Ok(Self { dir, id, lock: Some(file), seen_alive: HashMap::new() }),
@@ -76,7 +76,7 @@ impl Owner {
     pub(crate) fn sweep(&self) -> Vec<i64> {
         let files = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
         files
-            .filter_map(|file| id_of(&file.path()))
+            .filter_map(|file| owner_id(&file.path()))
             .filter(|id| *id != self.id && !holds_lock(&lock_path(&self.dir, *id)))
             .collect()
     }
@@ -102,7 +102,7 @@ fn lock_path(dir: &Path, id: i64) -> PathBuf {
     dir.join(format!("{id:016x}.lock"))
 }
 
-fn id_of(path: &Path) -> Option<i64> {
+fn owner_id(path: &Path) -> Option<i64> {
     let name = path.file_name()?.to_str()?.strip_suffix(".lock")?;
     i64::from_str_radix(name, 16).ok().filter(|_| name.len() == 16)
 }

@@ -93,8 +93,8 @@ impl Cache {
             // Where SQLite cannot make its files beside the database, nobody else can be writing either: the file is
             // read as it stands, unless a log beside it holds more.
             Err(CacheError::ReadOnly { .. } | CacheError::CannotOpen { .. }) if !has_log(path) => {
-                database::open(path, Access::Frozen)?;
-                Access::Frozen
+                database::open(path, Access::Immutable)?;
+                Access::Immutable
             }
             Err(error) => return Err(error),
         };
