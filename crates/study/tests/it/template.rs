@@ -51,8 +51,8 @@ fn answers_in_the_requested_form_are_extracted() {
                 format!("First this, then that.\nAnswer: {}\nConfidence: 85%", test.target),
             ] {
                 let found = extract(&Reply::from(reply.as_str())).answer;
-                let right = found.as_deref().is_some_and(|answer| task.check(answer, &test));
-                assert!(right, "{}: {found:?} in {reply}", task.name());
+                let is_correct = found.as_deref().is_some_and(|answer| task.check(answer, &test));
+                assert!(is_correct, "{}: {found:?} in {reply}", task.name());
             }
         }
     }
