@@ -16,7 +16,9 @@ use reasonscape_points::{EvaluateOptions, Evaluated, PointsError, evaluate};
 use reasonscape_study::{Selection, Study};
 use tokio::sync::{mpsc, watch};
 
-pub use self::dataset_results::{ANSWERS, RESULTS, ResultsError, summarize_answers, write_dataset_results};
+pub use self::dataset_results::{
+    ANSWERS_FILE, RESULTS_DIR, ResultsError, summarize_answers, write_dataset_results,
+};
 pub use reasonscape_ingest::Progress as ScoreProgress;
 pub use reasonscape_runner::progress::{FailureGroup, ProgressCounts, group_failures};
 pub use reasonscape_runner::{

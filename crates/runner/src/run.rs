@@ -168,7 +168,7 @@ async fn run_eval<'scope, 'env, 's: 'env>(
     loop {
         let trials: u64 =
             round.iter().map(|range| range.len() as u64).sum::<u64>() * u64::from(shared.study.repeats);
-        let trials = trials.div_ceil(shared.selection.shard.of);
+        let trials = trials.div_ceil(shared.selection.shard.total);
         EvalCounters::add(&counters.announced, trials);
         shared.emit(eval_index, EventKind::Planned { trials }).await;
         runner.run_round(scope, shared, round.clone()).await?;

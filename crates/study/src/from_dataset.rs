@@ -99,9 +99,9 @@ impl DatasetStudy<'_> {
             .map_err(|source| FromDatasetError::Folder { path: dir.to_owned(), source })?;
         // Two processes that add a model each do so one after the other, where the system can lock a folder.
         let lock = fs::File::open(dir).and_then(|dir| dir.lock().map(|()| dir));
-        let study = if let Some((study, text)) = existing(dir)? {
+        let study = if let Some((study, text)) = load_existing(dir)? {
             check_questions(&study, dataset, dir)?;
-            write_study::<FromDatasetError>(dir, &self.extended(text, &study, dir)?)?
+            write_study::<FromDatasetError>(dir, &self.extended_text(text, &study, dir)?)?
         } else {
             self.create(dir, dataset).inspect_err(|_| {
                 if is_new {
@@ -147,7 +147,7 @@ impl DatasetStudy<'_> {
     }
 
     /// The text of a study with the models that it does not query yet, and as many repeats as are wanted now.
-    fn extended(&self, mut text: String, study: &Study, dir: &Path) -> Result<String, FromDatasetError> {
+    fn extended_text(&self, mut text: String, study: &Study, dir: &Path) -> Result<String, FromDatasetError> {
         let base_url = &self.spec.base_url;
         for model in self.models {
             match study.evals.iter().find(|eval| eval.model == *model && self.includes(eval)) {
@@ -197,7 +197,7 @@ fn check_questions(study: &Study, dataset: &Dataset, dir: &Path) -> Result<(), F
 }
 
 /// The study in a folder, and its text.
-fn existing(dir: &Path) -> Result<Option<(Study, String)>, FromDatasetError> {
+fn load_existing(dir: &Path) -> Result<Option<(Study, String)>, FromDatasetError> {
     let file = dir.join(Study::FILE);
     match fs::read_to_string(&file) {
         Ok(text) => Ok(Some((Study::parse(&text, dir)?, text))),

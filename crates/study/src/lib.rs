@@ -35,4 +35,4 @@ pub use selection::{
 };
 pub use study::{Budget, Precision, Study};
 pub use study_toml::{EvalSpec, write_study};
-pub use template::{Examples, Question, Template};
+pub use template::{Examples, Template, TemplateInput};

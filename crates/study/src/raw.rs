@@ -91,7 +91,7 @@ impl<'d> RawStudy<'d> {
             None => RawBudget::default(),
         };
         let evals = fields
-            .tables("eval")?
+            .tables(study::EVAL)?
             .into_iter()
             .map(|table| RawEval::read(document, table))
             .collect::<Result<Vec<_>, _>>()?;

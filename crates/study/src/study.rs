@@ -33,7 +33,7 @@ use crate::{Eval, Selection, StudyError, validate};
 pub struct Study {
     /// The folder that holds everything of the study.
     pub dir: PathBuf,
-    /// What is asked.
+    /// The points, and the tests at each.
     pub suite: Suite,
     /// The suite as it is written; nothing where it was made of a dataset.
     pub suite_text: String,
@@ -45,11 +45,11 @@ pub struct Study {
     pub precision: Option<Precision>,
     /// The global seed: the study's, or else the suite's.
     pub seed: i64,
-    /// How often every test is asked.
+    /// Samples per test.
     pub repeats: u32,
     /// What the study may use up.
     pub budget: Budget,
-    /// Who is asked, and how.
+    /// The models, and how they are queried.
     pub evals: Vec<Eval>,
 }
 

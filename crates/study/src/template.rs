@@ -1,4 +1,4 @@
-//! Templates: from a test to the messages that ask it.
+//! Templates: from a test to the messages of its request.
 
 mod examples;
 
@@ -38,10 +38,10 @@ const MAX_SHOTS: i64 = 64;
 
 /// What a template is given to render.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct TemplateInput<'a> {
     /// The task that the test belongs to.
     pub task: &'static dyn Task,
-    /// The test that is asked.
+    /// The test.
     pub test: &'a Test,
     /// Worked examples; [`Examples::none`] for a template that wants none.
     pub examples: &'a Examples,
@@ -53,13 +53,13 @@ pub struct Question<'a> {
 ///
 /// ```
 /// use reasonscape_core::{Json, Params, TestStream, tasks};
-/// use reasonscape_study::{Examples, Question, Template};
+/// use reasonscape_study::{Examples, TemplateInput, Template};
 ///
 /// let template = Template::built_in("zero-shot-cot-nosys").expect("a built-in template");
 /// let task = tasks::by_name("arithmetic").expect("a built-in task");
 /// let params = Params::new(task, &Json::parse("{}")?)?;
 /// let test = TestStream::new(task, &params, 0).next().expect("tests without end");
-/// let messages = template.render(&Question { task, test: &test, examples: &Examples::none() })?;
+/// let messages = template.render(&TemplateInput { task, test: &test, examples: &Examples::none() })?;
 /// assert!(messages[0].content.starts_with(&test.prompt));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -159,12 +159,12 @@ impl Template {
         Ok(template)
     }
 
-    /// The messages that ask a question.
+    /// The messages of a request.
     ///
     /// # Errors
     /// When an expression of the template cannot be worked out for this question, with its line.
-    pub fn render(&self, question: &Question<'_>) -> Result<Vec<Message>, StudyError> {
-        let Question { task, test, examples } = question;
+    pub fn render(&self, input: &TemplateInput<'_>) -> Result<Vec<Message>, StudyError> {
+        let TemplateInput { task, test, examples } = input;
         let values = context! {
             prompt => test.prompt.as_str(),
             options => test.options.clone(),
@@ -189,7 +189,7 @@ impl Template {
             let params = Params::new(task, &Json::Object([].into())).expect("every task has defaults");
             let examples = Examples::new(task, &params, 0, self.shots);
             for test in TestStream::new(task, &params, 0).take(1) {
-                let messages = self.render(&Question { task, test: &test, examples: &examples })?;
+                let messages = self.render(&TemplateInput { task, test: &test, examples: &examples })?;
                 let empty = messages
                     .iter()
                     .zip(&self.messages)

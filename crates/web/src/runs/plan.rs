@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use reasonscape_core::TestStream;
 use reasonscape_pipeline::{Forecast, existing_cache, forecast};
 use reasonscape_providers::ApiKey;
-use reasonscape_study::{Eval, Examples, Question, Selection, Study, selected_points};
+use reasonscape_study::{Eval, Examples, Selection, Study, TemplateInput, selected_points};
 use serde::Serialize;
 
 use super::errors::{cache_error, run_error, study_error};
@@ -151,8 +151,8 @@ fn samples(study: &Study, selection: &Selection) -> Result<Vec<Sample>, ApiError
         }
         let Some(test) = TestStream::new(point.task, point.params, study.seed).next() else { continue };
         let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
-        let question = Question { task: point.task, test: &test, examples: &examples };
-        let messages = eval.template.render(&question).map_err(|error| study_error(&error))?;
+        let input = TemplateInput { task: point.task, test: &test, examples: &examples };
+        let messages = eval.template.render(&input).map_err(|error| study_error(&error))?;
         let said = |message: reasonscape_providers::Message| PromptMessage {
             role: message.role.name(),
             text: message.content,

@@ -11,7 +11,7 @@ fn shards_partition_the_plan() {
     let (together, server) = (TestEnv::new(), server(""));
     let mut sum = 0;
     for number in 1..=3 {
-        let selection = Selection { shard: Shard { number, of: 3 }, ..count(32) };
+        let selection = Selection { shard: Shard { number, total: 3 }, ..count(32) };
         let alone = TestEnv::new();
         for env in [&together, &alone] {
             let study = env.study("", &[eval("sim-cheap", &server.base_url())]);
