@@ -31,7 +31,7 @@ struct Choice {
     /// Text completions have this instead of a message.
     text: LenientText,
     finish_reason: LenientString,
-    logprobs: LenientObject<Logprobs>,
+    logprobs: LenientObject<LogprobFields>,
 }
 
 /// A message and its reasoning under the names that servers have for it: `reasoning_content` (DeepSeek, vLLM,
@@ -66,7 +66,7 @@ struct Details {
 /// Log-probabilities in the shape of chat (`content`) or of text (`tokens` beside `token_logprobs`).
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Logprobs {
+struct LogprobFields {
     content: LenientVec<LenientObject<LogprobEntry>>,
     tokens: LenientVec<LenientString>,
     token_logprobs: LenientVec<LenientF64>,
@@ -101,7 +101,7 @@ pub(crate) fn parse_completion(status: u16, body: &[u8]) -> Result<Completion, R
         reasoning,
         finish: parse_finish(choice.finish_reason.0)?,
         usage: reply.usage.0.map(Usage::from).unwrap_or_default(),
-        logprobs: choice.logprobs.0.and_then(Logprobs::tokens),
+        logprobs: choice.logprobs.0.and_then(LogprobFields::tokens),
         model: reply.model.0,
     })
 }
@@ -117,7 +117,7 @@ impl From<Counts> for Usage {
     }
 }
 
-impl Logprobs {
+impl LogprobFields {
     /// The tokens that have a log-probability, unless none has.
     fn tokens(self) -> Option<Vec<TokenLogprob>> {
         let chat =

@@ -210,9 +210,8 @@ impl CongestionWindow {
                 outage.failed_probes += 1;
                 outage.next_probe = now + backoff(outage.failed_probes + 1, 1.0);
             }
-            Status::Down(_) => {}
             Status::Open | Status::Paused { .. } if self.streak.is_outage() => self.start_outage(now),
-            Status::Open | Status::Paused { .. } => {}
+            Status::Down(_) | Status::Open | Status::Paused { .. } => {}
         }
     }
 

@@ -31,13 +31,13 @@ pub struct Examples {
     /// One more than is shown, for the case that one is the test that is asked.
     candidates: Vec<(String, Value)>,
     /// The first ones, which nearly every test gets.
-    default_examples: Value,
+    first_shots: Value,
 }
 
 impl Examples {
     /// No examples, for templates without `shots`.
     pub fn none() -> Self {
-        Self { default_examples: Value::from(Vec::<Value>::new()), ..Self::default() }
+        Self { first_shots: Value::from(Vec::<Value>::new()), ..Self::default() }
     }
 
     /// Examples beside the tests of a point of a study with this seed.
@@ -56,8 +56,8 @@ impl Examples {
                 candidates.push((test.prompt, value));
             }
         }
-        let default_examples = candidates.iter().take(shots).map(|(_, value)| value.clone()).collect();
-        Self { shots, candidates, default_examples }
+        let first_shots = candidates.iter().take(shots).map(|(_, value)| value.clone()).collect();
+        Self { shots, candidates, first_shots }
     }
 
     /// The prompts of the examples that are shown beside this one.
@@ -68,7 +68,7 @@ impl Examples {
     /// The examples that are shown beside this prompt.
     pub(crate) fn beside(&self, prompt: &str) -> Value {
         if self.candidates.iter().all(|(candidate, _)| candidate != prompt) {
-            return self.default_examples.clone();
+            return self.first_shots.clone();
         }
         self.without_current(prompt).map(|(_, value)| value.clone()).collect()
     }
@@ -105,8 +105,8 @@ mod tests {
     fn examples_are_never_tests_of_the_point() {
         for task in tasks::ALL.iter().copied() {
             // A point that is as easy as its examples: only their seed keeps them apart.
-            let default_examples = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
-            let params = Params::new(task, &easier(task, &default_examples)).unwrap_or(default_examples);
+            let first_shots = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
+            let params = Params::new(task, &easier(task, &first_shots)).unwrap_or(first_shots);
             let examples = Examples::new(task, &params, 0, 3);
             let shown = examples.prompts_beside("");
             assert_eq!(shown.len(), 3, "{}", task.name());

@@ -66,7 +66,7 @@ fn all_faults_together_leave_trials_answered_or_missing() {
     std::thread::scope(|scope| {
         for seed in 0..3 {
             scope.spawn(move || {
-                assert_no_trial_is_lost(&format!("rate=0.3,kinds=all,slow-ms=30,seed={seed}"), &[])
+                assert_no_trial_is_lost(&format!("rate=0.3,kinds=all,slow-ms=30,seed={seed}"), &[]);
             });
         }
     });
