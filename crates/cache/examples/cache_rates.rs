@@ -75,8 +75,8 @@ fn cpu_s() -> f64 {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count: u64 = std::env::args().nth(1).map_or(Ok(100_000), |text| text.parse())?;
     let waiting: usize = std::env::args().nth(2).map_or(Ok(512), |text| text.parse())?;
-    let folder = tempfile::tempdir_in(".")?;
-    let cache = Cache::open(folder.path().join("cache.sqlite"))?;
+    let dir = tempfile::tempdir_in(".")?;
+    let cache = Cache::open(dir.path().join("cache.sqlite"))?;
     let writer = cache.writer()?;
     let entries: Arc<Vec<Entry>> = Arc::new((0..count).map(entry).collect());
     let start = Start::now();

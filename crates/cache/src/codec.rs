@@ -80,7 +80,7 @@ pub(crate) fn encode(entry: &Entry) -> Result<Encoded, CacheError> {
     );
     let bytes = request.len() + 1 + response.body.len();
     if bytes > MAX_BYTES {
-        return Err(CacheError::TooLarge { bytes, most: MAX_BYTES });
+        return Err(CacheError::TooLarge { bytes, max: MAX_BYTES });
     }
     Ok(Encoded {
         id: id.clone(),
@@ -88,7 +88,7 @@ pub(crate) fn encode(entry: &Entry) -> Result<Encoded, CacheError> {
         latency_ms: response.latency_ms,
         received_ms: response.received_ms,
         bytes,
-        exchange: COMPRESSOR.with_borrow_mut(|packer| packer.encode(request, &response.body)),
+        exchange: COMPRESSOR.with_borrow_mut(|encoder| encoder.encode(request, &response.body)),
     })
 }
 
@@ -102,24 +102,25 @@ pub(crate) fn decode(exchange: &[u8], bytes: i64) -> Result<Decoded, String> {
     if plain.len() != expected {
         return Err(format!("{} bytes where {expected} are expected", plain.len()));
     }
-    let seam = plain.iter().position(|byte| *byte == b'\n').ok_or("no line break after the request")?;
-    Ok(Decoded { plain, seam })
+    let request_len =
+        plain.iter().position(|byte| *byte == b'\n').ok_or("no line break after the request")?;
+    Ok(Decoded { plain, request_len })
 }
 
-/// What was packed, still in one piece.
+/// A decoded entry: the request, a line break and the body.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     plain: Vec<u8>,
-    seam: usize,
+    request_len: usize,
 }
 
 impl Decoded {
     pub(crate) fn request(&self) -> Result<&str, String> {
-        std::str::from_utf8(&self.plain[..self.seam]).map_err(|_| "its request is not text".to_owned())
+        std::str::from_utf8(&self.plain[..self.request_len]).map_err(|_| "its request is not text".to_owned())
     }
 
     pub(crate) fn into_body(mut self) -> Vec<u8> {
-        self.plain.drain(..=self.seam);
+        self.plain.drain(..=self.request_len);
         self.plain
     }
 }

@@ -54,16 +54,16 @@ pub(crate) enum Access {
     /// To read only; never made.
     Read,
     /// Read, where not even the files that SQLite keeps beside it can be made: a read-only medium.
-    Frozen,
+    Immutable,
 }
 
 /// Opens the file, makes it a cache if it is new, and refuses what is none.
 pub(crate) fn open(path: &Path, access: Access) -> Result<Connection, CacheError> {
     let connection = connect(path, access)?;
-    match examine(&connection, path)? {
+    match inspect(&connection, path)? {
         Contents::Cache => {}
-        Contents::Nothing if access == Access::Write => create(&connection, path)?,
-        Contents::Nothing => return Err(CacheError::Missing { path: path.to_owned() }),
+        Contents::Empty if access == Access::Write => create(&connection, path)?,
+        Contents::Empty => return Err(CacheError::Missing { path: path.to_owned() }),
     }
     Ok(connection)
 }
@@ -74,16 +74,16 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, CacheEr
         Ok(found) if !found.is_file() => return Err(CacheError::NotAFile { path: path.to_owned() }),
         Ok(_) => {}
         Err(_) => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-                return Err(CacheError::NoFolder { folder: folder.to_owned() });
+            let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+            if let Some(dir) = dir.filter(|dir| !dir.is_dir()) {
+                return Err(CacheError::NoDirectory { dir: dir.to_owned() });
             }
             if access != Access::Write {
                 return Err(CacheError::Missing { path: path.to_owned() });
             }
         }
     }
-    let at_path = CacheError::at(path);
+    let to_cache_error = CacheError::from_sqlite(path);
     // Each connection stays in one thread at a time, so SQLite needs no mutex of its own. A reader also opens for
     // writing where it may: otherwise it could not clear away the files beside the database when it closes it.
     let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_READ_WRITE;
@@ -93,46 +93,47 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, CacheEr
             Connection::open_with_flags(path, flags)
         }
         Access::Read => Connection::open_with_flags(path, flags),
-        Access::Frozen => {
+        Access::Immutable => {
             let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX
                 | OpenFlags::SQLITE_OPEN_READ_ONLY
                 | OpenFlags::SQLITE_OPEN_URI;
-            Connection::open_with_flags(frozen_uri(path), flags)
+            Connection::open_with_flags(immutable_uri(path), flags)
         }
     }
-    .map_err(at_path)?;
-    connection.busy_handler(Some(busy_backoff)).map_err(at_path)?;
+    .map_err(to_cache_error)?;
+    connection.busy_handler(Some(busy_backoff)).map_err(to_cache_error)?;
     connection.set_prepared_statement_cache_capacity(32);
     // 16 MB of pages: the index of 200,000 entries.
-    connection.pragma_update(None, "cache_size", -16_384).map_err(at_path)?;
+    connection.pragma_update(None, "cache_size", -16_384).map_err(to_cache_error)?;
     if access == Access::Write {
         // A macOS disk says that it has written before it has, unless asked so.
-        connection.pragma_update(None, "fullfsync", true).map_err(at_path)?;
+        connection.pragma_update(None, "fullfsync", true).map_err(to_cache_error)?;
         // Fewer, larger moves from the log to the file: 32 MB.
-        connection.pragma_update(None, "wal_autocheckpoint", 8_000).map_err(at_path)?;
+        connection.pragma_update(None, "wal_autocheckpoint", 8_000).map_err(to_cache_error)?;
     } else {
-        connection.pragma_update(None, "query_only", true).map_err(at_path)?;
+        connection.pragma_update(None, "query_only", true).map_err(to_cache_error)?;
     }
     Ok(connection)
 }
 
 /// A name for a file that nobody changes, with the characters escaped that mean something in it.
-fn frozen_uri(path: &Path) -> String {
+fn immutable_uri(path: &Path) -> String {
     let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     format!("file:{path}?immutable=1")
 }
 
 enum Contents {
-    Nothing,
+    Empty,
     Cache,
 }
 
-fn examine(connection: &Connection, path: &Path) -> Result<Contents, CacheError> {
-    let at_path = CacheError::at(path);
-    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(at_path);
-    let things = number("SELECT count(*) FROM sqlite_schema")?;
+fn inspect(connection: &Connection, path: &Path) -> Result<Contents, CacheError> {
+    let to_cache_error = CacheError::from_sqlite(path);
+    let number =
+        |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(to_cache_error);
+    let objects = number("SELECT count(*) FROM sqlite_schema")?;
     match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
-        (0, 0) if things == 0 => Ok(Contents::Nothing),
+        (0, 0) if objects == 0 => Ok(Contents::Empty),
         (APPLICATION_ID, 1..=FORMAT) => Ok(Contents::Cache),
         (APPLICATION_ID, found) => Err(CacheError::Newer { path: path.to_owned(), found, known: FORMAT }),
         _ => Err(CacheError::Foreign { path: path.to_owned() }),
@@ -141,29 +142,29 @@ fn examine(connection: &Connection, path: &Path) -> Result<Contents, CacheError>
 
 /// Makes an empty file a cache. Several processes may try at once; one does it and the others find it done.
 fn create(connection: &Connection, path: &Path) -> Result<(), CacheError> {
-    let at_path = CacheError::at(path);
+    let to_cache_error = CacheError::from_sqlite(path);
     // Two that change the journal at once may collide without SQLite waiting for either; each tries again.
-    let mut tries = 0;
+    let mut attempts = 0;
     let mode: String = loop {
         match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)) {
             Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
-                if tries == BUSY_TIMEOUT_MS || !busy_backoff(tries) {
-                    return Err(at_path(error));
+                if attempts == BUSY_TIMEOUT_MS || !busy_backoff(attempts) {
+                    return Err(to_cache_error(error));
                 }
-                tries += 1;
+                attempts += 1;
             }
-            answer => break answer.map_err(at_path)?,
+            answer => break answer.map_err(to_cache_error)?,
         }
     };
     if mode != "wal" {
         return Err(CacheError::NotShareable { path: path.to_owned() });
     }
-    let transaction =
-        rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(at_path)?;
-    if let Contents::Nothing = examine(connection, path)? {
-        transaction.execute_batch(SCHEMA).map_err(at_path)?;
-        transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(at_path)?;
-        transaction.pragma_update(None, "user_version", FORMAT).map_err(at_path)?;
+    let transaction = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
+        .map_err(to_cache_error)?;
+    if let Contents::Empty = inspect(connection, path)? {
+        transaction.execute_batch(SCHEMA).map_err(to_cache_error)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(to_cache_error)?;
+        transaction.pragma_update(None, "user_version", FORMAT).map_err(to_cache_error)?;
     }
-    transaction.commit().map_err(at_path)
+    transaction.commit().map_err(to_cache_error)
 }

@@ -15,12 +15,12 @@ pub struct Response {
     pub body: Vec<u8>,
 }
 
-/// A question and its answer.
+/// A request and its response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// What it is known by; its key is that of `request`.
     pub id: EntryId,
-    /// The complete request as canonical JSON, so that anybody can see what was asked.
+    /// The complete request as canonical JSON, so that it can be inspected.
     pub request: String,
     /// What came back.
     pub response: Response,
@@ -29,17 +29,17 @@ pub struct Entry {
 impl Entry {
     /// The model that was asked, if the request names one.
     pub fn model(&self) -> Option<String> {
-        model_of(&self.request)
+        model_in_request(&self.request)
     }
 }
 
 /// The `model` of a request, found without building the whole of it.
-pub(crate) fn model_of(request: &str) -> Option<String> {
+pub(crate) fn model_in_request(request: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
-    struct Named {
+    struct ModelField {
         model: String,
     }
-    serde_json::from_str::<Named>(request).ok().map(|named| named.model)
+    serde_json::from_str::<ModelField>(request).ok().map(|field| field.model)
 }
 
 #[cfg(test)]
@@ -48,8 +48,11 @@ mod tests {
 
     #[test]
     fn reads_the_top_level_model() {
-        assert_eq!(model_of(r#"{"a": {"model": "inner"}, "model": "o\u00e9"}"#).as_deref(), Some("oé"));
-        assert_eq!(model_of(r#"{"messages": []}"#), None);
-        assert_eq!(model_of("nonsense"), None);
+        assert_eq!(
+            model_in_request(r#"{"a": {"model": "inner"}, "model": "o\u00e9"}"#).as_deref(),
+            Some("oé")
+        );
+        assert_eq!(model_in_request(r#"{"messages": []}"#), None);
+        assert_eq!(model_in_request("nonsense"), None);
     }
 }

@@ -18,10 +18,10 @@ pub enum CacheError {
         path: PathBuf,
     },
     /// The folder that should hold it does not exist.
-    #[error("no folder `{}` for the cache; create it or correct the path of the study", folder.display())]
-    NoFolder {
+    #[error("no folder `{}` for the cache; create it or correct the path of the study", dir.display())]
+    NoDirectory {
         /// The folder.
-        folder: PathBuf,
+        dir: PathBuf,
     },
     /// A folder, or something else that is no file, stands at its place.
     #[error("`{}` is not a file, but the cache belongs there; move it away", path.display())]
@@ -151,12 +151,12 @@ pub enum CacheError {
         path: PathBuf,
     },
     /// More than an entry may hold.
-    #[error("a request and response of {bytes} bytes are more than the {most} bytes that an entry may have")]
+    #[error("a request and response of {bytes} bytes are more than the {max} bytes that an entry may have")]
     TooLarge {
         /// How much it is.
         bytes: usize,
         /// How much it may be.
-        most: usize,
+        max: usize,
     },
     /// A file beside the cache could not be used.
     #[error("failed to use `{}` beside the cache; check the rights and the space of its folder", path.display())]
@@ -186,7 +186,7 @@ pub enum CacheError {
 
 impl CacheError {
     /// What SQLite said of the cache at this path, in our words.
-    pub(crate) fn at(path: &Path) -> impl Fn(rusqlite::Error) -> Self + Copy + '_ {
+    pub(crate) fn from_sqlite(path: &Path) -> impl Fn(rusqlite::Error) -> Self + Copy + '_ {
         move |error| {
             let path = path.to_owned();
             match error.sqlite_error_code() {
@@ -220,7 +220,7 @@ impl CacheError {
     }
 
     /// What the system said of a file beside the cache.
-    pub(crate) fn beside(path: &Path) -> impl Fn(std::io::Error) -> Self + Copy + '_ {
+    pub(crate) fn from_io(path: &Path) -> impl Fn(std::io::Error) -> Self + Copy + '_ {
         move |error| match error.kind() {
             std::io::ErrorKind::StorageFull => Self::Full { path: path.to_owned() },
             std::io::ErrorKind::ReadOnlyFilesystem | std::io::ErrorKind::PermissionDenied => {
@@ -235,7 +235,7 @@ impl CacheError {
         matches!(
             self,
             Self::Missing { .. }
-                | Self::NoFolder { .. }
+                | Self::NoDirectory { .. }
                 | Self::NotAFile { .. }
                 | Self::NotADatabase { .. }
                 | Self::Foreign { .. }
@@ -268,7 +268,7 @@ mod tests {
         ];
         for (code, remedy) in cases {
             let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-            let message = CacheError::at(Path::new("study/cache.sqlite"))(error).to_string();
+            let message = CacheError::from_sqlite(Path::new("study/cache.sqlite"))(error).to_string();
             assert!(
                 message.contains("`study/cache.sqlite`") && message.contains(remedy),
                 "{code}: {message}"

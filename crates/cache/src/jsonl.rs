@@ -95,7 +95,7 @@ impl Entry {
             column: error.column(),
             problem: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
         })?;
-        let request = canonical_json(&Json::parse(&text_of(&line.request))?);
+        let request = canonical_json(&Json::parse(&raw_text(&line.request))?);
         let key = CacheKey::from_canonical_json(&request);
         if let Some(found) = line.key {
             let found: CacheKey = found.parse()?;
@@ -104,7 +104,7 @@ impl Entry {
             }
         }
         let body = match (line.response, line.response_hex) {
-            (Some(response), None) => text_of(&response).into_owned().into_bytes(),
+            (Some(response), None) => raw_text(&response).into_owned().into_bytes(),
             (None, Some(hex)) => from_hex(&hex).ok_or(LineError::Response)?,
             _ => return Err(LineError::Response),
         };
@@ -132,7 +132,7 @@ fn json_or_string(text: &str) -> Box<RawValue> {
 }
 
 /// The reverse of [`json_or_string`].
-fn text_of(value: &RawValue) -> Cow<'_, str> {
+fn raw_text(value: &RawValue) -> Cow<'_, str> {
     match serde_json::from_str::<String>(value.get()) {
         Ok(text) => Cow::Owned(text),
         Err(_) => Cow::Borrowed(value.get()),
@@ -185,16 +185,16 @@ mod tests {
     #[test]
     fn rejects_edited_lines() {
         let line = entry(b"{}").to_line();
-        let refused = |line: &str| Entry::from_line(line).unwrap_err().to_string();
-        assert!(refused(&line.replace("\"m\"", "\"n\"")).contains("the request has the key"));
-        assert!(refused(&line.replace("repeat", "repeats")).contains("unknown field `repeats`"));
-        assert!(refused("").contains("not an entry"));
-        assert!(refused("[1]").contains("not an entry"));
-        assert!(refused(&line.replace(",\"response\":{}", "")).contains("response_hex"));
+        let error_of = |line: &str| Entry::from_line(line).unwrap_err().to_string();
+        assert!(error_of(&line.replace("\"m\"", "\"n\"")).contains("the request has the key"));
+        assert!(error_of(&line.replace("repeat", "repeats")).contains("unknown field `repeats`"));
+        assert!(error_of("").contains("not an entry"));
+        assert!(error_of("[1]").contains("not an entry"));
+        assert!(error_of(&line.replace(",\"response\":{}", "")).contains("response_hex"));
         assert!(
-            refused(&line.replace("\"response\":{}", "\"response_hex\":\"abc\"")).contains("response_hex")
+            error_of(&line.replace("\"response\":{}", "\"response_hex\":\"abc\"")).contains("response_hex")
         );
-        assert!(refused(&line.replace("\"key\":\"", "\"key\":\"x")).contains("64 hexadecimal digits"));
+        assert!(error_of(&line.replace("\"key\":\"", "\"key\":\"x")).contains("64 hexadecimal digits"));
     }
 
     #[test]

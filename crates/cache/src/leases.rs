@@ -23,7 +23,7 @@ const LIVENESS_TTL: Duration = Duration::from_secs(1);
 /// One process (one writer) among those that share a cache.
 #[derive(Debug)]
 pub(crate) struct Owner {
-    folder: PathBuf,
+    dir: PathBuf,
     id: i64,
     /// Holds the lock for as long as it is open.
     lock: Option<File>,
@@ -33,21 +33,21 @@ pub(crate) struct Owner {
 impl Owner {
     /// Announces this process. The caller holds the database's write lock.
     pub(crate) fn register(cache: &Path) -> Result<Self, CacheError> {
-        let mut folder = cache.as_os_str().to_owned();
-        folder.push(".owners");
-        let folder = PathBuf::from(folder);
-        std::fs::create_dir_all(&folder).map_err(CacheError::beside(&folder))?;
+        let mut dir = cache.as_os_str().to_owned();
+        dir.push(".owners");
+        let dir = PathBuf::from(dir);
+        std::fs::create_dir_all(&dir).map_err(CacheError::from_io(&dir))?;
         loop {
             // The standard library seeds each hasher at random; an id that exists is drawn again.
             let id = (RandomState::new().build_hasher().finish() >> 1) as i64;
-            let path = file_of(&folder, id);
+            let path = lock_path(&dir, id);
             let file = match File::create_new(&path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(CacheError::beside(&path)(error)),
+                Err(error) => return Err(CacheError::from_io(&path)(error)),
             };
             return match file.try_lock() {
-                Ok(()) => Ok(Self { folder, id, lock: Some(file), seen_alive: HashMap::new() }),
+                Ok(()) => Ok(Self { dir, id, lock: Some(file), seen_alive: HashMap::new() }),
                 Err(_) => Err(CacheError::NotShareable { path: cache.to_owned() }),
             };
         }
@@ -63,7 +63,7 @@ impl Owner {
         if other == self.id || self.seen_alive.get(&other).is_some_and(|seen| seen.elapsed() < LIVENESS_TTL) {
             return true;
         }
-        let alive = holds_lock(&file_of(&self.folder, other));
+        let alive = holds_lock(&lock_path(&self.dir, other));
         if alive {
             self.seen_alive.insert(other, Instant::now());
         } else {
@@ -74,10 +74,10 @@ impl Owner {
 
     /// Removes the files of processes that are gone and gives their ids. The caller holds the database's write lock.
     pub(crate) fn sweep(&self) -> Vec<i64> {
-        let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let files = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
         files
-            .filter_map(|file| id_of(&file.path()))
-            .filter(|id| *id != self.id && !holds_lock(&file_of(&self.folder, *id)))
+            .filter_map(|file| owner_id(&file.path()))
+            .filter(|id| *id != self.id && !holds_lock(&lock_path(&self.dir, *id)))
             .collect()
     }
 
@@ -86,8 +86,8 @@ impl Owner {
     pub(crate) fn unregister(&mut self) {
         if self.lock.take().is_some() {
             // What stays behind is swept by the next process.
-            let _ = std::fs::remove_file(file_of(&self.folder, self.id));
-            let _ = std::fs::remove_dir(&self.folder);
+            let _ = std::fs::remove_file(lock_path(&self.dir, self.id));
+            let _ = std::fs::remove_dir(&self.dir);
         }
     }
 }
@@ -98,11 +98,11 @@ impl Drop for Owner {
     }
 }
 
-fn file_of(folder: &Path, id: i64) -> PathBuf {
-    folder.join(format!("{id:016x}.lock"))
+fn lock_path(dir: &Path, id: i64) -> PathBuf {
+    dir.join(format!("{id:016x}.lock"))
 }
 
-fn id_of(path: &Path) -> Option<i64> {
+fn owner_id(path: &Path) -> Option<i64> {
     let name = path.file_name()?.to_str()?.strip_suffix(".lock")?;
     i64::from_str_radix(name, 16).ok().filter(|_| name.len() == 16)
 }
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn owner_is_alive_until_it_unregisters() {
-        let folder = tempfile::tempdir().unwrap();
-        let cache = folder.path().join("cache.sqlite");
+        let dir = tempfile::tempdir().unwrap();
+        let cache = dir.path().join("cache.sqlite");
         let mut one = Owner::register(&cache).unwrap();
         let two = Owner::register(&cache).unwrap();
         let id = two.id();
@@ -142,18 +142,18 @@ mod tests {
         one.seen_alive.clear();
         assert!(!one.is_alive(id));
         drop(one);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is left behind");
     }
 
     #[test]
     fn sweep_removes_only_files_of_dead_owners() {
-        let folder = tempfile::tempdir().unwrap();
-        let cache = folder.path().join("cache.sqlite");
+        let dir = tempfile::tempdir().unwrap();
+        let cache = dir.path().join("cache.sqlite");
         let owner = Owner::register(&cache).unwrap();
-        let dead = file_of(&owner.folder, 42);
+        let dead = lock_path(&owner.dir, 42);
         std::fs::write(&dead, "").unwrap();
-        std::fs::write(owner.folder.join("notes.txt"), "").unwrap();
+        std::fs::write(owner.dir.join("notes.txt"), "").unwrap();
         assert_eq!(owner.sweep(), [42]);
-        assert!(!dead.exists() && owner.folder.join("notes.txt").exists());
+        assert!(!dead.exists() && owner.dir.join("notes.txt").exists());
     }
 }

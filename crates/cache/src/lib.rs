@@ -17,8 +17,8 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let folder = tempfile::tempdir()?;
-//! let cache = Cache::open(folder.path().join("cache.sqlite"))?;
+//! # let dir = tempfile::tempdir()?;
+//! let cache = Cache::open(dir.path().join("cache.sqlite"))?;
 //! let writer = cache.writer()?;
 //!
 //! let request = canonical_json(&Json::parse(r#"{"model": "m", "messages": []}"#)?);
@@ -93,8 +93,8 @@ impl Cache {
             // Where SQLite cannot make its files beside the database, nobody else can be writing either: the file is
             // read as it stands, unless a log beside it holds more.
             Err(CacheError::ReadOnly { .. } | CacheError::CannotOpen { .. }) if !has_log(path) => {
-                database::open(path, Access::Frozen)?;
-                Access::Frozen
+                database::open(path, Access::Immutable)?;
+                Access::Immutable
             }
             Err(error) => return Err(error),
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Cache;
 use crate::codec::{Encoded, encode};
-use crate::entry::{Entry, model_of};
+use crate::entry::{Entry, model_in_request};
 use crate::error::CacheError;
 use crate::reader::{Reader, Record, scan};
 use crate::write_connection::{self, WriteConnection};
@@ -98,14 +98,14 @@ impl EntryFilter {
             && self
                 .namespace
                 .as_ref()
-                .is_none_or(|wanted| record.id().is_ok_and(|id| *id.namespace == **wanted))
-            && self.model.as_ref().is_none_or(|wanted| model(record).as_ref() == Some(wanted))
+                .is_none_or(|expected| record.id().is_ok_and(|id| *id.namespace == **expected))
+            && self.model.as_ref().is_none_or(|expected| model(record).as_ref() == Some(expected))
             && (!self.damaged || record.entry().is_err())
     }
 }
 
 fn model(record: &Record<'_>) -> Option<String> {
-    record.request().ok().and_then(|request| model_of(&request))
+    record.request().ok().and_then(|request| model_in_request(&request))
 }
 
 /// What an import did.
@@ -159,7 +159,7 @@ impl Reader {
             Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) => {
                 found.structure.push(error.to_string());
             }
-            Err(error) => return Err(CacheError::at(&self.path)(error)),
+            Err(error) => return Err(CacheError::from_sqlite(&self.path)(error)),
         }
         Ok(found)
     }
@@ -224,7 +224,7 @@ impl Cache {
         write_connection
             .connection
             .execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")
-            .map_err(CacheError::at(&self.path))?;
+            .map_err(CacheError::from_sqlite(&self.path))?;
         Ok(std::fs::metadata(&self.path).map_or(0, |file| file.len()))
     }
 
@@ -235,7 +235,7 @@ impl Cache {
     pub fn importer(&self) -> Result<Importer, CacheError> {
         Ok(Importer {
             write_connection: self.write_connection()?,
-            waiting: Vec::with_capacity(BATCH),
+            pending: Vec::with_capacity(BATCH),
             imported: MergeSummary::default(),
         })
     }
@@ -246,7 +246,7 @@ impl Cache {
 #[must_use = "the last entries are stored by `finish`"]
 pub struct Importer {
     write_connection: WriteConnection,
-    waiting: Vec<Encoded>,
+    pending: Vec<Encoded>,
     imported: MergeSummary,
 }
 
@@ -256,8 +256,8 @@ impl Importer {
     /// # Errors
     /// A [`CacheError`] if the file cannot be written.
     pub fn add(&mut self, entry: &Entry) -> Result<(), CacheError> {
-        self.waiting.push(encode(entry)?);
-        if self.waiting.len() == BATCH { self.write() } else { Ok(()) }
+        self.pending.push(encode(entry)?);
+        if self.pending.len() == BATCH { self.write() } else { Ok(()) }
     }
 
     /// Stores what is left and says what was done.
@@ -270,17 +270,17 @@ impl Importer {
     }
 
     fn write(&mut self) -> Result<(), CacheError> {
-        let waiting = &self.waiting;
+        let pending = &self.pending;
         let stored = self.write_connection.transaction(true, |transaction| {
             let mut stored = 0;
-            for entry in waiting {
+            for entry in pending {
                 stored += u64::from(write_connection::store(transaction, entry)?);
             }
             Ok(stored)
         })?;
         self.imported.stored += stored;
-        self.imported.known += self.waiting.len() as u64 - stored;
-        self.waiting.clear();
+        self.imported.known += self.pending.len() as u64 - stored;
+        self.pending.clear();
         Ok(())
     }
 }

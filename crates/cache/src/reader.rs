@@ -26,7 +26,7 @@ impl Reader {
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
     pub fn contains(&self, id: &EntryId) -> Result<bool, CacheError> {
-        contains(&self.connection, id).map_err(CacheError::at(&self.path))
+        contains(&self.connection, id).map_err(CacheError::from_sqlite(&self.path))
     }
 
     /// Which of these identities have been answered, all as of one moment. Looking them up together spares each the
@@ -38,12 +38,13 @@ impl Reader {
         &self,
         ids: impl IntoIterator<Item = &'i EntryId>,
     ) -> Result<Vec<bool>, CacheError> {
-        let at_path = CacheError::at(&self.path);
-        let moment = self.connection.unchecked_transaction().map_err(at_path)?;
-        let held: rusqlite::Result<Vec<bool>> = ids.into_iter().map(|id| contains(&moment, id)).collect();
-        let held = held.map_err(at_path)?;
-        moment.commit().map_err(at_path)?;
-        Ok(held)
+        let to_cache_error = CacheError::from_sqlite(&self.path);
+        let transaction = self.connection.unchecked_transaction().map_err(to_cache_error)?;
+        let contained: rusqlite::Result<Vec<bool>> =
+            ids.into_iter().map(|id| contains(&transaction, id)).collect();
+        let contained = contained.map_err(to_cache_error)?;
+        transaction.commit().map_err(to_cache_error)?;
+        Ok(contained)
     }
 
     /// The response to this identity, if there is one. The request is not returned: whoever knows its key has it.
@@ -53,21 +54,21 @@ impl Reader {
     pub fn get(&self, id: &EntryId) -> Result<Option<Response>, CacheError> {
         const SQL: &str = "SELECT status, latency_ms, received_ms, bytes, exchange FROM entries
             WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
-        let at_path = CacheError::at(&self.path);
-        let mut statement = self.connection.prepare_cached(SQL).map_err(at_path)?;
+        let to_cache_error = CacheError::from_sqlite(&self.path);
+        let mut statement = self.connection.prepare_cached(SQL).map_err(to_cache_error)?;
         let found = statement
             .query_row(params![id.key.0, id.namespace, id.repeat], |row| {
                 let decoded = decode(row.get_ref(4)?.as_blob()?, row.get(3)?);
                 Ok(decoded.map(|decoded| (row.get(0), row.get(1), row.get(2), decoded.into_body())))
             })
             .optional()
-            .map_err(at_path)?;
+            .map_err(to_cache_error)?;
         let Some(found) = found else { return Ok(None) };
         let (status, latency_ms, received_ms, body) = found.map_err(|problem| self.damaged(id, problem))?;
         Ok(Some(Response {
-            status: status.map_err(at_path)?,
-            latency_ms: latency_ms.map_err(at_path)?,
-            received_ms: received_ms.map_err(at_path)?,
+            status: status.map_err(to_cache_error)?,
+            latency_ms: latency_ms.map_err(to_cache_error)?,
+            received_ms: received_ms.map_err(to_cache_error)?,
             body,
         }))
     }
@@ -80,12 +81,12 @@ impl Reader {
         const SQL: &str =
             "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
             FROM entries WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
-        let at_path = CacheError::at(&self.path);
-        let mut statement = self.connection.prepare_cached(SQL).map_err(at_path)?;
+        let to_cache_error = CacheError::from_sqlite(&self.path);
+        let mut statement = self.connection.prepare_cached(SQL).map_err(to_cache_error)?;
         let found = statement
             .query_row(params![id.key.0, id.namespace, id.repeat], |row| Ok(Record::from_row(row)?.entry()))
             .optional()
-            .map_err(at_path)?;
+            .map_err(to_cache_error)?;
         found.transpose().map_err(|problem| self.damaged(id, problem))
     }
 
@@ -96,7 +97,7 @@ impl Reader {
     pub fn count(&self) -> Result<u64, CacheError> {
         self.connection
             .query_row("SELECT count(*) FROM entries", [], |row| row.get(0))
-            .map_err(CacheError::at(&self.path))
+            .map_err(CacheError::from_sqlite(&self.path))
     }
 
     /// Visits every entry, in the order in which they came. Others may write meanwhile; what comes after the start
@@ -140,14 +141,14 @@ pub(crate) fn scan<E: From<CacheError>>(
 ) -> Result<(), E> {
     const SQL: &str = "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
         FROM entries WHERE id > ?1 ORDER BY id LIMIT ?2";
-    let at_path = CacheError::at(path);
+    let to_cache_error = CacheError::from_sqlite(path);
     let mut after = i64::MIN;
     loop {
-        let mut statement = connection.prepare_cached(SQL).map_err(at_path)?;
-        let mut rows = statement.query(params![after, CHUNK]).map_err(at_path)?;
+        let mut statement = connection.prepare_cached(SQL).map_err(to_cache_error)?;
+        let mut rows = statement.query(params![after, CHUNK]).map_err(to_cache_error)?;
         let mut visited = 0;
-        while let Some(row) = rows.next().map_err(at_path)? {
-            let record = Record::from_row(row).map_err(at_path)?;
+        while let Some(row) = rows.next().map_err(to_cache_error)? {
+            let record = Record::from_row(row).map_err(to_cache_error)?;
             visit(&record)?;
             after = record.rowid;
             visited += 1;

@@ -50,7 +50,7 @@ impl Reader {
             .connection
             .query_row(SQL, [], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()
-            .map_err(CacheError::at(&self.path))?;
+            .map_err(CacheError::from_sqlite(&self.path))?;
         let (last, received_ms) = last.unwrap_or((0, 0));
         Ok(Watermark { last, received_ms, entries: self.count()? })
     }
@@ -60,7 +60,7 @@ impl Reader {
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
     pub fn changes_since(&self, watermark: &Watermark) -> Result<CacheDiff, CacheError> {
-        let at_path = CacheError::at(&self.path);
+        let to_cache_error = CacheError::from_sqlite(&self.path);
         let now = self.watermark()?;
         if now == *watermark {
             return Ok(CacheDiff::Added(BTreeSet::new()));
@@ -69,7 +69,7 @@ impl Reader {
             .connection
             .query_row("SELECT received_ms FROM entries WHERE id = ?1", [watermark.last], |row| row.get(0))
             .optional()
-            .map_err(at_path)?;
+            .map_err(to_cache_error)?;
         if watermark.entries > 0 && at_watermark != Some(watermark.received_ms) {
             return Ok(CacheDiff::Unknown);
         }
@@ -79,12 +79,12 @@ impl Reader {
                 "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
                  FROM entries WHERE id > ?1",
             )
-            .map_err(at_path)?;
-        let mut rows = statement.query(params![watermark.last]).map_err(at_path)?;
+            .map_err(to_cache_error)?;
+        let mut rows = statement.query(params![watermark.last]).map_err(to_cache_error)?;
         let mut models = BTreeSet::new();
         let mut added = 0;
-        while let Some(row) = rows.next().map_err(at_path)? {
-            let record = Record::from_row(row).map_err(at_path)?;
+        while let Some(row) = rows.next().map_err(to_cache_error)? {
+            let record = Record::from_row(row).map_err(to_cache_error)?;
             models.insert(record.entry().ok().and_then(|entry| entry.model()).unwrap_or_default());
             added += 1;
         }

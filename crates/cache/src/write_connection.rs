@@ -46,16 +46,18 @@ impl WriteConnection {
         durable: bool,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, CacheError> {
-        let at_path = CacheError::at(&self.path);
+        let to_cache_error = CacheError::from_sqlite(&self.path);
         if self.durable != Some(durable) {
             let synchronous = if durable { "FULL" } else { "NORMAL" };
-            self.connection.pragma_update(None, "synchronous", synchronous).map_err(at_path)?;
+            self.connection.pragma_update(None, "synchronous", synchronous).map_err(to_cache_error)?;
             self.durable = Some(durable);
         }
-        let transaction =
-            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at_path)?;
-        let result = work(&transaction).map_err(at_path)?;
-        transaction.commit().map_err(at_path)?;
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(to_cache_error)?;
+        let result = work(&transaction).map_err(to_cache_error)?;
+        transaction.commit().map_err(to_cache_error)?;
         Ok(result)
     }
 

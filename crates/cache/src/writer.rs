@@ -14,7 +14,7 @@ use crate::error::CacheError;
 use crate::leases::Owner;
 use crate::write_connection::{self, Claim, WriteConnection};
 
-/// What may wait to be written; whoever has more waits.
+/// Commands that may wait to be written; a full queue makes senders wait.
 const QUEUE: usize = 512;
 
 /// How long responses that come thick and fast wait for more of them: the more share a transaction, the fewer pages are
@@ -34,45 +34,45 @@ pub struct Writer {
 #[derive(Debug)]
 struct Shared {
     path: Arc<Path>,
-    queue: Option<mpsc::Sender<Order>>,
+    queue: Option<mpsc::Sender<Command>>,
     thread: Option<JoinHandle<()>>,
 }
 
 type Reply<T> = oneshot::Sender<Result<T, CacheError>>;
 
 #[derive(Debug)]
-enum Order {
+enum Command {
     Store(Entry, Reply<()>),
     Claim(Vec<EntryId>, Reply<Vec<Claim>>),
     Release(Vec<EntryId>, Reply<()>),
 }
 
-/// An order that can be carried out.
-enum Ready {
+/// A command whose entry is compressed.
+enum PreparedCommand {
     Store(Encoded, Reply<()>),
     Claim(Vec<EntryId>, Reply<Vec<Claim>>),
     Release(Vec<EntryId>, Reply<()>),
 }
 
-impl Order {
-    /// Compresses what is to be stored. What cannot be is answered at once.
-    fn prepare(self) -> Option<Ready> {
+impl Command {
+    /// Compresses what is to be stored; if that fails, replies at once.
+    fn prepare(self) -> Option<PreparedCommand> {
         Some(match self {
             Self::Store(entry, reply) => match encode(&entry) {
-                Ok(encoded) => Ready::Store(encoded, reply),
+                Ok(encoded) => PreparedCommand::Store(encoded, reply),
                 Err(error) => {
                     // A reply that nobody waits for is not an error.
                     let _ = reply.send(Err(error));
                     return None;
                 }
             },
-            Self::Claim(ids, reply) => Ready::Claim(ids, reply),
-            Self::Release(ids, reply) => Ready::Release(ids, reply),
+            Self::Claim(ids, reply) => PreparedCommand::Claim(ids, reply),
+            Self::Release(ids, reply) => PreparedCommand::Release(ids, reply),
         })
     }
 }
 
-impl Ready {
+impl PreparedCommand {
     fn is_store(&self) -> bool {
         matches!(self, Self::Store(..))
     }
@@ -82,11 +82,11 @@ impl Writer {
     pub(crate) fn start(mut write_connection: WriteConnection) -> Result<Self, CacheError> {
         let owner = write_connection.register()?;
         let path = Arc::clone(&write_connection.path);
-        let (queue, orders) = mpsc::channel(QUEUE);
+        let (queue, commands) = mpsc::channel(QUEUE);
         let thread = std::thread::Builder::new()
             .name("cache writer".to_owned())
-            .spawn(move || work(write_connection, owner, orders))
-            .map_err(CacheError::beside(&path))?;
+            .spawn(move || run_writer(write_connection, owner, commands))
+            .map_err(CacheError::from_io(&path))?;
         Ok(Self { shared: Arc::new(Shared { path, queue: Some(queue), thread: Some(thread) }) })
     }
 
@@ -99,7 +99,7 @@ impl Writer {
     /// A [`CacheError`] if it could not be written; its claim then stands.
     pub fn store(&self, entry: Entry) -> impl Future<Output = Result<(), CacheError>> + Send + use<> {
         let writer = self.clone();
-        async move { writer.order(|reply| Order::Store(entry, reply)).await }
+        async move { writer.send(|reply| Command::Store(entry, reply)).await }
     }
 
     /// Claims identities, all in one transaction: one answer for each, in order. What is [`Claim::Granted`] is asked
@@ -112,7 +112,7 @@ impl Writer {
         ids: Vec<EntryId>,
     ) -> impl Future<Output = Result<Vec<Claim>, CacheError>> + Send + use<> {
         let writer = self.clone();
-        async move { writer.order(|reply| Order::Claim(ids, reply)).await }
+        async move { writer.send(|reply| Command::Claim(ids, reply)).await }
     }
 
     /// Gives back claims of requests that finally failed, so that others may try.
@@ -121,16 +121,15 @@ impl Writer {
     /// A [`CacheError`] if that could not be written; the claims then stand until this writer ends.
     pub fn release(&self, ids: Vec<EntryId>) -> impl Future<Output = Result<(), CacheError>> + Send + use<> {
         let writer = self.clone();
-        async move { writer.order(|reply| Order::Release(ids, reply)).await }
+        async move { writer.send(|reply| Command::Release(ids, reply)).await }
     }
 
-    /// Gives an order and waits for what came of it. Whoever waits holds a handle, so that the thread ends after all
-    /// who wait for it.
-    async fn order<T>(self, order: impl FnOnce(Reply<T>) -> Order) -> Result<T, CacheError> {
+    /// Sends a command and waits for its result. The waiting future holds a handle, so that the thread outlives it.
+    async fn send<T>(self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, CacheError> {
         let closed = || CacheError::Closed { path: self.shared.path.to_path_buf() };
         let (reply, answer) = oneshot::channel();
         let queue = self.shared.queue.as_ref().ok_or_else(closed)?;
-        queue.send(order(reply)).await.map_err(|_| closed())?;
+        queue.send(command(reply)).await.map_err(|_| closed())?;
         answer.await.map_err(|_| closed())?
     }
 }
@@ -145,16 +144,20 @@ impl Drop for Shared {
     }
 }
 
-fn work(mut write_connection: WriteConnection, mut owner: Owner, mut orders: mpsc::Receiver<Order>) {
-    let mut came = Vec::with_capacity(QUEUE);
+fn run_writer(
+    mut write_connection: WriteConnection,
+    mut owner: Owner,
+    mut commands: mpsc::Receiver<Command>,
+) {
+    let mut received = Vec::with_capacity(QUEUE);
     let mut batch = Vec::with_capacity(2 * QUEUE);
-    while orders.blocking_recv_many(&mut came, QUEUE) > 0 {
+    while commands.blocking_recv_many(&mut received, QUEUE) > 0 {
         let started = Instant::now();
-        batch.extend(came.drain(..).filter_map(Order::prepare));
-        if batch.len() > 1 && batch.iter().any(Ready::is_store) {
+        batch.extend(received.drain(..).filter_map(Command::prepare));
+        if batch.len() > 1 && batch.iter().any(PreparedCommand::is_store) {
             std::thread::sleep(BATCH_WINDOW.saturating_sub(started.elapsed()));
-            let more = std::iter::from_fn(|| orders.try_recv().ok()).take(QUEUE);
-            batch.extend(more.filter_map(Order::prepare));
+            let more = std::iter::from_fn(|| commands.try_recv().ok()).take(QUEUE);
+            batch.extend(more.filter_map(Command::prepare));
         }
         write(&mut write_connection, &mut owner, &mut batch);
     }
@@ -162,22 +165,22 @@ fn work(mut write_connection: WriteConnection, mut owner: Owner, mut orders: mps
     let _ = write_connection.unregister(&mut owner);
 }
 
-/// Carries out all orders in one transaction and answers them after it.
-fn write(write_connection: &mut WriteConnection, owner: &mut Owner, batch: &mut Vec<Ready>) {
-    let durable = batch.iter().any(Ready::is_store);
+/// Runs all commands in one transaction, and replies to them after it.
+fn write(write_connection: &mut WriteConnection, owner: &mut Owner, batch: &mut Vec<PreparedCommand>) {
+    let durable = batch.iter().any(PreparedCommand::is_store);
     let mut claims = Vec::new();
     let written = write_connection.transaction(durable, |transaction| {
-        for order in batch.iter() {
-            match order {
-                Ready::Store(entry, _) => {
+        for command in batch.iter() {
+            match command {
+                PreparedCommand::Store(entry, _) => {
                     write_connection::store(transaction, entry)?;
                 }
-                Ready::Claim(ids, _) => {
+                PreparedCommand::Claim(ids, _) => {
                     let answers: Result<Vec<Claim>, _> =
                         ids.iter().map(|id| write_connection::claim(transaction, id, owner)).collect();
                     claims.push(answers?);
                 }
-                Ready::Release(ids, _) => {
+                PreparedCommand::Release(ids, _) => {
                     ids.iter().try_for_each(|id| write_connection::release(transaction, id, owner.id()))?;
                 }
             }
@@ -186,12 +189,12 @@ fn write(write_connection: &mut WriteConnection, owner: &mut Owner, batch: &mut 
     });
     let mut claims = claims.into_iter();
     // A reply that nobody waits for is not an error.
-    for order in batch.drain(..) {
-        match order {
-            Ready::Store(_, reply) | Ready::Release(_, reply) => {
+    for command in batch.drain(..) {
+        match command {
+            PreparedCommand::Store(_, reply) | PreparedCommand::Release(_, reply) => {
                 let _ = reply.send(written.clone());
             }
-            Ready::Claim(_, reply) => {
+            PreparedCommand::Claim(_, reply) => {
                 let answers = written.clone().map(|()| claims.next().expect("one answer a claim"));
                 let _ = reply.send(answers);
             }
@@ -216,8 +219,8 @@ mod tests {
 
     #[tokio::test]
     async fn reports_disk_full_and_keeps_stored_entries() {
-        let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::open(folder.path().join("cache.sqlite")).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path().join("cache.sqlite")).unwrap();
         let write_connection = cache.write_connection().unwrap();
         write_connection.connection.pragma_update(None, "max_page_count", 12).unwrap();
         let writer = Writer::start(write_connection).unwrap();

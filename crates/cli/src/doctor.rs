@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use reasonscape_cache::Cache;
 use reasonscape_core::closest;
-use reasonscape_runner::{ProbeError, ask_once, listed_models};
+use reasonscape_runner::{ProbeError, list_models, send_test_request};
 use reasonscape_study::{Eval, Study};
 use serde::Serialize;
 
@@ -117,7 +117,7 @@ impl Checks {
 
     fn endpoint(&mut self, eval: &Eval, base_url: &str, send_question: bool) {
         let what = format!("{} at {}", eval.name, without_credentials(base_url));
-        match listed_models(eval, base_url) {
+        match list_models(eval, base_url) {
             Ok(models) if models.contains(&eval.model) => self.good(&what, "it has the model"),
             Ok(models) => {
                 let names: Vec<&str> = models.iter().map(String::as_str).collect();
@@ -138,7 +138,7 @@ impl Checks {
             Err(problem) => return self.wrong(&what, problem),
         }
         if send_question {
-            match ask_once(eval, base_url) {
+            match send_test_request(eval, base_url) {
                 Ok((reply, took)) => {
                     let printable = reply.trim().chars().filter(|c| !c.is_control());
                     let mut reply: String = printable.clone().take(MAX_REPLY_LEN).collect();

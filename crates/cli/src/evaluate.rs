@@ -63,7 +63,7 @@ pub(super) fn with_progress(
     let Some(cache) = existing_cache(study)? else {
         return Err(CliError::input(format_args!(
             "`{}` has no responses yet; `reasonscape run` asks for them",
-            study.folder.display()
+            study.dir.display()
         )));
     };
     watch(&EVALUATE, progress, global, || Ok(evaluate(study, &cache, options, progress)?))

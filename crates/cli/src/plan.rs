@@ -1,6 +1,6 @@
 //! `reasonscape plan`: what a run would ask and cost.
 
-use reasonscape_pipeline::{existing_cache, forecast, forecast_json};
+use reasonscape_pipeline::{Forecast, existing_cache, forecast};
 use serde_json::Value;
 
 use super::Global;
@@ -48,10 +48,10 @@ impl Plan {
                 Cell::optional(one.cost, 2),
                 Cell::Number(one.prompt_tokens as f64, 0),
                 Cell::Number(one.completion_tokens as f64, 0),
-                Cell::optional(one.most_completion_tokens.map(|tokens| tokens as f64), 0),
+                Cell::optional(one.max_completion_tokens.map(|tokens| tokens as f64), 0),
             ]);
         }
-        let json: Vec<Value> = forecasts.iter().map(forecast_json).collect();
+        let json: Vec<Value> = forecasts.iter().map(Forecast::to_json).collect();
         if study.precision.is_some() {
             global.note(
                 "with a precision wanted, this is the most that it could take: every point to its maximum",

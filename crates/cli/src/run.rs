@@ -136,7 +136,7 @@ fn score(
     }
     global.caption(format_args!(
         "judged; `reasonscape analyze scores {}` shows the leaderboard",
-        study.folder.display()
+        study.dir.display()
     ));
     Ok(())
 }

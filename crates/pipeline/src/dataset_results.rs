@@ -1,4 +1,4 @@
-//! What models answered to a dataset, in the form that `reasonscape metrics` reads, and what is measured on it.
+//! The answers of models to a dataset, in the format that `reasonscape metrics` reads, and their metrics.
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,10 +16,10 @@ use reasonscape_points::{PointsError, ScoredResponse, read_answers};
 use reasonscape_study::{Eval, Selection, Study, write_file};
 use serde_json::{Map, Value, json};
 
-/// The folder of the results, in that of the study.
-pub const RESULTS: &str = "results";
-/// The answers, in the folder of the results.
-pub const ANSWERS: &str = "answers.jsonl";
+/// The directory of the results, in that of the study.
+pub const RESULTS_DIR: &str = "results";
+/// The file of the answers, in [`RESULTS_DIR`].
+pub const ANSWERS_FILE: &str = "answers.jsonl";
 
 /// Why the results of a dataset could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -35,8 +35,8 @@ pub enum ResultsError {
     Analysis(#[from] AnalysisError),
 }
 
-/// Writes the answers of a study and what is measured on them: `answers.jsonl`, `tasks.parquet`, `tasks.jsonl` and
-/// `metrics.json`. Returns whether there was an answer.
+/// Writes the answers of a study and their metrics: `answers.jsonl`, `tasks.parquet`, `tasks.jsonl` and `metrics.json`.
+/// Returns whether there was an answer.
 ///
 /// # Errors
 /// A [`ResultsError`] when responses cannot be read or measured, or a file cannot be written.
@@ -45,10 +45,10 @@ pub fn write_dataset_results(
     cache: &Cache,
     progress: &Arc<Progress>,
 ) -> Result<bool, ResultsError> {
-    let dir = study.folder.join(RESULTS);
+    let dir = study.dir.join(RESULTS_DIR);
     fs::create_dir_all(&dir)
-        .map_err(|source| io::Error::other(FolderError { path: dir.display().to_string(), source }))?;
-    let answers = dir.join(ANSWERS);
+        .map_err(|source| io::Error::other(CreateDirError { path: dir.display().to_string(), source }))?;
+    let answers = dir.join(ANSWERS_FILE);
     if write_answers(study, cache, &answers)? == 0 {
         return Ok(false);
     }
@@ -63,7 +63,7 @@ pub fn write_dataset_results(
     Ok(true)
 }
 
-/// Computes the metrics of files of answers; what is measured on each answer is written to `per_task`, if it is given.
+/// Computes the metrics of files of answers, and writes those of each answer to `per_task` if it is given.
 ///
 /// # Errors
 /// An [`AnalysisError`] that names the file and line that is invalid, or the file that cannot be written.
@@ -84,10 +84,10 @@ pub fn summarize_answers(
     Ok(summary.expect("the file was written, so its content was computed"))
 }
 
-/// Why a folder could not be made.
+/// Why a directory could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to make the folder `{path}`")]
-struct FolderError {
+struct CreateDirError {
     path: String,
     source: io::Error,
 }
@@ -97,11 +97,11 @@ fn write_answers(study: &Study, cache: &Cache, path: &Path) -> Result<u64, Resul
     let mut count = 0;
     write_file(path, |out| {
         for eval in &study.evals {
-            let model = model_name(study, eval);
+            let model = display_name(study, eval);
             let mut failed = None;
-            read_answers(study, cache, eval, &Selection::default(), &mut |answered| {
+            read_answers(study, cache, eval, &Selection::default(), &mut |response| {
                 count += 1;
-                match write_row(out, &row(study, eval, &model, &answered)) {
+                match write_row(out, &row(study, eval, &model, &response)) {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(error) => {
                         failed = Some(error);
@@ -122,27 +122,27 @@ fn write_row(out: &mut dyn Write, row: &Value) -> Result<(), std::io::Error> {
 }
 
 /// The name of an evaluation, with its id where another has the same name.
-fn model_name(study: &Study, eval: &Eval) -> String {
-    let namesakes = study.evals.iter().filter(|other| other.name == eval.name).count();
-    if namesakes > 1 { format!("{} ({})", eval.name, eval.id) } else { eval.name.clone() }
+fn display_name(study: &Study, eval: &Eval) -> String {
+    let same_name = study.evals.iter().filter(|other| other.name == eval.name).count();
+    if same_name > 1 { format!("{} ({})", eval.name, eval.id) } else { eval.name.clone() }
 }
 
-fn row(study: &Study, eval: &Eval, model: &str, answered: &ScoredResponse<'_>) -> Value {
-    let ScoredResponse { task, index, test, found, completion, .. } = answered;
+fn row(study: &Study, eval: &Eval, model: &str, response: &ScoredResponse<'_>) -> Value {
+    let ScoredResponse { task, index, test, found, completion, .. } = response;
     let item = study.dataset.as_ref().and_then(|dataset| dataset.item(task.name(), *index));
-    let truncated = answered.status == Outcome::Truncated;
+    let truncated = response.status == Outcome::Truncated;
     let answer = found.answer.as_deref().filter(|_| !truncated);
     let mut row = Map::new();
-    let mut put = |field: &str, value: Value| {
+    let mut insert = |field: &str, value: Value| {
         if !value.is_null() {
             row.insert(field.to_owned(), value);
         }
     };
-    put("id", json!(item.map(|item| &item.id)));
-    put("model", json!(model));
-    put("category", json!(task.name()));
-    put("input", json!(item.map_or(&test.prompt, |item| &item.input)));
-    put(
+    insert("id", json!(item.map(|item| &item.id)));
+    insert("model", json!(model));
+    insert("category", json!(task.name()));
+    insert("input", json!(item.map_or(&test.prompt, |item| &item.input)));
+    insert(
         "target",
         if test.alternative_targets.is_empty() {
             json!(test.target)
@@ -151,26 +151,26 @@ fn row(study: &Study, eval: &Eval, model: &str, answered: &ScoredResponse<'_>) -
         },
     );
     if !test.options.is_empty() {
-        put("options", json!(test.options));
+        insert("options", json!(test.options));
     }
-    put("context", json!(item.and_then(|item| item.context.as_ref())));
-    let cut = || format!("{}\n\n{}", found.reasoning.as_deref().unwrap_or_default(), found.text);
-    put("cot", if truncated { json!(cut().trim()) } else { json!(found.thoughts()) });
-    put("prob_correct", json!(answer.and_then(|answer| confidence(answered, answer))));
-    put("prompt_tokens", json!(completion.usage.prompt_tokens));
-    put("completion_tokens", json!(completion.usage.completion_tokens));
-    put("latency_ms", json!(answered.latency_ms));
-    put("truncated", json!(truncated));
-    put("repeat", json!(answered.repeat));
-    put("temperature", eval.params.get("temperature").cloned().unwrap_or(Value::Null));
+    insert("context", json!(item.and_then(|item| item.context.as_ref())));
+    let truncated_text = || format!("{}\n\n{}", found.reasoning.as_deref().unwrap_or_default(), found.text);
+    insert("cot", if truncated { json!(truncated_text().trim()) } else { json!(found.thoughts()) });
+    insert("prob_correct", json!(answer.and_then(|answer| confidence(response, answer))));
+    insert("prompt_tokens", json!(completion.usage.prompt_tokens));
+    insert("completion_tokens", json!(completion.usage.completion_tokens));
+    insert("latency_ms", json!(response.latency_ms));
+    insert("truncated", json!(truncated));
+    insert("repeat", json!(response.repeat));
+    insert("temperature", eval.params.get("temperature").cloned().unwrap_or(Value::Null));
     // Present even if there is none.
     row.insert("answer".to_owned(), json!(answer));
     Value::Object(row)
 }
 
 /// The model's confidence: from the probabilities of the tokens of the answer, or else as it states it.
-fn confidence(answered: &ScoredResponse<'_>, answer: &str) -> Option<f64> {
-    let tokens = answered.completion.logprobs.as_deref().unwrap_or_default();
+fn confidence(response: &ScoredResponse<'_>, answer: &str) -> Option<f64> {
+    let tokens = response.completion.logprobs.as_deref().unwrap_or_default();
     let tokens: Vec<(&str, f64)> = tokens.iter().map(|token| (token.token.as_str(), token.logprob)).collect();
-    answer_probability(&tokens, answer).or_else(|| stated_confidence(&answered.found.text))
+    answer_probability(&tokens, answer).or_else(|| stated_confidence(&response.found.text))
 }

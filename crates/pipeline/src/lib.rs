@@ -1,11 +1,11 @@
 //! Plans, runs and scores a study as one operation, for every front end alike.
 //!
-//! [`check`] says whether a run can begin and [`forecast`] what it would send. [`run`] sends what the cache does not
-//! hold and hands over events as they come; [`score`] turns the responses into trials and points.
+//! [`check`] says whether a run can begin and [`forecast`] what it would send. [`run`] sends every request whose response
+//! is not cached and passes on events as they come; [`score`] turns the responses into trials and points.
 //!
 //! # Promises
-//! The only caller of `runner::run`. It prints nothing, listens to no signal and reads no argument: whoever calls it
-//! passes a shutdown receiver and consumes the events.
+//! The only caller of `runner::run`. It prints nothing, handles no signals and reads no arguments: the caller passes a
+//! shutdown receiver and consumes the events.
 
 mod dataset_results;
 
@@ -14,10 +14,11 @@ use std::time::Duration;
 use reasonscape_cache::{Cache, CacheError};
 use reasonscape_points::{EvaluateOptions, Evaluated, PointsError, evaluate};
 use reasonscape_study::{Selection, Study};
-use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
-pub use self::dataset_results::{ANSWERS, RESULTS, ResultsError, summarize_answers, write_dataset_results};
+pub use self::dataset_results::{
+    ANSWERS_FILE, RESULTS_DIR, ResultsError, summarize_answers, write_dataset_results,
+};
 pub use reasonscape_ingest::Progress as ScoreProgress;
 pub use reasonscape_runner::progress::{FailureGroup, ProgressCounts, group_failures};
 pub use reasonscape_runner::{
@@ -37,18 +38,18 @@ pub fn existing_cache(study: &Study) -> Result<Option<Cache>, CacheError> {
     Ok(if path.exists() { Some(Cache::open_read_only(path)?) } else { None })
 }
 
-/// The cache of a study for a run; it is made if there is none.
+/// The cache of a study for a run; it is created if there is none.
 ///
 /// # Errors
-/// A [`CacheError`] when the file cannot be opened or made.
+/// A [`CacheError`] when the file cannot be opened or created.
 pub fn open_cache(study: &Study) -> Result<Cache, CacheError> {
     Cache::open(study.cache_path())
 }
 
-/// Sends every request of the selected part of a study that the cache does not hold, and stores the responses.
+/// Sends every request of the selected part of a study whose response is not cached, and stores the responses.
 ///
-/// The run has threads of its own; this one calls `on_events` with the events that came since the last call, and then
-/// waits for `interval` so that a batch of them is counted at once.
+/// The run has its own threads; this one calls `on_events` with the events since the last call, and then sleeps for
+/// `interval` so that they come in batches.
 ///
 /// # Errors
 /// A [`RunError`] when the study, a key or the cache does not allow a run.
@@ -62,17 +63,17 @@ pub fn run(
 ) -> Result<RunSummary, RunError> {
     let (sender, mut receiver) = mpsc::channel(EVENT_BUFFER);
     std::thread::scope(|scope| {
-        let running = scope.spawn(|| reasonscape_runner::run(study, selection, cache, sender, stop));
+        let runner = scope.spawn(|| reasonscape_runner::run(study, selection, cache, sender, stop));
         let mut batch = Vec::new();
         while receiver.blocking_recv_many(&mut batch, EVENT_BUFFER) > 0 {
             on_events(batch.drain(..));
             std::thread::sleep(interval);
         }
-        running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        runner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-/// How many responses there are to score after a run: those that were cached and those that came.
+/// The number of responses to score after a run: those that were cached and those that it received.
 #[must_use]
 pub fn response_count(summary: &RunSummary) -> u64 {
     summary.evals.iter().map(|eval| eval.cached + eval.answered).sum()
@@ -80,10 +81,10 @@ pub fn response_count(summary: &RunSummary) -> u64 {
 
 /// Scores the responses of the selected part of a study and writes its trials and points.
 ///
-/// `progress` says how far it is, and stops it.
+/// `progress` reports how far it is, and can stop it.
 ///
 /// # Errors
-/// A [`PointsError`] when the cache cannot be read or a file not be written.
+/// A [`PointsError`] when the cache cannot be read or a file cannot be written.
 pub fn score(
     study: &Study,
     selection: &Selection,
@@ -91,21 +92,4 @@ pub fn score(
     progress: &ScoreProgress,
 ) -> Result<Evaluated, PointsError> {
     evaluate(study, cache, &EvaluateOptions { selection: selection.clone(), force: false }, progress)
-}
-
-/// What a run of one evaluation would send, as JSON.
-#[must_use]
-pub fn forecast_json(forecast: &Forecast) -> Value {
-    json!({
-        "eval_id": forecast.id,
-        "name": forecast.name,
-        "points": forecast.points,
-        "trials": forecast.trials,
-        "cached": forecast.cached,
-        "to_send": forecast.to_send(),
-        "prompt_tokens": forecast.prompt_tokens,
-        "completion_tokens": forecast.completion_tokens,
-        "most_completion_tokens": forecast.most_completion_tokens,
-        "cost": forecast.cost,
-    })
 }

@@ -80,11 +80,11 @@ pub fn evaluate(
 ) -> Result<Evaluated, PointsError> {
     let reader = cache.reader()?;
     let mark = reader.watermark()?;
-    let up_to_date = UpToDate::new(&study.folder, &reader);
+    let up_to_date = UpToDate::new(&study.dir, &reader);
     let jobs = jobs(study, options)?;
     let (sender, receiver) = sync_channel(4);
     std::thread::scope(|scope| {
-        let writer = scope.spawn(|| write_units(&study.folder, receiver));
+        let writer = scope.spawn(|| write_units(&study.dir, receiver));
         let scorer = PointScorer::new(study, cache, &options.selection, progress);
         let evaluation = Evaluation { study, scorer, progress, options, sender, mark };
         let scored = evaluation.run(&jobs, up_to_date);

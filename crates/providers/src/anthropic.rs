@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::lenient::{LenientObject, LenientString, LenientText, LenientU64};
-use crate::provider::{finish, read, reject_empty};
+use crate::provider::{parse_finish, parse_object, reject_empty};
 use crate::{Completion, Message, ReplyError, Role, Usage, error_body};
 
 /// The version of the API that is spoken here.
@@ -39,25 +39,25 @@ struct Reply {
 #[serde(default)]
 struct Counts {
     #[serde(rename = "input_tokens")]
-    fresh: LenientU64,
+    uncached: LenientU64,
     #[serde(rename = "cache_creation_input_tokens")]
-    cached_now: LenientU64,
+    cache_written: LenientU64,
     #[serde(rename = "cache_read_input_tokens")]
-    cached_before: LenientU64,
+    cache_read: LenientU64,
     #[serde(rename = "output_tokens")]
     output: LenientU64,
 }
 
-pub(crate) fn completion(status: u16, body: &[u8]) -> Result<Completion, ReplyError> {
-    let reply: Reply = read(body)?;
+pub(crate) fn parse_completion(status: u16, body: &[u8]) -> Result<Completion, ReplyError> {
+    let reply: Reply = parse_object(body)?;
     let content = match reply.content {
         Some(content) if reply.kind.0.as_deref() != Some("error") => content,
-        _ => return error_body::failure(status, body),
+        _ => return error_body::parse_failure(status, body),
     };
     reject_empty(Completion {
         content: content.answer,
         reasoning: Some(content.reasoning_text).filter(|reasoning_text| !reasoning_text.trim().is_empty()),
-        finish: finish(reply.stop_reason.0)?,
+        finish: parse_finish(reply.stop_reason.0)?,
         usage: reply.usage.0.map(Usage::from).unwrap_or_default(),
         logprobs: None,
         model: reply.model.0,
@@ -66,11 +66,11 @@ pub(crate) fn completion(status: u16, body: &[u8]) -> Result<Completion, ReplyEr
 
 impl From<Counts> for Usage {
     fn from(counts: Counts) -> Self {
-        let cached = [counts.cached_now, counts.cached_before];
+        let cached = [counts.cache_written, counts.cache_read];
         let prompt_tokens = counts
-            .fresh
+            .uncached
             .0
-            .map(|fresh| cached.iter().filter_map(|part| part.0).fold(fresh, u64::saturating_add));
+            .map(|uncached| cached.iter().filter_map(|part| part.0).fold(uncached, u64::saturating_add));
         Self { prompt_tokens, completion_tokens: counts.output.0, reasoning_tokens: None }
     }
 }

@@ -1,4 +1,4 @@
-//! What providers say when they do not answer, in its many shapes.
+//! Error bodies, in the many shapes that providers have for them.
 
 use serde_json::Value;
 
@@ -19,25 +19,25 @@ struct ErrorBody {
     message: String,
 }
 
-/// What a reply with an error means. A used-up context and a filter are answers of a kind.
-pub(crate) fn failure(status: u16, body: &[u8]) -> Result<Completion, ReplyError> {
-    let report = ErrorBody::read(body);
+/// What a reply with an error means. An exhausted context and a content filter count as completions.
+pub(crate) fn parse_failure(status: u16, body: &[u8]) -> Result<Completion, ReplyError> {
+    let error_body = ErrorBody::read(body);
     // A cached body is read again without its status, and some gateways answer 200 whatever happened.
     let status =
-        if (200..300).contains(&status) { report.implied_status().unwrap_or(status) } else { status };
+        if (200..300).contains(&status) { error_body.implied_status().unwrap_or(status) } else { status };
     let stopped = |finish| Completion { finish, ..Completion::default() };
-    if matches!(status, 200..=299 | 400 | 413 | 422 | 500) && report.is_overflow() {
+    if matches!(status, 200..=299 | 400 | 413 | 422 | 500) && error_body.is_overflow() {
         return Ok(stopped(Finish::Length));
     }
-    if matches!(status, 200..=299 | 400 | 403 | 422) && report.is_filter() {
+    if matches!(status, 200..=299 | 400 | 403 | 422) && error_body.is_filter() {
         return Ok(stopped(Finish::ContentFilter));
     }
-    let message = report.shown();
+    let message = error_body.display_message();
     Err(match status {
-        429 | 503 | 529 if !report.has_code("insufficient_quota") => {
+        429 | 503 | 529 if !error_body.has_code("insufficient_quota") => {
             ReplyError::Overloaded { status, message }
         }
-        200..=299 if report.is_empty() => ReplyError::malformed("has no choices and no error"),
+        200..=299 if error_body.is_empty() => ReplyError::malformed("has no choices and no error"),
         200..=299 | 408 | 409 | 425 | 500 | 502..=504 | 506..=599 => ReplyError::Failed { status, message },
         _ => ReplyError::Refused { status, message },
     })
@@ -59,13 +59,13 @@ impl ErrorBody {
             Value::Null => body,
             error => error,
         };
-        let mut report = Self::default();
+        let mut error_body = Self::default();
         for value in [&error["type"], &error["code"], &body["error_type"], &error["status"]] {
             match value {
-                Value::String(code) => report.codes.push(code.to_ascii_lowercase()),
+                Value::String(code) => error_body.codes.push(code.to_ascii_lowercase()),
                 Value::Number(code) => {
                     let status = code.as_u64().filter(|code| (400..600).contains(code));
-                    report.status = report.status.or(status.map(|status| status as u16));
+                    error_body.status = error_body.status.or(status.map(|status| status as u16));
                 }
                 _ => {}
             }
@@ -73,11 +73,11 @@ impl ErrorBody {
         let message =
             [error, &error["message"], &error["detail"], &error["msg"], &error["error"], &error["errors"]]
                 .into_iter()
-                .find_map(words);
+                .find_map(first_text);
         // OpenRouter wraps what the provider behind it said.
-        let raw = words(&error["metadata"]["raw"]);
-        report.message = [message, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
-        report
+        let raw = first_text(&error["metadata"]["raw"]);
+        error_body.message = [message, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
+        error_body
     }
 
     fn has_code(&self, code: &str) -> bool {
@@ -129,9 +129,9 @@ impl ErrorBody {
             "prompt is too long",
         ];
         let message = self.message.to_lowercase();
-        let says_so =
+        let is_reported =
             CODES.iter().any(|code| self.has_code(code)) || WORDS.iter().any(|words| message.contains(words));
-        says_so && !message.contains("per minute") && !is_limit_too_large(&message)
+        is_reported && !message.contains("per minute") && !is_limit_too_large(&message)
     }
 
     fn is_filter(&self) -> bool {
@@ -145,7 +145,7 @@ impl ErrorBody {
         .any(|code| self.has_code(code))
     }
 
-    fn shown(&self) -> String {
+    fn display_message(&self) -> String {
         if self.message.is_empty() { "no message".to_owned() } else { sanitize_line(&self.message) }
     }
 }
@@ -163,18 +163,18 @@ fn is_limit_too_large(message: &str) -> bool {
         digits.parse::<u64>().ok()
     };
     let context = after("maximum context length is ").or_else(|| after("maximum context length of "));
-    let asked =
+    let requested =
         before(" in the completion").or_else(|| after("is too large: ")).or_else(|| before(" output tokens"));
-    matches!((context, asked), (Some(context), Some(asked)) if asked >= context)
+    matches!((context, requested), (Some(context), Some(requested)) if requested >= context)
 }
 
-/// The words of a value: a string, or the first message in a list.
-fn words(value: &Value) -> Option<String> {
+/// The text of a value: a string, or the first message in a list.
+fn first_text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => {
             let item = |item: &Value| {
-                words(item).or_else(|| words(&item["message"])).or_else(|| words(&item["msg"]))
+                first_text(item).or_else(|| first_text(&item["message"])).or_else(|| first_text(&item["msg"]))
             };
             items.iter().find_map(item)?
         }

@@ -1,4 +1,16 @@
-//! Reading what servers really send: a field of the wrong kind is a field that is not there, never a lost reply.
+//! Types that read what servers really send: a field of the wrong JSON type is read as absent, so that it never costs a
+//! reply that was paid for.
+//!
+//! `serde` alone would refuse the whole reply. These are the replies that made each type necessary (the tests have them):
+//!
+//! | type | reply |
+//! |---|---|
+//! | [`LenientU64`] | token counts written as floats (`5.0`, LM Studio), as strings (`"9"`, dropped), as `null` or `NaN` |
+//! | [`LenientF64`] | log-probabilities that are integers (`-2`), `null` for the first token (llama-cpp-python), or `-Infinity` |
+//! | [`LenientString`] | `finish_reason` that is `null`, absent or a number; `model` that is `null` |
+//! | [`LenientObject`] | `usage`, `message`, `logprobs` or `completion_tokens_details` that is `null` (Mistral, vLLM, LM Studio) |
+//! | [`LenientVec`] | `choices` that is `null` beside an `error` (gateways that answer 200), `logprobs` of another API |
+//! | [`LenientText`] | `content` that is a string, `null` (vLLM, refusals), or a list of parts (Mistral, Anthropic); reasoning as a string, a list of parts or a part (OpenRouter) |
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,8 +18,8 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// Writes the visits that a lenient visitor answers with nothing.
-macro_rules! ignore {
+/// The `visit_*` methods for JSON types that are read as absent.
+macro_rules! read_as_absent {
     ($($method:ident($kind:ty))*) => {
         $(fn $method<E>(self, _: $kind) -> Result<Self::Value, E> {
             Ok(Self::Value::default())
@@ -32,8 +44,8 @@ macro_rules! ignore {
     };
 }
 
-/// Deserialises a type through its visitor, whatever is there.
-macro_rules! lenient {
+/// Implements `Deserialize` through a visitor that accepts every JSON type.
+macro_rules! deserialize_with {
     ($type:ty, $visitor:expr, [$($generic:ident)?]) => {
         impl<'de, $($generic: Deserialize<'de>)?> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -43,11 +55,11 @@ macro_rules! lenient {
     };
 }
 
-fn anything(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn expect_any_value(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str("any value")
 }
 
-/// A whole number, if it is one.
+/// A non-negative integer; a float without a fraction counts as one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LenientU64(pub(crate) Option<u64>);
 
@@ -57,27 +69,27 @@ impl<'de> Visitor<'de> for LenientU64Visitor {
     type Value = LenientU64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        anything(f)
+        expect_any_value(f)
     }
 
-    fn visit_u64<E>(self, whole: u64) -> Result<LenientU64, E> {
-        Ok(LenientU64(Some(whole)))
+    fn visit_u64<E>(self, number: u64) -> Result<LenientU64, E> {
+        Ok(LenientU64(Some(number)))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<LenientU64, E> {
-        let is_whole = number >= 0.0 && number < 2_f64.powi(53) && number.fract() == 0.0;
-        Ok(LenientU64(is_whole.then_some(number as u64)))
+        let is_integer = number >= 0.0 && number < 2_f64.powi(53) && number.fract() == 0.0;
+        Ok(LenientU64(is_integer.then_some(number as u64)))
     }
 
-    ignore! { visit_bool(bool) visit_i64(i64) visit_str(&str) }
-    ignore! { unit }
-    ignore! { seq }
-    ignore! { map }
+    read_as_absent! { visit_bool(bool) visit_i64(i64) visit_str(&str) }
+    read_as_absent! { unit }
+    read_as_absent! { seq }
+    read_as_absent! { map }
 }
 
-lenient!(LenientU64, LenientU64Visitor, []);
+deserialize_with!(LenientU64, LenientU64Visitor, []);
 
-/// A number, if it is one.
+/// A number.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LenientF64(pub(crate) Option<f64>);
 
@@ -87,30 +99,30 @@ impl<'de> Visitor<'de> for LenientF64Visitor {
     type Value = LenientF64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        anything(f)
+        expect_any_value(f)
     }
 
-    fn visit_u64<E>(self, whole: u64) -> Result<LenientF64, E> {
-        Ok(LenientF64(Some(whole as f64)))
+    fn visit_u64<E>(self, number: u64) -> Result<LenientF64, E> {
+        Ok(LenientF64(Some(number as f64)))
     }
 
-    fn visit_i64<E>(self, whole: i64) -> Result<LenientF64, E> {
-        Ok(LenientF64(Some(whole as f64)))
+    fn visit_i64<E>(self, number: i64) -> Result<LenientF64, E> {
+        Ok(LenientF64(Some(number as f64)))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<LenientF64, E> {
         Ok(LenientF64(Some(number)))
     }
 
-    ignore! { visit_bool(bool) visit_str(&str) }
-    ignore! { unit }
-    ignore! { seq }
-    ignore! { map }
+    read_as_absent! { visit_bool(bool) visit_str(&str) }
+    read_as_absent! { unit }
+    read_as_absent! { seq }
+    read_as_absent! { map }
 }
 
-lenient!(LenientF64, LenientF64Visitor, []);
+deserialize_with!(LenientF64, LenientF64Visitor, []);
 
-/// A string, if it is one.
+/// A string.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LenientString(pub(crate) Option<String>);
 
@@ -120,22 +132,22 @@ impl<'de> Visitor<'de> for LenientStringVisitor {
     type Value = LenientString;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        anything(f)
+        expect_any_value(f)
     }
 
     fn visit_str<E>(self, text: &str) -> Result<LenientString, E> {
         Ok(LenientString(Some(text.to_owned())))
     }
 
-    ignore! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) }
-    ignore! { unit }
-    ignore! { seq }
-    ignore! { map }
+    read_as_absent! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) }
+    read_as_absent! { unit }
+    read_as_absent! { seq }
+    read_as_absent! { map }
 }
 
-lenient!(LenientString, LenientStringVisitor, []);
+deserialize_with!(LenientString, LenientStringVisitor, []);
 
-/// The members of an object, if it is one.
+/// An object.
 #[derive(Debug, Clone)]
 pub(crate) struct LenientObject<T>(pub(crate) Option<T>);
 
@@ -151,21 +163,21 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for LenientObjectVisitor<T> {
     type Value = LenientObject<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        anything(f)
+        expect_any_value(f)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<LenientObject<T>, A::Error> {
         T::deserialize(MapAccessDeserializer::new(members)).map(|value| LenientObject(Some(value)))
     }
 
-    ignore! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
-    ignore! { unit }
-    ignore! { seq }
+    read_as_absent! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
+    read_as_absent! { unit }
+    read_as_absent! { seq }
 }
 
-lenient!(LenientObject<T>, LenientObjectVisitor(PhantomData), [T]);
+deserialize_with!(LenientObject<T>, LenientObjectVisitor(PhantomData), [T]);
 
-/// The items of a list, if it is one.
+/// A list; absent is empty.
 #[derive(Debug, Clone)]
 pub(crate) struct LenientVec<T>(pub(crate) Vec<T>);
 
@@ -181,7 +193,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for LenientVecVisitor<T> {
     type Value = LenientVec<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        anything(f)
+        expect_any_value(f)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<LenientVec<T>, A::Error> {
@@ -192,14 +204,14 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for LenientVecVisitor<T> {
         Ok(LenientVec(list))
     }
 
-    ignore! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
-    ignore! { unit }
-    ignore! { map }
+    read_as_absent! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
+    read_as_absent! { unit }
+    read_as_absent! { map }
 }
 
-lenient!(LenientVec<T>, LenientVecVisitor(PhantomData), [T]);
+deserialize_with!(LenientVec<T>, LenientVecVisitor(PhantomData), [T]);
 
-/// Text in any of its shapes: a string, a list of parts, a part. Parts that are thoughts are kept apart.
+/// Text in any of its shapes: a string, a list of parts, a part. Reasoning parts are separated from the answer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LenientText {
     pub(crate) answer: String,
@@ -221,14 +233,14 @@ impl LenientText {
         }
     }
 
-    /// All of it, said or thought, unless it is blank.
-    pub(crate) fn whole(mut self) -> Option<String> {
+    /// Answer and reasoning as one text, unless it is blank.
+    pub(crate) fn into_combined(mut self) -> Option<String> {
         if self.answer.is_empty() {
             self.answer = self.reasoning_text;
         } else {
             self.answer.push_str(&self.reasoning_text);
         }
-        Some(self.answer).filter(|whole| !whole.trim().is_empty())
+        Some(self.answer).filter(|text| !text.trim().is_empty())
     }
 }
 
@@ -253,12 +265,12 @@ impl From<Part> for LenientText {
         text.add(part.refusal);
         for reasoning_text in [part.thinking, part.summary, part.reasoning] {
             text.add(LenientText {
-                reasoning_text: reasoning_text.whole().unwrap_or_default(),
+                reasoning_text: reasoning_text.into_combined().unwrap_or_default(),
                 answer: String::new(),
             });
         }
         if is_reasoning {
-            LenientText { reasoning_text: text.whole().unwrap_or_default(), answer: String::new() }
+            LenientText { reasoning_text: text.into_combined().unwrap_or_default(), answer: String::new() }
         } else {
             text
         }
@@ -271,7 +283,7 @@ impl<'de> Visitor<'de> for LenientTextVisitor {
     type Value = LenientText;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        anything(f)
+        expect_any_value(f)
     }
 
     fn visit_str<E>(self, text: &str) -> Result<LenientText, E> {
@@ -290,11 +302,11 @@ impl<'de> Visitor<'de> for LenientTextVisitor {
         Part::deserialize(MapAccessDeserializer::new(members)).map(LenientText::from)
     }
 
-    ignore! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) }
-    ignore! { unit }
+    read_as_absent! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) }
+    read_as_absent! { unit }
 }
 
-lenient!(LenientText, LenientTextVisitor, []);
+deserialize_with!(LenientText, LenientTextVisitor, []);
 
 #[cfg(test)]
 mod tests {

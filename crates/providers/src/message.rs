@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub enum Role {
     /// The instruction that stands above the talk.
     System,
-    /// Whoever asks.
+    /// The user.
     User,
     /// The model.
     Assistant,
@@ -42,7 +42,7 @@ impl FromStr for Role {
 pub struct Message {
     /// Who speaks.
     pub role: Role,
-    /// What is said.
+    /// The text.
     pub content: String,
 }
 

@@ -1,10 +1,10 @@
-//! OpenAI's chat and text completions, as OpenAI and those who imitate it speak them.
+//! The chat and text completions of OpenAI and of the servers that imitate its API.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::lenient::{LenientF64, LenientObject, LenientString, LenientText, LenientU64, LenientVec};
-use crate::provider::{finish, read, reject_empty};
+use crate::provider::{parse_finish, parse_object, reject_empty};
 use crate::{Completion, Message, ReplyError, TokenLogprob, Usage, error_body};
 
 pub(crate) fn add_messages(payload: &mut Map<String, Value>, messages: &[Message]) {
@@ -27,18 +27,18 @@ struct Reply {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Choice {
-    message: LenientObject<Said>,
+    message: LenientObject<ResponseMessage>,
     /// Text completions have this instead of a message.
     text: LenientText,
     finish_reason: LenientString,
-    logprobs: LenientObject<Likelihoods>,
+    logprobs: LenientObject<LogprobFields>,
 }
 
 /// A message and its reasoning under the names that servers have for it: `reasoning_content` (DeepSeek, vLLM,
 /// llama.cpp), `reasoning` (OpenRouter, Ollama, newer vLLM), `thinking`, `reasoning_details` (OpenRouter).
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Said {
+struct ResponseMessage {
     content: LenientText,
     reasoning_content: LenientText,
     reasoning: LenientText,
@@ -66,41 +66,42 @@ struct Details {
 /// Log-probabilities in the shape of chat (`content`) or of text (`tokens` beside `token_logprobs`).
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Likelihoods {
-    content: LenientVec<LenientObject<Entry>>,
+struct LogprobFields {
+    content: LenientVec<LenientObject<LogprobEntry>>,
     tokens: LenientVec<LenientString>,
     token_logprobs: LenientVec<LenientF64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Entry {
+struct LogprobEntry {
     token: LenientString,
     logprob: LenientF64,
 }
 
-pub(crate) fn completion(status: u16, body: &[u8]) -> Result<Completion, ReplyError> {
-    let reply: Reply = read(body)?;
+pub(crate) fn parse_completion(status: u16, body: &[u8]) -> Result<Completion, ReplyError> {
+    let reply: Reply = parse_object(body)?;
     let Some(LenientObject(Some(choice))) = reply.choices.0.into_iter().next() else {
-        return error_body::failure(status, body);
+        return error_body::parse_failure(status, body);
     };
-    let answer = choice.message.0.unwrap_or_default();
-    let LenientText { answer: content, reasoning_text } = answer.content;
-    let content = [content, answer.refusal.answer, choice.text.answer]
+    let message = choice.message.0.unwrap_or_default();
+    let LenientText { answer: content, reasoning_text } = message.content;
+    let content = [content, message.refusal.answer, choice.text.answer]
         .into_iter()
         .find(|content| !content.is_empty())
         .unwrap_or_default();
-    // The same thoughts may come under two names; the first that has any is enough.
-    let reasoning = [answer.reasoning_content, answer.reasoning, answer.thinking, answer.reasoning_details]
-        .into_iter()
-        .find_map(LenientText::whole)
-        .or(Some(reasoning_text).filter(|reasoning_text| !reasoning_text.trim().is_empty()));
+    // The same reasoning may come under two names; the first that has any is enough.
+    let reasoning =
+        [message.reasoning_content, message.reasoning, message.thinking, message.reasoning_details]
+            .into_iter()
+            .find_map(LenientText::into_combined)
+            .or(Some(reasoning_text).filter(|reasoning_text| !reasoning_text.trim().is_empty()));
     reject_empty(Completion {
         content,
         reasoning,
-        finish: finish(choice.finish_reason.0)?,
+        finish: parse_finish(choice.finish_reason.0)?,
         usage: reply.usage.0.map(Usage::from).unwrap_or_default(),
-        logprobs: choice.logprobs.0.and_then(Likelihoods::tokens),
+        logprobs: choice.logprobs.0.and_then(LogprobFields::tokens),
         model: reply.model.0,
     })
 }
@@ -116,7 +117,7 @@ impl From<Counts> for Usage {
     }
 }
 
-impl Likelihoods {
+impl LogprobFields {
     /// The tokens that have a log-probability, unless none has.
     fn tokens(self) -> Option<Vec<TokenLogprob>> {
         let chat =

@@ -114,14 +114,14 @@ impl Provider {
     /// What a reply means. A context that was used up is a truncated answer, whichever way the provider says so.
     ///
     /// # Errors
-    /// A [`ReplyError`] that says whether asking again may help.
+    /// A [`ReplyError`] that says whether a retry may help.
     pub fn parse(self, status: u16, body: &[u8]) -> Result<Completion, ReplyError> {
         if !(200..300).contains(&status) {
-            return error_body::failure(status, body);
+            return error_body::parse_failure(status, body);
         }
         match self {
-            Self::OpenAiChat | Self::OpenAiText => openai::completion(status, body),
-            Self::Anthropic => anthropic::completion(status, body),
+            Self::OpenAiChat | Self::OpenAiText => openai::parse_completion(status, body),
+            Self::Anthropic => anthropic::parse_completion(status, body),
         }
     }
 }
@@ -143,8 +143,8 @@ impl fmt::Display for Provider {
     }
 }
 
-/// Reads a reply of some shape, mending what is nearly JSON.
-pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReplyError> {
+/// Parses a reply that is a JSON object; what is almost JSON is repaired.
+pub(crate) fn parse_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReplyError> {
     let error = match serde_json::from_slice::<LenientObject<T>>(body) {
         Ok(LenientObject(Some(reply))) => return Ok(reply),
         Ok(LenientObject(None)) => return Err(ReplyError::malformed("is JSON, but no object")),
@@ -152,12 +152,12 @@ pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReplyError> {
     };
     match serde_json::from_str::<LenientObject<T>>(&reasonscape_core::python_json::repair(body)) {
         Ok(LenientObject(Some(reply))) => Ok(reply),
-        _ => Err(ReplyError::malformed(describe(body, &error))),
+        _ => Err(ReplyError::malformed(describe_invalid(body, &error))),
     }
 }
 
 /// What a body that is no JSON looks like.
-fn describe(body: &[u8], error: &serde_json::Error) -> Cow<'static, str> {
+fn describe_invalid(body: &[u8], error: &serde_json::Error) -> Cow<'static, str> {
     let text = String::from_utf8_lossy(&body[..body.len().min(256)]);
     let start = text.trim_start();
     if start.is_empty() {
@@ -173,11 +173,11 @@ fn describe(body: &[u8], error: &serde_json::Error) -> Cow<'static, str> {
     }
 }
 
-/// The names that providers have for why a model stopped.
+/// The finish reason, under any of the names that providers have for it.
 ///
 /// # Errors
-/// When the provider itself broke off: asking again may help.
-pub(crate) fn finish(reason: Option<String>) -> Result<Finish, ReplyError> {
+/// A [`ReplyError`] when the provider itself broke off: a retry may help.
+pub(crate) fn parse_finish(reason: Option<String>) -> Result<Finish, ReplyError> {
     let Some(reason) = reason.filter(|reason| !reason.is_empty()) else { return Ok(Finish::Missing) };
     Ok(match reason.to_ascii_lowercase().as_str() {
         "stop" | "end_turn" | "stop_sequence" | "eos" | "eos_token" | "end" | "complete" | "completed" => {
@@ -200,10 +200,10 @@ pub(crate) fn finish(reason: Option<String>) -> Result<Finish, ReplyError> {
     })
 }
 
-/// A completion, unless the provider said nothing at all.
+/// The completion, unless it has neither text nor a finish reason.
 pub(crate) fn reject_empty(completion: Completion) -> Result<Completion, ReplyError> {
-    let silent = completion.content.trim().is_empty() && completion.reasoning.is_none();
-    if silent && completion.finish == Finish::Missing { Err(ReplyError::Empty) } else { Ok(completion) }
+    let is_empty = completion.content.trim().is_empty() && completion.reasoning.is_none();
+    if is_empty && completion.finish == Finish::Missing { Err(ReplyError::Empty) } else { Ok(completion) }
 }
 
 #[cfg(test)]
@@ -223,10 +223,10 @@ mod tests {
 
     #[test]
     fn finish_reasons_ignore_case() {
-        assert_eq!(finish(Some("STOP".into())), Ok(Finish::Stop));
-        assert_eq!(finish(Some("MAX_TOKENS".into())), Ok(Finish::Length));
-        assert_eq!(finish(Some("tool_calls".into())), Ok(Finish::Other("tool_calls".into())));
-        assert_eq!(finish(Some(String::new())), Ok(Finish::Missing));
-        assert!(finish(Some("abort".into())).unwrap_err().is_retryable());
+        assert_eq!(parse_finish(Some("STOP".into())), Ok(Finish::Stop));
+        assert_eq!(parse_finish(Some("MAX_TOKENS".into())), Ok(Finish::Length));
+        assert_eq!(parse_finish(Some("tool_calls".into())), Ok(Finish::Other("tool_calls".into())));
+        assert_eq!(parse_finish(Some(String::new())), Ok(Finish::Missing));
+        assert!(parse_finish(Some("abort".into())).unwrap_err().is_retryable());
     }
 }

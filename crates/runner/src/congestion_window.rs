@@ -13,7 +13,8 @@ use crate::failure_streak::FailureStreak;
 /// were in flight when the first of them came, and closes it for as long as `Retry-After` asks.
 ///
 /// An endpoint is down when its failures in a row are an [outage](FailureStreak::is_outage). It is then sent one request
-/// at a time, with growing pauses, until it answers; all others wait, and start over with few requests when it does.
+/// at a time, a probe, with growing pauses, until it answers; all others wait, and start over with few requests when it
+/// does.
 ///
 /// Pure: time is an argument.
 #[derive(Debug)]
@@ -26,35 +27,43 @@ pub(crate) struct CongestionWindow {
     baseline: Option<f64>,
     recent: Option<f64>,
     last_cut: Option<Instant>,
-    closed_until: Option<Instant>,
     streak: FailureStreak,
-    /// When the first failure of the streak came.
-    streak_since: Option<Instant>,
-    down: Option<OutageState>,
+    status: Outcome,
+}
+
+/// Whether the endpoint takes requests.
+#[derive(Debug)]
+enum Outcome {
+    /// Yes, as many as the window has room for.
+    Open,
+    /// None before `until`: the endpoint asked for a pause, or could not be reached.
+    Paused { until: Instant },
+    /// One at a time, to find out whether it is up again.
+    Down(OutageState),
 }
 
 /// An endpoint that is down.
 #[derive(Debug)]
 struct OutageState {
     since: Instant,
-    /// Requests that have tried it since.
-    tries: u32,
-    /// When the next may.
-    next: Instant,
-    /// When the one was sent that tries it now.
-    trying: Option<Instant>,
+    failed_probes: u32,
+    next_probe: Instant,
+    /// When the probe in flight was sent.
+    probe_sent: Option<Instant>,
+    /// A pause that the endpoint asked for. It may outlast the outage.
+    paused_until: Option<Instant>,
 }
 
-/// How long an endpoint has been down, and how often it was tried in that time.
+/// How long an endpoint has been down, and how many probes have failed in that time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Outage {
-    pub(crate) lasting: Duration,
-    pub(crate) tries: u32,
+    pub(crate) duration: Duration,
+    pub(crate) failed_probes: u32,
 }
 
-/// How a request failed that may succeed later.
+/// How a request failed that may succeed when it is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub(crate) enum TransientFailure {
     /// There was no connection.
     Unreachable,
     /// The endpoint has too much to do, and may say for how long to wait.
@@ -86,10 +95,8 @@ impl CongestionWindow {
             baseline: None,
             recent: None,
             last_cut: None,
-            closed_until: None,
             streak: FailureStreak::default(),
-            streak_since: None,
-            down: None,
+            status: Outcome::Open,
         }
     }
 
@@ -104,53 +111,61 @@ impl CongestionWindow {
 
     /// When it opens again, if the endpoint asked for a pause or is down.
     pub(crate) fn closed_until(&self, now: Instant) -> Option<Instant> {
-        let next = self.down.as_ref().map(|down| down.next);
-        self.closed_until.max(next).filter(|until| *until > now)
+        let until = match &self.status {
+            Outcome::Open => None,
+            Outcome::Paused { until } => Some(*until),
+            Outcome::Down(outage) => outage.paused_until.max(Some(outage.next_probe)),
+        };
+        until.filter(|until| *until > now)
     }
 
-    /// Whether one request tries an endpoint that is down, and the others wait for what becomes of it.
-    pub(crate) fn is_trying(&self) -> bool {
-        self.down.as_ref().is_some_and(|down| down.trying.is_some())
+    /// Whether a request probes an endpoint that is down, and the others wait for its result.
+    pub(crate) fn is_probing(&self) -> bool {
+        matches!(&self.status, Outcome::Down(outage) if outage.probe_sent.is_some())
     }
 
     /// The endpoint's outage, if it is down.
     pub(crate) fn outage(&self, now: Instant) -> Option<Outage> {
-        let outage = |down: &OutageState| Outage { lasting: now - down.since, tries: down.tries };
-        self.down.as_ref().map(outage)
+        match &self.status {
+            Outcome::Down(outage) => {
+                Some(Outage { duration: now - outage.since, failed_probes: outage.failed_probes })
+            }
+            Outcome::Open | Outcome::Paused { .. } => None,
+        }
     }
 
-    /// Takes a place if there is one.
-    pub(crate) fn enter(&mut self, now: Instant) -> bool {
+    /// Counts a request as in flight if it may be sent now.
+    pub(crate) fn try_acquire(&mut self, now: Instant) -> bool {
         if self.closed_until(now).is_some() {
             return false;
         }
-        let open = match &mut self.down {
-            Some(down) if down.trying.is_some() => false,
-            Some(down) => {
-                down.trying = Some(now);
+        let is_free = match &mut self.status {
+            Outcome::Down(outage) if outage.probe_sent.is_some() => false,
+            Outcome::Down(outage) => {
+                outage.probe_sent = Some(now);
                 true
             }
-            None => self.in_flight < self.size(),
+            Outcome::Open | Outcome::Paused { .. } => self.in_flight < self.size(),
         };
-        self.in_flight += usize::from(open);
-        open
+        self.in_flight += usize::from(is_free);
+        is_free
     }
 
-    /// A request that was sent then has ended without telling anything about the endpoint.
+    /// A request that was sent at `sent` has ended, and says nothing about the endpoint.
     pub(crate) fn release(&mut self, sent: Instant) {
         self.in_flight -= 1;
-        if let Some(down) = &mut self.down {
-            down.trying.take_if(|trying| *trying == sent);
+        if let Outcome::Down(outage) = &mut self.status {
+            outage.probe_sent.take_if(|probe_sent| *probe_sent == sent);
         }
     }
 
-    /// The endpoint sent a reply that makes sense, if no answer: it is up.
+    /// The endpoint sent a valid reply, if no completion: it is up.
     pub(crate) fn mark_healthy(&mut self, sent: Instant) {
         self.release(sent);
         self.streak = FailureStreak::default();
-        self.streak_since = None;
-        if self.down.take().is_some() {
-            // As if it had just been met.
+        if let Outcome::Down(outage) = &self.status {
+            self.status = outage.paused_until.map_or(Outcome::Open, |until| Outcome::Paused { until });
+            // Nothing is known about what it can take now: start over.
             self.size = INITIAL_SIZE.min(self.max);
             self.is_slow_start = true;
         }
@@ -162,7 +177,7 @@ impl CongestionWindow {
         let per_token = latency.as_secs_f64() / tokens.max(1) as f64;
         let recent = self.recent.map_or(per_token, |mean| mean + EWMA_ALPHA * (per_token - mean));
         self.recent = Some(recent);
-        let baseline = self.baseline.map_or(recent, |ease| ease.min(recent));
+        let baseline = self.baseline.map_or(recent, |lowest| lowest.min(recent));
         self.baseline = Some(baseline);
         if recent <= SLOWDOWN_FACTOR * baseline {
             self.size = (self.size + if self.is_slow_start { 1.0 } else { 1.0 / self.size }).min(self.max);
@@ -171,34 +186,56 @@ impl CongestionWindow {
         }
     }
 
-    /// A request that was sent then has failed now.
-    pub(crate) fn failed(&mut self, sent: Instant, now: Instant, failure: Failure) {
-        let tried = self.down.as_ref().is_some_and(|down| down.trying == Some(sent));
+    /// A request that was sent at `sent` has failed now.
+    pub(crate) fn failed(&mut self, sent: Instant, now: Instant, failure: TransientFailure) {
+        let is_probe = matches!(&self.status, Outcome::Down(outage) if outage.probe_sent == Some(sent));
         self.release(sent);
         let pause = match failure {
-            Failure::Other => None,
-            Failure::Unreachable => Some(UNREACHABLE_COOLDOWN),
-            Failure::Overloaded(retry_after) => retry_after,
+            TransientFailure::Other => None,
+            TransientFailure::Unreachable => Some(UNREACHABLE_COOLDOWN),
+            TransientFailure::Overloaded(retry_after) => retry_after,
         };
-        // One cut for all requests that were under way when the endpoint first complained.
-        if failure != Failure::Other && self.last_cut.is_none_or(|cut| sent > cut) {
+        // One cut for all requests that were in flight when the endpoint first complained.
+        if failure != TransientFailure::Other && self.last_cut.is_none_or(|cut| sent > cut) {
             self.size = (self.size / 2.0).max(1.0);
             self.is_slow_start = false;
             self.last_cut = Some(now);
         }
-        self.closed_until = self.closed_until.max(pause.map(|pause| now + pause));
-        let since = *self.streak_since.get_or_insert(now);
-        self.streak = self.streak.with_failure(failure == Failure::Unreachable);
-        match &mut self.down {
-            Some(down) if tried => {
-                down.tries += 1;
-                down.next = now + backoff(down.tries + 1, 1.0);
-            }
-            None if self.streak.is_outage() => {
-                self.down = Some(OutageState { since, tries: 0, next: now + backoff(1, 1.0), trying: None });
-            }
-            _ => {}
+        if let Some(pause) = pause {
+            self.pause_until(now + pause);
         }
+        self.streak = self.streak.with_failure(failure == TransientFailure::Unreachable, now);
+        match &mut self.status {
+            Outcome::Down(outage) if is_probe => {
+                outage.failed_probes += 1;
+                outage.next_probe = now + backoff(outage.failed_probes + 1, 1.0);
+            }
+            Outcome::Open | Outcome::Paused { .. } if self.streak.is_outage() => self.start_outage(now),
+            Outcome::Down(_) | Outcome::Open | Outcome::Paused { .. } => {}
+        }
+    }
+
+    /// Pauses until then, unless a longer pause is in effect.
+    fn pause_until(&mut self, end: Instant) {
+        match &mut self.status {
+            Outcome::Open => self.status = Outcome::Paused { until: end },
+            Outcome::Paused { until } => *until = end.max(*until),
+            Outcome::Down(outage) => outage.paused_until = outage.paused_until.max(Some(end)),
+        }
+    }
+
+    fn start_outage(&mut self, now: Instant) {
+        let paused_until = match self.status {
+            Outcome::Paused { until } => Some(until),
+            Outcome::Open | Outcome::Down(_) => None,
+        };
+        self.status = Outcome::Down(OutageState {
+            since: self.streak.since.unwrap_or(now),
+            failed_probes: 0,
+            next_probe: now + backoff(1, 1.0),
+            probe_sent: None,
+            paused_until,
+        });
     }
 }
 
@@ -208,13 +245,13 @@ mod tests {
     use crate::failure_streak::{MAX_CONNECT_FAILURES, MAX_CONSECUTIVE_FAILURES};
 
     const SECOND: Duration = Duration::from_secs(1);
-    const BUSY: Failure = Failure::Overloaded(None);
+    const BUSY: TransientFailure = TransientFailure::Overloaded(None);
 
     /// Fills the window and answers everything, `rounds` times.
     fn answer_all(window: &mut CongestionWindow, rounds: usize, latency: Duration) {
         let now = Instant::now();
         for _ in 0..rounds {
-            while window.enter(now) {}
+            while window.try_acquire(now) {}
             for _ in 0..window.in_flight() {
                 window.answered(now, latency, 10);
             }
@@ -236,7 +273,7 @@ mod tests {
         let mut window = CongestionWindow::new(64);
         answer_all(&mut window, 10, SECOND);
         let sent = Instant::now();
-        while window.enter(sent) {}
+        while window.try_acquire(sent) {}
         for i in 0..10 {
             window.failed(sent, sent + SECOND * i, BUSY);
         }
@@ -254,7 +291,7 @@ mod tests {
         let mut window = CongestionWindow::new(64);
         answer_all(&mut window, 10, SECOND);
         let now = Instant::now();
-        assert!(window.enter(now));
+        assert!(window.try_acquire(now));
         window.failed(now, now, BUSY);
         assert_eq!(window.size(), 32);
         answer_all(&mut window, 1, SECOND);
@@ -267,11 +304,11 @@ mod tests {
     fn stays_closed_for_retry_after() {
         let mut window = CongestionWindow::new(8);
         let now = Instant::now();
-        assert!(window.enter(now));
-        window.failed(now, now, Failure::Overloaded(Some(SECOND * 5)));
-        assert!(!window.enter(now + SECOND * 4));
+        assert!(window.try_acquire(now));
+        window.failed(now, now, TransientFailure::Overloaded(Some(SECOND * 5)));
+        assert!(!window.try_acquire(now + SECOND * 4));
         assert_eq!(window.closed_until(now + SECOND * 4), Some(now + SECOND * 5));
-        assert!(window.enter(now + SECOND * 6));
+        assert!(window.try_acquire(now + SECOND * 6));
     }
 
     #[test]
@@ -286,44 +323,44 @@ mod tests {
     }
 
     /// A window of 64 whose endpoint has just failed so often that it is down, and when that was.
-    fn down() -> (CongestionWindow, Instant) {
+    fn window_of_endpoint_that_is_down() -> (CongestionWindow, Instant) {
         let mut window = CongestionWindow::new(64);
         answer_all(&mut window, 10, SECOND);
         let now = Instant::now();
-        while window.enter(now) {}
+        while window.try_acquire(now) {}
         for failures in 1..=64 {
             assert_eq!(window.outage(now).is_some(), failures > MAX_CONNECT_FAILURES, "after {failures}");
-            window.failed(now, now, Failure::Unreachable);
+            window.failed(now, now, TransientFailure::Unreachable);
         }
         (window, now)
     }
 
     #[test]
     fn probes_an_endpoint_that_is_down_with_backoff() {
-        let (mut window, began) = down();
+        let (mut window, began) = window_of_endpoint_that_is_down();
         let mut now = began;
-        for (tries, seconds) in (0..).zip([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]) {
-            assert_eq!(window.outage(now), Some(Outage { lasting: now - began, tries }));
-            assert!(!window.enter(now));
+        for (failed_probes, seconds) in (0..).zip([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]) {
+            assert_eq!(window.outage(now), Some(Outage { duration: now - began, failed_probes }));
+            assert!(!window.try_acquire(now));
             let next = now + Duration::from_secs_f64(seconds);
             assert_eq!(window.closed_until(now), Some(next));
-            assert!(window.enter(next) && window.is_trying() && !window.enter(next));
+            assert!(window.try_acquire(next) && window.is_probing() && !window.try_acquire(next));
             now = next + SECOND;
-            window.failed(next, now, Failure::Other);
-            assert!(!window.is_trying());
+            window.failed(next, now, TransientFailure::Other);
+            assert!(!window.is_probing());
         }
     }
 
     #[test]
     fn recovered_endpoint_starts_over() {
-        let (mut window, began) = down();
+        let (mut window, began) = window_of_endpoint_that_is_down();
         let now = began + SECOND;
-        assert!(window.enter(now));
+        assert!(window.try_acquire(now));
         window.answered(now, SECOND, 10);
         assert_eq!((window.outage(now), window.closed_until(now)), (None, None));
         assert_eq!(window.size(), 5);
         for _ in 0..10 {
-            while window.enter(now) {}
+            while window.try_acquire(now) {}
             (0..window.in_flight()).for_each(|_| window.answered(now, SECOND, 10));
         }
         assert_eq!(window.size(), 64);
@@ -331,11 +368,11 @@ mod tests {
 
     #[test]
     fn released_probe_lets_another_request_probe() {
-        let (mut window, began) = down();
+        let (mut window, began) = window_of_endpoint_that_is_down();
         let now = began + SECOND;
-        assert!(window.enter(now) && !window.enter(now));
+        assert!(window.try_acquire(now) && !window.try_acquire(now));
         window.release(now);
-        assert!(window.enter(now + SECOND));
+        assert!(window.try_acquire(now + SECOND));
     }
 
     #[test]
@@ -344,11 +381,11 @@ mod tests {
         let now = Instant::now();
         for _ in 0..10 {
             for _ in 1..MAX_CONSECUTIVE_FAILURES {
-                assert!(window.enter(now));
-                window.failed(now, now, Failure::Other);
+                assert!(window.try_acquire(now));
+                window.failed(now, now, TransientFailure::Other);
             }
             assert_eq!(window.outage(now), None);
-            assert!(window.enter(now));
+            assert!(window.try_acquire(now));
             window.mark_healthy(now);
         }
     }

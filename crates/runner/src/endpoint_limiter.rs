@@ -1,4 +1,4 @@
-//! The way into an endpoint: a window with a queue in front of it.
+//! How many requests an endpoint gets at once: a congestion window with a queue in front of it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,14 +9,14 @@ use tokio::sync::oneshot;
 use tracing::{debug, trace, warn};
 
 use crate::client::Endpoint;
-use crate::congestion_window::{CongestionWindow, Failure};
+use crate::congestion_window::{CongestionWindow, TransientFailure};
 
-/// An endpoint that is down is not given up before it was tried so often: a pause that it asked for may be longer than
-/// anybody's patience.
-const MIN_OUTAGE_TRIES: u32 = 3;
+/// An endpoint that is down is not given up before this many probes have failed: a pause that it asked for may be longer
+/// than the outage time-out.
+const MIN_FAILED_PROBES: u32 = 3;
 
-/// An endpoint, and those who wait for it in the order in which they came. Whoever asks for several evaluations at once
-/// stands in the queue once for each, so the evaluations take turns.
+/// An endpoint, and the requests that wait for it, first come, first served. Evaluations that share an endpoint take
+/// turns, because each has its own requests in the queue.
 #[derive(Debug)]
 pub(crate) struct EndpointLimiter {
     endpoint: Endpoint,
@@ -26,22 +26,22 @@ pub(crate) struct EndpointLimiter {
 #[derive(Debug)]
 struct State {
     window: CongestionWindow,
-    waiting: VecDeque<oneshot::Sender<()>>,
+    queue: VecDeque<oneshot::Sender<()>>,
 }
 
-/// A place in flight. It is given back when it is dropped, or with what was learnt.
+/// Permission for one request. It is given back with the request's result, or when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Permit<'g> {
     limiter: &'g EndpointLimiter,
     sent: Instant,
-    open: bool,
+    is_held: bool,
 }
 
 impl EndpointLimiter {
     pub(crate) fn new(endpoint: Endpoint, max: usize) -> Self {
         Self {
             endpoint,
-            state: Mutex::new(State { window: CongestionWindow::new(max), waiting: VecDeque::new() }),
+            state: Mutex::new(State { window: CongestionWindow::new(max), queue: VecDeque::new() }),
         }
     }
 
@@ -50,13 +50,13 @@ impl EndpointLimiter {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How soon a place can be had, for choosing among several: when it opens if it is closed, then the requests in
+    /// How soon a request can be sent, for choosing among several: when it opens if it is closed, then the requests in
     /// flight and in the queue by the size of the window.
     fn load(&self) -> (Option<Instant>, f64) {
         let (state, now) = (self.state(), Instant::now());
-        // It is soon known whether an endpoint is up that is being tried.
-        let closed = state.window.closed_until(now).or_else(|| state.window.is_trying().then_some(now));
-        (closed, (state.window.in_flight() + state.waiting.len()) as f64 / state.window.size() as f64)
+        // The result of a probe comes soon.
+        let closed = state.window.closed_until(now).or_else(|| state.window.is_probing().then_some(now));
+        (closed, (state.window.in_flight() + state.queue.len()) as f64 / state.window.size() as f64)
     }
 
     /// When it opens again, if it is closed.
@@ -69,42 +69,44 @@ impl EndpointLimiter {
         self.state().window.outage(Instant::now()).is_some()
     }
 
-    /// Whether the endpoint has been down for longer than this, although it was tried.
-    pub(crate) fn is_lost(&self, patience: Duration) -> bool {
+    /// Whether the endpoint has been down for this long, although it was probed.
+    pub(crate) fn is_lost(&self, outage_timeout: Duration) -> bool {
         let outage = self.state().window.outage(Instant::now());
-        outage.is_some_and(|outage| outage.tries >= MIN_OUTAGE_TRIES && outage.lasting >= patience)
+        outage.is_some_and(|outage| {
+            outage.failed_probes >= MIN_FAILED_PROBES && outage.duration >= outage_timeout
+        })
     }
 
-    /// Waits for a place at whichever of the limiters has one first, as far as can be told.
-    pub(crate) async fn enter(limiters: &[Arc<Self>]) -> Permit<'_> {
+    /// Waits for a permit of the limiter that is likely to give one first.
+    pub(crate) async fn acquire(limiters: &[Arc<Self>]) -> Permit<'_> {
         loop {
             let loads = limiters.iter().map(|limiter| (limiter.load(), limiter));
             let (_, limiter) = loads
-                .min_by(|((closed, load), _), ((than_closed, than), _)| {
-                    closed.cmp(than_closed).then(load.total_cmp(than))
+                .min_by(|((closed_a, load_a), _), ((closed_b, load_b), _)| {
+                    closed_a.cmp(closed_b).then(load_a.total_cmp(load_b))
                 })
                 .expect("an eval has an endpoint");
-            if let Some(permit) = limiter.wait().await {
+            if let Some(permit) = limiter.wait_in_queue().await {
                 return permit;
             }
         }
     }
 
-    /// Waits for a turn. There is no place when somebody was faster, or the limiter has closed: look around again.
-    async fn wait(&self) -> Option<Permit<'_>> {
+    /// Waits for a turn. `None` when another request was faster or the limiter has closed: choose a limiter again.
+    async fn wait_in_queue(&self) -> Option<Permit<'_>> {
         let now = Instant::now();
         let (turn, pause) = {
             let mut state = self.state();
-            if state.waiting.is_empty() && state.window.enter(now) {
+            if state.queue.is_empty() && state.window.try_acquire(now) {
                 return Some(self.permit(now));
             }
             let pause = state.window.closed_until(now);
-            let (called, turn) = oneshot::channel();
-            state.waiting.push_back(called);
+            let (sender, turn) = oneshot::channel();
+            state.queue.push_back(sender);
             (turn, pause)
         };
         match pause {
-            // Nobody may be in flight to call us when a pause ends.
+            // When a pause ends, there may be no request in flight whose end would wake this one.
             Some(until) => tokio::select! {
                 _ = turn => {}
                 () = tokio::time::sleep_until(until.into()) => {}
@@ -112,19 +114,19 @@ impl EndpointLimiter {
             None => _ = turn.await,
         }
         let now = Instant::now();
-        self.state().window.enter(now).then(|| self.permit(now))
+        self.state().window.try_acquire(now).then(|| self.permit(now))
     }
 
     fn permit(&self, sent: Instant) -> Permit<'_> {
-        Permit { limiter: self, sent, open: true }
+        Permit { limiter: self, sent, is_held: true }
     }
 
-    /// Tells the window what became of a request, and calls as many of those who wait as there is room for. Whether
-    /// the endpoint is down.
-    fn release(&self, told: impl FnOnce(&mut CongestionWindow)) -> bool {
+    /// Updates the window after a request, and wakes as many in the queue as there is room for. Returns whether the
+    /// endpoint is down.
+    fn release(&self, update: impl FnOnce(&mut CongestionWindow)) -> bool {
         let mut state = self.state();
         let (size, was_down) = (state.window.size(), state.window.outage(Instant::now()).is_some());
-        told(&mut state.window);
+        update(&mut state.window);
         let now = Instant::now();
         let (closed_until, is_down) = (state.window.closed_until(now), state.window.outage(now).is_some());
         match (was_down, is_down) {
@@ -137,17 +139,17 @@ impl EndpointLimiter {
         }
         let mut free = if let Some(until) = closed_until {
             debug!(host = self.endpoint.host(), pause = ?(until - now), "closed");
-            // Whoever waits may find another limiter open.
+            // All of them: another limiter may be open.
             usize::MAX
         } else if is_down {
-            usize::from(!state.window.is_trying())
+            usize::from(!state.window.is_probing())
         } else {
             state.window.size().saturating_sub(state.window.in_flight())
         };
         while free > 0 {
-            match state.waiting.pop_front() {
-                // Those who gave up in the meantime take no place.
-                Some(waiting) => free -= usize::from(waiting.send(()).is_ok()),
+            match state.queue.pop_front() {
+                // A request that was given up in the meantime uses nothing up.
+                Some(sender) => free -= usize::from(sender.send(()).is_ok()),
                 None => break,
             }
         }
@@ -156,33 +158,33 @@ impl EndpointLimiter {
 }
 
 impl Permit<'_> {
-    /// Where the request goes.
+    /// The endpoint that the request goes to.
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.limiter.endpoint
     }
 
-    /// An answer came.
+    /// A completion came.
     pub(crate) fn answered(mut self, latency: Duration, tokens: u64) {
-        self.open = false;
+        self.is_held = false;
         self.limiter.release(|window| window.answered(self.sent, latency, tokens));
     }
 
-    /// The endpoint said something that makes sense, if no answer.
+    /// The endpoint sent a valid reply, if no completion.
     pub(crate) fn mark_healthy(mut self) {
-        self.open = false;
+        self.is_held = false;
         self.limiter.release(|window| window.mark_healthy(self.sent));
     }
 
-    /// The request failed, and may succeed later. Whether the endpoint is down: then everybody waits for it.
-    pub(crate) fn failed(mut self, failure: Failure) -> bool {
-        self.open = false;
+    /// The request failed, and may succeed later. Returns whether the endpoint is down: then every request waits for it.
+    pub(crate) fn failed(mut self, failure: TransientFailure) -> bool {
+        self.is_held = false;
         self.limiter.release(|window| window.failed(self.sent, Instant::now(), failure))
     }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        if self.open {
+        if self.is_held {
             self.limiter.release(|window| window.release(self.sent));
         }
     }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use reasonscape_providers::Usage;
 
-/// Something that happened to the evaluation at this place in the study.
+/// Something that happened to an evaluation.
 #[derive(Debug, Clone)]
 pub struct RunEvent {
-    /// Place of the evaluation in the study.
+    /// Index of the evaluation in the study.
     pub eval: usize,
     /// What happened.
     pub kind: EventKind,
@@ -32,7 +32,7 @@ pub enum EventKind {
         latency: Duration,
         /// What was counted.
         usage: Usage,
-        /// Whether it was cut off.
+        /// Whether it was truncated.
         truncated: bool,
     },
     /// A request failed and will be sent again.
@@ -42,19 +42,19 @@ pub enum EventKind {
         /// How long it waits.
         wait: Duration,
     },
-    /// A trial has got no answer in this run: it is missing, and asked again by the next.
+    /// A trial has got no answer in this run: it is missing, and sent again by the next.
     Missing {
         /// Which one: task, coordinates and index.
         trial: String,
         /// Why.
         problem: String,
     },
-    /// Nothing has come for a while. This is said once a second until something does.
+    /// No response has come for a while. Repeated every second until one does.
     Waiting {
         /// Requests that have been sent and not answered.
-        answers: u64,
-        /// Trials that another process or evaluation is asking.
-        others: u64,
+        in_flight: u64,
+        /// Trials that another process or evaluation has claimed.
+        claimed_elsewhere: u64,
         /// Since when nothing has come.
         idle: Duration,
         /// How long until something is sent, if every endpoint asked for a pause or is down.

@@ -1,4 +1,4 @@
-//! What a run would ask and cost, before anything is spent.
+//! What a run would send and cost, before anything is spent.
 
 use std::ops::ControlFlow;
 
@@ -15,14 +15,14 @@ const MAX_SAMPLED: u64 = 200;
 /// Bytes of a request to a token of its prompt, roughly.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// What a run of one evaluation would ask.
+/// What a run of one evaluation would send.
 #[derive(Debug, Clone)]
 pub struct Forecast {
-    /// What it is known by.
+    /// Identifier of the evaluation.
     pub id: EvalId,
-    /// What people call it.
+    /// Display name of the evaluation.
     pub name: String,
-    /// Points asked.
+    /// Points in the plan.
     pub points: usize,
     /// Trials planned.
     pub trials: u64,
@@ -34,7 +34,7 @@ pub struct Forecast {
     /// sampler allows.
     pub completion_tokens: u64,
     /// Tokens of the answers if every one ran into the sampler's limit.
-    pub most_completion_tokens: Option<u64>,
+    pub max_completion_tokens: Option<u64>,
     /// What it would cost, where prices are known.
     pub cost: Option<f64>,
 }
@@ -56,15 +56,15 @@ impl Forecast {
             "to_send": self.to_send(),
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
-            "most_completion_tokens": self.most_completion_tokens,
+            "most_completion_tokens": self.max_completion_tokens,
             "cost": self.cost,
         })
     }
 }
 
-/// Looks at every trial that a run would ask, and sends nothing. A study without a cache has nothing cached.
+/// Looks up every trial that a run would send, and sends nothing. A study without a cache has nothing cached.
 ///
-/// With a precision wanted, the forecast is of the most that it could take: every point up to its maximum.
+/// If the study sets a precision, the forecast is an upper bound: every point up to its maximum.
 ///
 /// # Errors
 /// A [`RunError`] when the study or the cache cannot be read, or nothing is selected.
@@ -86,27 +86,27 @@ pub fn forecast(
 
     evals
         .into_iter()
-        .map(|place| {
-            let eval = &study.evals[place];
+        .map(|eval_index| {
+            let eval = &study.evals[eval_index];
             let (mut trials, mut cached, mut bytes) = (0, 0, 0);
-            let (mut seen, mut seen_tokens) = (0, 0);
+            let (mut sampled, mut sampled_tokens) = (0, 0);
             let mut failed = None;
             let mut visit = |planned: PlannedTrial<'_>| {
                 trials += 1;
-                let held = reader.as_ref().map(|reader| {
-                    if seen == MAX_SAMPLED {
+                let is_cached = reader.as_ref().map(|reader| {
+                    if sampled == MAX_SAMPLED {
                         return reader.contains(&planned.id);
                     }
                     let response = reader.get(&planned.id)?;
                     if let Some(tokens) =
                         response.as_ref().and_then(|response| completion_tokens(eval, response))
                     {
-                        seen += 1;
-                        seen_tokens += tokens;
+                        sampled += 1;
+                        sampled_tokens += tokens;
                     }
                     Ok(response.is_some())
                 });
-                match held {
+                match is_cached {
                     Some(Ok(true)) => cached += 1,
                     Some(Err(error)) => {
                         failed = Some(error);
@@ -122,8 +122,9 @@ pub fn forecast(
             }
             let to_send = trials - cached;
             let limit = token_limit(eval);
-            let each = u64::checked_div(seen_tokens, seen).unwrap_or_else(|| limit.unwrap_or(1024) / 4);
-            let (prompt_tokens, completion_tokens) = (bytes / BYTES_PER_TOKEN, to_send * each);
+            let mean_tokens =
+                u64::checked_div(sampled_tokens, sampled).unwrap_or_else(|| limit.unwrap_or(1024) / 4);
+            let (prompt_tokens, completion_tokens) = (bytes / BYTES_PER_TOKEN, to_send * mean_tokens);
             Ok(Forecast {
                 id: eval.id.clone(),
                 name: eval.name.clone(),
@@ -132,7 +133,7 @@ pub fn forecast(
                 cached,
                 prompt_tokens,
                 completion_tokens,
-                most_completion_tokens: limit.map(|limit| limit * to_send),
+                max_completion_tokens: limit.map(|limit| limit * to_send),
                 cost: eval.prices.map(|prices| prices.cost(prompt_tokens, completion_tokens)),
             })
         })

@@ -1,4 +1,4 @@
-//! Whether an endpoint would answer: asked before a run, so that what is wrong is told in words.
+//! Probes an endpoint before a run, so that a wrong setting is reported in plain words.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl From<TransportError> for ProbeError {
 ///
 /// # Errors
 /// A [`ProbeError`] that says what is wrong and what would be right.
-pub fn listed_models(eval: &Eval, base_url: &str) -> Result<Vec<String>, ProbeError> {
+pub fn list_models(eval: &Eval, base_url: &str) -> Result<Vec<String>, ProbeError> {
     let url = format!("{}/models", base_url.trim_end_matches('/'));
     let reply = exchange(eval, &url, None, PROBE_TIMEOUT)?;
     match reply.status {
@@ -63,14 +63,13 @@ pub fn listed_models(eval: &Eval, base_url: &str) -> Result<Vec<String>, ProbeEr
     Ok(models.iter().filter_map(name).collect())
 }
 
-/// Asks an endpoint one short question, with everything that a run would send along, and gives what it says and how long
-/// it took.
+/// Sends one short request with everything that a run would send along, and returns the reply and its latency.
 ///
 /// # Errors
 /// A [`ProbeError`] that says what is wrong and what would be right.
-pub fn ask_once(eval: &Eval, base_url: &str) -> Result<(String, Duration), ProbeError> {
-    let question = Message { role: Role::User, content: "Reply with the one word: ready".into() };
-    let body = eval.payload(&[question]).to_string().into_bytes();
+pub fn send_test_request(eval: &Eval, base_url: &str) -> Result<(String, Duration), ProbeError> {
+    let message = Message { role: Role::User, content: "Reply with the one word: ready".into() };
+    let body = eval.payload(&[message]).to_string().into_bytes();
     let reply = exchange(eval, &eval.provider.endpoint(base_url), Some(body), eval.limits.timeout)?;
     let completion = eval.provider.parse(reply.status, &reply.body)?;
     Ok((completion.content, reply.latency))

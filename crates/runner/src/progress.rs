@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EventKind, MissingTrial};
 
-/// It is said that nothing comes when nothing has come for so long.
+/// A stall is reported when no response has come for this long.
 const MIN_STALL: Duration = Duration::from_secs(5);
 
 /// The counts of one evaluation.
@@ -18,7 +18,7 @@ pub struct ProgressCounts {
     pub cached: u64,
     /// Trials answered by this run.
     pub answered: u64,
-    /// Of those answered, cut off.
+    /// Of those answered, truncated.
     pub truncated: u64,
     /// Trials without an answer.
     pub missing: u64,
@@ -55,8 +55,8 @@ impl ProgressCounts {
                 self.missing += 1;
                 self.problem = Some(problem.clone());
             }
-            EventKind::Waiting { answers, others, idle, pause } if *idle >= MIN_STALL => {
-                self.waiting = Some(waiting(*answers, *others, *idle, *pause));
+            EventKind::Waiting { in_flight, claimed_elsewhere, idle, pause } if *idle >= MIN_STALL => {
+                self.waiting = Some(describe_wait(*in_flight, *claimed_elsewhere, *idle, *pause));
             }
             EventKind::Waiting { .. } => {}
             EventKind::Stopped { reason } => self.problem = Some(reason.clone()),
@@ -86,16 +86,18 @@ impl ProgressCounts {
     }
 }
 
-/// `waiting for 12 answers, none for 45 s`: what there is to say when nothing happens.
-fn waiting(answers: u64, others: u64, idle: Duration, pause: Option<Duration>) -> String {
+/// What is waited for while nothing happens: `waiting for 12 answers, none for 45 s`.
+fn describe_wait(in_flight: u64, claimed_elsewhere: u64, idle: Duration, pause: Option<Duration>) -> String {
     let count = |number: u64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
-    let what = match (answers, others, pause) {
+    let what = match (in_flight, claimed_elsewhere, pause) {
         (0, _, Some(pause)) => {
             return format!("the endpoint is left alone for {} s more", pause.as_secs() + 1);
         }
         (0, 0, None) => return format!("nothing for {} s", idle.as_secs()),
-        (0, others, None) => format!("{} that somebody else asks", count(others, "answer")),
-        (answers, ..) => count(answers, "answer"),
+        (0, claimed_elsewhere, None) => {
+            format!("{} that somebody else asks", count(claimed_elsewhere, "answer"))
+        }
+        (in_flight, ..) => count(in_flight, "answer"),
     };
     format!("waiting for {what}, none for {} s", idle.as_secs())
 }
@@ -144,14 +146,19 @@ mod tests {
 
     #[test]
     fn describes_what_is_waited_for() {
-        let said = |answers, others, pause: Option<f64>| {
-            waiting(answers, others, Duration::from_millis(45_800), pause.map(Duration::from_secs_f64))
+        let describe = |in_flight, claimed_elsewhere, pause: Option<f64>| {
+            describe_wait(
+                in_flight,
+                claimed_elsewhere,
+                Duration::from_millis(45_800),
+                pause.map(Duration::from_secs_f64),
+            )
         };
-        assert_eq!(said(12, 0, None), "waiting for 12 answers, none for 45 s");
-        assert_eq!(said(1, 3, Some(2.0)), "waiting for 1 answer, none for 45 s");
-        assert_eq!(said(0, 3, None), "waiting for 3 answers that somebody else asks, none for 45 s");
-        assert_eq!(said(0, 0, Some(11.2)), "the endpoint is left alone for 12 s more");
-        assert_eq!(said(0, 0, None), "nothing for 45 s");
+        assert_eq!(describe(12, 0, None), "waiting for 12 answers, none for 45 s");
+        assert_eq!(describe(1, 3, Some(2.0)), "waiting for 1 answer, none for 45 s");
+        assert_eq!(describe(0, 3, None), "waiting for 3 answers that somebody else asks, none for 45 s");
+        assert_eq!(describe(0, 0, Some(11.2)), "the endpoint is left alone for 12 s more");
+        assert_eq!(describe(0, 0, None), "nothing for 45 s");
     }
 
     #[test]

@@ -15,17 +15,17 @@ use crate::service::ConnectionReset;
 pub(crate) struct SimulatedBody {
     data: Option<Bytes>,
     /// Where the body breaks off: how long the connection stays open after what was sent.
-    then_closes: Option<Pin<Box<Sleep>>>,
+    close_after: Option<Pin<Box<Sleep>>>,
 }
 
 impl SimulatedBody {
-    pub(crate) fn whole(data: Bytes) -> Self {
-        Self { data: Some(data), then_closes: None }
+    pub(crate) fn complete(data: Bytes) -> Self {
+        Self { data: Some(data), close_after: None }
     }
 
     /// A body that ends with an error. The pause lets the part that there is be written out first.
-    pub(crate) fn broken_off(data: Bytes, pause: Duration) -> Self {
-        Self { data: Some(data), then_closes: Some(Box::pin(tokio::time::sleep(pause))) }
+    pub(crate) fn truncated(data: Bytes, pause: Duration) -> Self {
+        Self { data: Some(data), close_after: Some(Box::pin(tokio::time::sleep(pause))) }
     }
 }
 
@@ -40,18 +40,18 @@ impl Body for SimulatedBody {
         if let Some(data) = self.data.take() {
             return Poll::Ready(Some(Ok(Frame::data(data))));
         }
-        match &mut self.then_closes {
+        match &mut self.close_after {
             None => Poll::Ready(None),
             Some(pause) => pause.as_mut().poll(context).map(|()| Some(Err(ConnectionReset))),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.data.is_none() && self.then_closes.is_none()
+        self.data.is_none() && self.close_after.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
-        match (&self.data, &self.then_closes) {
+        match (&self.data, &self.close_after) {
             (_, Some(_)) => SizeHint::default(),
             (data, None) => SizeHint::with_exact(data.as_ref().map_or(0, |data| data.len() as u64)),
         }

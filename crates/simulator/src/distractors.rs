@@ -46,8 +46,8 @@ fn other_list(target: &str, rng: &mut Rng) -> String {
             format!("{target}, {}", items[0])
         };
     }
-    let place = different[rng.below(different.len())];
-    items.swap(place - 1, place);
+    let index = different[rng.below(different.len())];
+    items.swap(index - 1, index);
     items.join(", ")
 }
 

@@ -257,8 +257,8 @@ mod tests {
 
     #[test]
     fn fault_names_match_their_index() {
-        for (place, kind) in FaultKind::ALL.into_iter().enumerate() {
-            assert_eq!(kind as usize, place);
+        for (index, kind) in FaultKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index);
             assert_eq!(kinds(kind.name()), Ok(vec![kind]));
         }
     }

@@ -139,10 +139,10 @@ impl SimulatedServer {
             .enable_all()
             .build()
             .map_err(SimulateError::Threads)?;
-        let wanted = SocketAddr::new(host, port);
+        let requested = SocketAddr::new(host, port);
         let (listener, address) = {
             let _context = runtime.enter();
-            listen(wanted).map_err(|source| SimulateError::Listen { address: wanted, source })?
+            listen(requested).map_err(|source| SimulateError::Listen { address: requested, source })?
         };
         let simulator = Simulator::new(&suites, count, seed);
         let question_count = simulator.question_count();

@@ -30,17 +30,17 @@ impl Question {
 pub(crate) struct QuestionIndex {
     by_prompt: HashMap<u64, Question, BuildHasherDefault<IdentityHasher>>,
     /// The first eight bytes of prompts; a span that begins otherwise is not looked at.
-    openings: Vec<[u8; OPENING]>,
+    openings: Vec<[u8; OPENING_LEN]>,
 }
 
 /// A question and the hash of its prompt.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found<'a> {
+pub(crate) struct QuestionMatch<'a> {
     pub(crate) prompt: u64,
     pub(crate) question: &'a Question,
 }
 
-const OPENING: usize = 8;
+const OPENING_LEN: usize = 8;
 /// How far into a line a label such as `Question:` may reach.
 const MAX_LABEL_LEN: usize = 48;
 /// Lines longer than this are only compared whole.
@@ -51,10 +51,12 @@ impl QuestionIndex {
     pub(crate) fn new(suites: &[Suite], count: Option<usize>) -> Self {
         let mut questions = Self::default();
         for suite in suites {
-            let of_points: Vec<Vec<(u64, [u8; OPENING], Question)>> = suite
+            let of_points: Vec<Vec<(u64, [u8; OPENING_LEN], Question)>> = suite
                 .points()
                 .into_par_iter()
-                .map(|point| tests(point.task, point.params, suite.seed, count.unwrap_or(point.count)))
+                .map(|point| {
+                    point_questions(point.task, point.params, suite.seed, count.unwrap_or(point.count))
+                })
                 .collect();
             for (prompt, opening, question) in of_points.into_iter().flatten() {
                 if !questions.openings.contains(&opening) {
@@ -74,7 +76,7 @@ impl QuestionIndex {
     ///
     /// A prompt is recognised where it begins a line, alone or after a label such as `Question: `, and ends one; failing
     /// that, where it ends before a blank or the `<` or `[` of a chat template's mark.
-    pub(crate) fn find(&self, text: &str) -> Option<Found<'_>> {
+    pub(crate) fn find(&self, text: &str) -> Option<QuestionMatch<'_>> {
         self.find_ending(text, Self::ends_with_line)
             .or_else(|| self.find_ending(text, Self::ends_within_line))
     }
@@ -82,8 +84,8 @@ impl QuestionIndex {
     fn find_ending(
         &self,
         text: &str,
-        ending: for<'a> fn(&'a Self, u64, &str) -> Option<Found<'a>>,
-    ) -> Option<Found<'_>> {
+        ending: for<'a> fn(&'a Self, u64, &str) -> Option<QuestionMatch<'a>>,
+    ) -> Option<QuestionMatch<'_>> {
         let mut end = text.len();
         loop {
             let start = text[..end].rfind('\n').map_or(0, |newline| newline + 1);
@@ -104,8 +106,8 @@ impl QuestionIndex {
     fn find_at(
         &self,
         text: &str,
-        ending: for<'a> fn(&'a Self, u64, &str) -> Option<Found<'a>>,
-    ) -> Option<Found<'_>> {
+        ending: for<'a> fn(&'a Self, u64, &str) -> Option<QuestionMatch<'a>>,
+    ) -> Option<QuestionMatch<'_>> {
         let opening = opening(text);
         if !self.openings.contains(&opening) {
             return None;
@@ -120,18 +122,18 @@ impl QuestionIndex {
         None
     }
 
-    fn get(&self, prompt: u64) -> Option<Found<'_>> {
-        self.by_prompt.get(&prompt).map(|question| Found { prompt, question })
+    fn get(&self, prompt: u64) -> Option<QuestionMatch<'_>> {
+        self.by_prompt.get(&prompt).map(|question| QuestionMatch { prompt, question })
     }
 
-    fn ends_with_line(&self, state: u64, line: &str) -> Option<Found<'_>> {
+    fn ends_with_line(&self, state: u64, line: &str) -> Option<QuestionMatch<'_>> {
         self.get(hash(line.as_bytes(), state)).or_else(|| {
             let trimmed = line.trim_end();
             (trimmed.len() < line.len()).then(|| self.get(hash(trimmed.as_bytes(), state))).flatten()
         })
     }
 
-    fn ends_within_line(&self, state: u64, line: &str) -> Option<Found<'_>> {
+    fn ends_within_line(&self, state: u64, line: &str) -> Option<QuestionMatch<'_>> {
         if line.len() > MAX_LINE_LEN {
             return None;
         }
@@ -146,19 +148,19 @@ fn prompt_hash(prompt: &str) -> u64 {
 }
 
 /// The first bytes of a text, filled up with zeros.
-fn opening(text: &str) -> [u8; OPENING] {
-    let mut opening = [0; OPENING];
-    let length = text.len().min(OPENING);
+fn opening(text: &str) -> [u8; OPENING_LEN] {
+    let mut opening = [0; OPENING_LEN];
+    let length = text.len().min(OPENING_LEN);
     opening[..length].copy_from_slice(&text.as_bytes()[..length]);
     opening
 }
 
-fn tests(
+fn point_questions(
     task: &'static dyn Task,
     params: &Params,
     seed: i64,
     count: usize,
-) -> Vec<(u64, [u8; OPENING], Question)> {
+) -> Vec<(u64, [u8; OPENING_LEN], Question)> {
     let difficulty = Difficulty::new(task, params);
     TestStream::new(task, params, seed)
         .take(count)

@@ -7,7 +7,7 @@ use reasonscape_providers::{Completion, Finish, Usage};
 
 use crate::distractors;
 use crate::model_profiles::Style;
-use crate::question_index::{Found, QuestionIndex};
+use crate::question_index::{QuestionIndex, QuestionMatch};
 use crate::rng::{Rng, hash};
 use crate::skill::{CONTEXT_TOKENS, SimulatedModel};
 use crate::text_gen::{self, Ending};
@@ -130,11 +130,11 @@ impl Simulator {
     fn reply_to(
         &self,
         model: &SimulatedModel,
-        found: Found<'_>,
+        found: QuestionMatch<'_>,
         limit: u32,
         prompt: &ResolvedPrompt<'_>,
     ) -> Reply {
-        let Found { prompt: prompt_hash, question } = found;
+        let QuestionMatch { prompt: prompt_hash, question } = found;
         let mut rng = Rng::new(
             hash(
                 &model.identity().to_le_bytes(),

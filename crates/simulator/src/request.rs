@@ -18,9 +18,9 @@ struct Body<'a> {
     #[serde(borrow, default)]
     messages: Vec<Message<'a>>,
     #[serde(borrow)]
-    prompt: Option<Words<'a>>,
+    prompt: Option<PromptText<'a>>,
     #[serde(borrow)]
-    system: Option<Words<'a>>,
+    system: Option<PromptText<'a>>,
     max_tokens: Option<u32>,
     max_completion_tokens: Option<u32>,
     temperature: Option<f64>,
@@ -36,17 +36,17 @@ struct Message<'a> {
     #[serde(borrow)]
     role: Cow<'a, str>,
     #[serde(borrow)]
-    content: Option<Words<'a>>,
+    content: Option<PromptText<'a>>,
 }
 
 /// The words by which a template asks for a stated confidence.
-const CONFIDENCE: &str = "Confidence:";
+const CONFIDENCE_LABEL: &str = "Confidence:";
 
 /// Whether log-probabilities are wanted: `true` in chats, a number in text completions.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(untagged)]
 enum Logprobs {
-    Wanted(bool),
+    Enabled(bool),
     Count(u32),
     #[default]
     Absent,
@@ -54,7 +54,7 @@ enum Logprobs {
 
 /// Text, however it comes: a string, a list of strings, or a list of parts of type `text`.
 #[derive(Debug, Default)]
-struct Words<'a>(Cow<'a, str>);
+struct PromptText<'a>(Cow<'a, str>);
 
 /// A request that can be answered.
 #[derive(Debug)]
@@ -116,16 +116,16 @@ impl<'a> Request<'a> {
         let model = body.model.ok_or(BadRequest::Missing("model"))?;
         let limit = body.max_completion_tokens.or(body.max_tokens);
         let (mut prompt_tokens, mut states_confidence) = (0, false);
-        let mut look_at = |Words(words): &Words<'_>| {
+        let mut count_prompt = |PromptText(words): &PromptText<'_>| {
             prompt_tokens += count_words(words);
-            states_confidence |= words.contains(CONFIDENCE);
+            states_confidence |= words.contains(CONFIDENCE_LABEL);
         };
         if let Some(system) = &body.system {
-            look_at(system);
+            count_prompt(system);
         }
         let text = match (api, body.prompt) {
             (Api::Text, Some(prompt)) => {
-                look_at(&prompt);
+                count_prompt(&prompt);
                 prompt.0
             }
             (Api::Text, None) => return Err(BadRequest::Missing("prompt")),
@@ -134,7 +134,7 @@ impl<'a> Request<'a> {
                 let mut last = None;
                 for message in body.messages {
                     let words = message.content.unwrap_or_default();
-                    look_at(&words);
+                    count_prompt(&words);
                     if message.role == "user" {
                         last = Some(words.0);
                     }
@@ -156,22 +156,22 @@ impl<'a> Request<'a> {
             prompt_tokens,
             max_tokens: limit.unwrap_or(CONTEXT_TOKENS),
             sampling,
-            logprobs: matches!(body.logprobs, Logprobs::Wanted(true) | Logprobs::Count(1..)),
+            logprobs: matches!(body.logprobs, Logprobs::Enabled(true) | Logprobs::Count(1..)),
             states_confidence,
         })
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for PromptText<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordsVisitor).map(Self)
+        deserializer.deserialize_any(PromptTextVisitor).map(Self)
     }
 }
 
-/// Reads [`Words`] without a detour through a tree of values.
-struct WordsVisitor;
+/// Reads [`PromptText`] without a detour through a tree of values.
+struct PromptTextVisitor;
 
-impl<'de> Visitor<'de> for WordsVisitor {
+impl<'de> Visitor<'de> for PromptTextVisitor {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -191,24 +191,24 @@ impl<'de> Visitor<'de> for WordsVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
-        let mut whole = Cow::Borrowed("");
-        while let Some(Words(part)) = parts.next_element()? {
-            if whole.is_empty() {
-                whole = part;
+        let mut joined = Cow::Borrowed("");
+        while let Some(PromptText(part)) = parts.next_element()? {
+            if joined.is_empty() {
+                joined = part;
             } else if !part.is_empty() {
-                let whole = whole.to_mut();
-                whole.push('\n');
-                whole.push_str(&part);
+                let joined = joined.to_mut();
+                joined.push('\n');
+                joined.push_str(&part);
             }
         }
-        Ok(whole)
+        Ok(joined)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut part: A) -> Result<Self::Value, A::Error> {
         let mut text = Cow::Borrowed("");
         while let Some(key) = part.next_key::<Cow<'de, str>>()? {
             if key == "text" {
-                text = part.next_value::<Words<'de>>()?.0;
+                text = part.next_value::<PromptText<'de>>()?.0;
             } else {
                 part.next_value::<IgnoredAny>()?;
             }
@@ -247,15 +247,15 @@ mod tests {
 
     #[test]
     fn bad_requests_name_the_field() {
-        let refused = |api, body: &str| Request::read(api, body.as_bytes()).unwrap_err();
-        assert!(matches!(refused(Api::Chat, "{"), BadRequest::NotJson(_)));
-        assert_eq!(refused(Api::Chat, r#"{"stream": true}"#), BadRequest::Stream);
-        assert_eq!(refused(Api::Chat, "{}"), BadRequest::Missing("model"));
-        assert_eq!(refused(Api::Chat, r#"{"model": "m"}"#), BadRequest::Missing("messages"));
-        assert_eq!(refused(Api::Text, r#"{"model": "m"}"#), BadRequest::Missing("prompt"));
-        assert_eq!(refused(Api::Messages, r#"{"model": "m"}"#), BadRequest::Missing("max_tokens"));
+        let error_of = |api, body: &str| Request::read(api, body.as_bytes()).unwrap_err();
+        assert!(matches!(error_of(Api::Chat, "{"), BadRequest::NotJson(_)));
+        assert_eq!(error_of(Api::Chat, r#"{"stream": true}"#), BadRequest::Stream);
+        assert_eq!(error_of(Api::Chat, "{}"), BadRequest::Missing("model"));
+        assert_eq!(error_of(Api::Chat, r#"{"model": "m"}"#), BadRequest::Missing("messages"));
+        assert_eq!(error_of(Api::Text, r#"{"model": "m"}"#), BadRequest::Missing("prompt"));
+        assert_eq!(error_of(Api::Messages, r#"{"model": "m"}"#), BadRequest::Missing("max_tokens"));
         assert_eq!(
-            refused(Api::Text, r#"{"model": "m", "prompt": "", "max_tokens": 0}"#),
+            error_of(Api::Text, r#"{"model": "m", "prompt": "", "max_tokens": 0}"#),
             BadRequest::NoTokens
         );
     }

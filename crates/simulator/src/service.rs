@@ -22,7 +22,7 @@ use crate::stats::{Api, Counters};
 /// More than any prompt; what is larger is refused unread.
 const MAX_BODY_LEN: usize = 16 << 20;
 /// Long enough for what was written to leave the machine before the connection closes.
-const HALF_PAUSE: Duration = Duration::from_millis(20);
+const CLOSE_DELAY: Duration = Duration::from_millis(20);
 
 const PAGE: &str = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n\
                     <body><h1>502 Bad Gateway</h1><p>simulated</p></body></html>\n";
@@ -52,14 +52,14 @@ impl std::fmt::Debug for Key {
 #[error("the connection is closed on purpose")]
 pub(crate) struct ConnectionReset;
 
-type Answer = Result<Response<SimulatedBody>, ConnectionReset>;
+type ServiceResult = Result<Response<SimulatedBody>, ConnectionReset>;
 
 impl Service {
     pub(crate) fn new(simulator: Simulator, faults: Faults, key: Option<Key>) -> Self {
         Self { simulator, faults, key, counters: Counters::default(), number: AtomicU64::new(0) }
     }
 
-    pub(crate) async fn handle(self: Arc<Self>, request: hyper::Request<Incoming>) -> Answer {
+    pub(crate) async fn handle(self: Arc<Self>, request: hyper::Request<Incoming>) -> ServiceResult {
         let (head, body) = request.into_parts();
         match (&head.method, head.uri.path()) {
             (&Method::POST, path) if let Some(api) = Api::by_path(path) => {
@@ -85,12 +85,12 @@ impl Service {
         }
     }
 
-    async fn answer(&self, api: Api, headers: &HeaderMap, body: Incoming) -> Answer {
+    async fn answer(&self, api: Api, headers: &HeaderMap, body: Incoming) -> ServiceResult {
         let Ok(body) = Limited::new(body, MAX_BODY_LEN).collect().await else {
             return Ok(bad_request(api, StatusCode::PAYLOAD_TOO_LARGE, "the body is too large", None));
         };
         let body = body.to_bytes();
-        let (_in_flight, identity) = self.counters.arrived(api, &body);
+        let (_in_flight, identity) = self.counters.count_request(api, &body);
         if !self.is_authorized(headers) {
             self.counters.unauthorized();
             return Ok(unauthorized(api));
@@ -98,7 +98,7 @@ impl Service {
         let fault = self.faults.for_request(self.number.fetch_add(1, Ordering::Relaxed));
         if let Some(fault) = fault {
             self.counters.fault(fault);
-            if let Some(answer) = self.fail(api, fault).await {
+            if let Some(answer) = self.simulate_fault(api, fault).await {
                 return answer;
             }
         }
@@ -141,7 +141,7 @@ impl Service {
         };
         let mut written = response::write(api, &request, &reply, missing);
         match fault {
-            Some(FaultKind::Half) => return Ok(half(written)),
+            Some(FaultKind::Half) => return Ok(half_response(written)),
             Some(FaultKind::InvalidJson) => written.truncate(written.len() * 2 / 3),
             _ => {}
         }
@@ -149,7 +149,7 @@ impl Service {
     }
 
     /// Lets a request fail, unless its fault is in the reply.
-    async fn fail(&self, api: Api, fault: FaultKind) -> Option<Answer> {
+    async fn simulate_fault(&self, api: Api, fault: FaultKind) -> Option<ServiceResult> {
         let error = |status, message, kind, anthropic_kind| {
             let body = ErrorBody { message, kind, anthropic_kind, param: None, code: None };
             Some(Ok(json(status, body.write(api))))
@@ -200,9 +200,9 @@ impl Service {
 
     fn is_authorized(&self, headers: &HeaderMap) -> bool {
         let Some(Key(key)) = &self.key else { return true };
-        let given = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let bearer = given("authorization").and_then(|value| value.strip_prefix("Bearer "));
-        [bearer, given("x-api-key")].contains(&Some(key.as_str()))
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let bearer = header("authorization").and_then(|value| value.strip_prefix("Bearer "));
+        [bearer, header("x-api-key")].contains(&Some(key.as_str()))
     }
 }
 
@@ -221,7 +221,7 @@ fn models() -> serde_json::Value {
 }
 
 fn respond(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Response<SimulatedBody> {
-    let mut response = Response::new(SimulatedBody::whole(Bytes::from(body)));
+    let mut response = Response::new(SimulatedBody::complete(Bytes::from(body)));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
@@ -236,12 +236,12 @@ fn ok_json(body: Vec<u8>) -> Response<SimulatedBody> {
 }
 
 /// Half of what `Content-Length` promises.
-fn half(mut body: Vec<u8>) -> Response<SimulatedBody> {
+fn half_response(mut body: Vec<u8>) -> Response<SimulatedBody> {
     let promised = body.len();
     body.truncate(promised / 2);
     let mut response = ok_json(Vec::new());
     response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(promised));
-    *response.body_mut() = SimulatedBody::broken_off(Bytes::from(body), HALF_PAUSE);
+    *response.body_mut() = SimulatedBody::truncated(Bytes::from(body), CLOSE_DELAY);
     response
 }
 

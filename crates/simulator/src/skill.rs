@@ -50,8 +50,8 @@ fn position(range: &Range, name: &str, params: &Params) -> f64 {
         }
         Range::Real { low, high, .. } => (params.real(name) - low) / (high - low),
         Range::Word { words, .. } => {
-            let place = words.iter().position(|word| *word == params.word(name)).unwrap_or(0);
-            place as f64 / (words.len() - 1).max(1) as f64
+            let index = words.iter().position(|word| *word == params.word(name)).unwrap_or(0);
+            index as f64 / (words.len() - 1).max(1) as f64
         }
     }
 }

@@ -129,7 +129,7 @@ impl Identity {
 
 impl Counters {
     /// A request has come.
-    pub(crate) fn arrived(&self, api: Api, body: &[u8]) -> (InFlight<'_>, Identity) {
+    pub(crate) fn count_request(&self, api: Api, body: &[u8]) -> (InFlight<'_>, Identity) {
         add(&self.by_path[api as usize]);
         let now = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
         self.peak_in_flight.fetch_max(now, Ordering::Relaxed);
@@ -234,7 +234,7 @@ mod tests {
     fn duplicates_count_only_answered_requests() {
         let counters = Counters::default();
         let arrive = || {
-            let (in_flight, identity) = counters.arrived(Api::Chat, b"{}");
+            let (in_flight, identity) = counters.count_request(Api::Chat, b"{}");
             drop(in_flight);
             identity
         };

@@ -56,7 +56,7 @@ static SENTENCES: [Sentence; 24] = [
 ];
 
 /// Ends of a chain of thought, by their number of words less one.
-static LAST_WORDS: [&str; 12] = [
+static CLOSING_SENTENCES: [&str; 12] = [
     "Done.",
     "That settles.",
     "That is all.",
@@ -75,7 +75,7 @@ static LAST_WORDS: [&str; 12] = [
 const LOOP: &str = "Wait, let me check that again. ";
 const LOOP_WORDS: u32 = 6;
 /// How many words of sense precede a loop.
-const BEFORE_LOOP: u32 = 30;
+const WORDS_BEFORE_LOOP: u32 = 30;
 
 /// How a chain of thought ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,9 +93,9 @@ pub(crate) enum Ending {
 /// The same draws give the same sentences whatever the number of words, so that a cut text is the beginning of the
 /// longer one.
 pub(crate) fn write(out: &mut Vec<u8>, words: u32, ending: Ending, rng: &mut Rng) {
-    let sense = if ending == Ending::Looping { words.min(BEFORE_LOOP) } else { words };
+    let varied_words = if ending == Ending::Looping { words.min(WORDS_BEFORE_LOOP) } else { words };
     out.reserve(words as usize * 7);
-    let mut left = sense;
+    let mut left = varied_words;
     while left > 0 {
         let draw = rng.next();
         let sentence = &SENTENCES[(draw % SENTENCES.len() as u64) as usize];
@@ -103,7 +103,7 @@ pub(crate) fn write(out: &mut Vec<u8>, words: u32, ending: Ending, rng: &mut Rng
             write_sentence(out, sentence, draw);
             left -= sentence.words;
         } else if ending == Ending::Finished {
-            let last = LAST_WORDS[(left as usize - 1).min(LAST_WORDS.len() - 1)];
+            let last = CLOSING_SENTENCES[(left as usize - 1).min(CLOSING_SENTENCES.len() - 1)];
             out.extend_from_slice(last.as_bytes());
             left = 0;
         } else {
@@ -112,7 +112,7 @@ pub(crate) fn write(out: &mut Vec<u8>, words: u32, ending: Ending, rng: &mut Rng
         }
     }
     if ending == Ending::Looping {
-        let looping = words - sense;
+        let looping = words - varied_words;
         for _ in 0..looping / LOOP_WORDS {
             out.extend_from_slice(LOOP.as_bytes());
         }
@@ -175,9 +175,9 @@ mod tests {
 
     #[test]
     fn endings_have_the_stated_length() {
-        for (i, words) in LAST_WORDS.iter().enumerate() {
+        for (i, words) in CLOSING_SENTENCES.iter().enumerate() {
             assert_eq!(words.split(' ').count(), i + 1, "{words}");
         }
-        assert!(SENTENCES.iter().all(|sentence| sentence.words as usize <= LAST_WORDS.len() + 1));
+        assert!(SENTENCES.iter().all(|sentence| sentence.words as usize <= CLOSING_SENTENCES.len() + 1));
     }
 }

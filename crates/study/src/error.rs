@@ -7,26 +7,26 @@ use reasonscape_providers::SecretError;
 #[non_exhaustive]
 pub enum StudyError {
     /// There is no study.
-    #[error("there is no {place}; `reasonscape init {folder}` writes one")]
+    #[error("there is no {origin}; `reasonscape init {dir}` writes one")]
     Missing {
         /// The file that was looked for.
-        place: String,
+        origin: String,
         /// The folder in which it should be.
-        folder: String,
+        dir: String,
     },
     /// A file is there and cannot be read.
-    #[error("failed to read {place}")]
+    #[error("failed to read {origin}")]
     Unreadable {
         /// The file.
-        place: String,
+        origin: String,
         /// What the system said.
         source: std::io::Error,
     },
     /// A file says something wrong.
-    #[error("{place}: {}{problem}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
-    Wrong {
+    #[error("{origin}: {}{problem}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+    Invalid {
         /// The file.
-        place: String,
+        origin: String,
         /// Line, from 1, where there is one to name.
         line: Option<usize>,
         /// What was found, what was expected, and how to mend it.
@@ -56,7 +56,7 @@ impl StudyError {
     /// The line that is wrong, from 1, where there is one to name.
     pub fn line(&self) -> Option<usize> {
         match self {
-            Self::Wrong { line, .. } => *line,
+            Self::Invalid { line, .. } => *line,
             _ => None,
         }
     }

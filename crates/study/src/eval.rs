@@ -1,4 +1,4 @@
-//! Evals: a model, how it is asked and where.
+//! Evals: a model, how it is queried and where.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -52,7 +52,7 @@ pub(crate) fn display_model_name(model: &str, namespace: &str) -> String {
     if namespace.is_empty() { model.to_owned() } else { format!("{model}#{namespace}") }
 }
 
-/// A model, the way it is asked, and the endpoints that serve it.
+/// A model, how it is queried, and the endpoints that serve it.
 #[derive(Debug, Clone)]
 pub struct Eval {
     /// What it is known by.
@@ -79,7 +79,7 @@ pub struct Eval {
     pub groups: Vec<String>,
     /// The same labels taken apart: `family` is `smollm`.
     pub facets: BTreeMap<String, String>,
-    /// Limits on how it is asked.
+    /// Limits on requests.
     pub limits: Limits,
     /// What tokens cost, where it is known.
     pub prices: Option<Prices>,
@@ -89,7 +89,7 @@ pub struct Eval {
     pub headers: BTreeMap<String, HeaderSource>,
 }
 
-/// Limits on how an endpoint is asked.
+/// Limits on the requests to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Most requests in flight at one endpoint; fewer while it cannot keep up.
@@ -102,8 +102,8 @@ pub struct Limits {
     pub connect_timeout: Duration,
     /// How often a request is sent again after a failure that may pass.
     pub max_retries: u32,
-    /// How long an endpoint may be down before the rest of what it is asked is given up.
-    pub patience: Duration,
+    /// How long an endpoint may be down before the rest of its requests is given up (`patience_seconds`).
+    pub outage_timeout: Duration,
 }
 
 impl Default for Limits {
@@ -114,7 +114,7 @@ impl Default for Limits {
             idle_timeout: Duration::from_mins(1),
             connect_timeout: Duration::from_secs(10),
             max_retries: 8,
-            patience: Duration::from_mins(5),
+            outage_timeout: Duration::from_mins(5),
         }
     }
 }
@@ -151,7 +151,7 @@ pub enum HeaderSource {
 }
 
 impl Eval {
-    /// The complete request body that asks these messages.
+    /// The complete request body for these messages.
     pub fn payload(&self, messages: &[Message]) -> Value {
         self.provider.payload(&self.model, messages, &self.params)
     }

@@ -42,18 +42,18 @@ pub enum FromDatasetError {
         path: PathBuf,
     },
     /// The folder holds a study of a suite.
-    #[error("`{}` is a study of the suite `{suite}`", folder.display())]
+    #[error("`{}` is a study of the suite `{suite}`", dir.display())]
     OfSuite {
         /// The folder of the study.
-        folder: PathBuf,
+        dir: PathBuf,
         /// The suite of that study.
         suite: String,
     },
     /// The folder holds a study of another dataset: answers to both would be mixed up.
-    #[error("`{}` holds {known} questions of `{dataset}` that are not these {given}", folder.display())]
+    #[error("`{}` holds {known} questions of `{dataset}` that are not these {given}", dir.display())]
     OtherQuestions {
         /// The folder of the study.
-        folder: PathBuf,
+        dir: PathBuf,
         /// How many questions the study has.
         known: usize,
         /// The dataset of the study.
@@ -93,19 +93,19 @@ impl DatasetStudy<'_> {
     ///
     /// # Errors
     /// A [`FromDatasetError`] that says what stands in the way; nothing is left half-written.
-    pub fn create_or_extend(&self, folder: &Path, dataset: &Dataset) -> Result<Study, FromDatasetError> {
-        let is_new = !folder.exists();
-        fs::create_dir_all(folder)
-            .map_err(|source| FromDatasetError::Folder { path: folder.to_owned(), source })?;
+    pub fn create_or_extend(&self, dir: &Path, dataset: &Dataset) -> Result<Study, FromDatasetError> {
+        let is_new = !dir.exists();
+        fs::create_dir_all(dir)
+            .map_err(|source| FromDatasetError::Folder { path: dir.to_owned(), source })?;
         // Two processes that add a model each do so one after the other, where the system can lock a folder.
-        let lock = fs::File::open(folder).and_then(|folder| folder.lock().map(|()| folder));
-        let study = if let Some((study, text)) = existing(folder)? {
-            check_questions(&study, dataset, folder)?;
-            write_study::<FromDatasetError>(folder, &self.extended(text, &study, folder)?)?
+        let lock = fs::File::open(dir).and_then(|dir| dir.lock().map(|()| dir));
+        let study = if let Some((study, text)) = load_existing(dir)? {
+            check_questions(&study, dataset, dir)?;
+            write_study::<FromDatasetError>(dir, &self.extended_text(text, &study, dir)?)?
         } else {
-            self.create(folder, dataset).inspect_err(|_| {
+            self.create(dir, dataset).inspect_err(|_| {
                 if is_new {
-                    let _ = fs::remove_dir(folder);
+                    let _ = fs::remove_dir(dir);
                 }
             })?
         };
@@ -115,9 +115,9 @@ impl DatasetStudy<'_> {
 
     /// A new study. If it is invalid, its copy of the dataset is removed again; a file of somebody else is never
     /// touched.
-    fn create(&self, folder: &Path, dataset: &Dataset) -> Result<Study, FromDatasetError> {
+    fn create(&self, dir: &Path, dataset: &Dataset) -> Result<Study, FromDatasetError> {
         let (name, lines) = (format!("{}.jsonl", dataset.name()), dataset.to_lines());
-        let copy = folder.join(&name);
+        let copy = dir.join(&name);
         let is_there = copy.exists();
         if is_there && fs::read(&copy).ok().as_deref() != Some(lines.as_bytes()) {
             return Err(FromDatasetError::FileExists { path: copy });
@@ -125,7 +125,7 @@ impl DatasetStudy<'_> {
         if !is_there {
             write_file(&copy, |out| Ok::<_, FromDatasetError>(out.write_all(lines.as_bytes())?))?;
         }
-        write_study(folder, &self.new_text(&name)).inspect_err(|_: &FromDatasetError| {
+        write_study(dir, &self.new_text(&name)).inspect_err(|_: &FromDatasetError| {
             if !is_there {
                 let _ = fs::remove_file(&copy);
             }
@@ -147,7 +147,7 @@ impl DatasetStudy<'_> {
     }
 
     /// The text of a study with the models that it does not query yet, and as many repeats as are wanted now.
-    fn extended(&self, mut text: String, study: &Study, folder: &Path) -> Result<String, FromDatasetError> {
+    fn extended_text(&self, mut text: String, study: &Study, dir: &Path) -> Result<String, FromDatasetError> {
         let base_url = &self.spec.base_url;
         for model in self.models {
             match study.evals.iter().find(|eval| eval.model == *model && self.includes(eval)) {
@@ -158,7 +158,7 @@ impl DatasetStudy<'_> {
                         model: model.clone(),
                         known: eval.base_urls.join(" and "),
                         given: base_url.clone(),
-                        file: folder.join(Study::FILE),
+                        file: dir.join(Study::FILE),
                     });
                 }
             }
@@ -183,11 +183,11 @@ impl DatasetStudy<'_> {
 }
 
 /// Refuses other questions: answers to both would stand beside each other as if they were to the same.
-fn check_questions(study: &Study, dataset: &Dataset, folder: &Path) -> Result<(), FromDatasetError> {
+fn check_questions(study: &Study, dataset: &Dataset, dir: &Path) -> Result<(), FromDatasetError> {
     match &study.dataset {
-        None => Err(FromDatasetError::OfSuite { folder: folder.to_owned(), suite: study.suite.name.clone() }),
+        None => Err(FromDatasetError::OfSuite { dir: dir.to_owned(), suite: study.suite.name.clone() }),
         Some(known) if known.to_lines() != dataset.to_lines() => Err(FromDatasetError::OtherQuestions {
-            folder: folder.to_owned(),
+            dir: dir.to_owned(),
             known: known.len(),
             dataset: known.name().to_owned(),
             given: dataset.len(),
@@ -197,10 +197,10 @@ fn check_questions(study: &Study, dataset: &Dataset, folder: &Path) -> Result<()
 }
 
 /// The study in a folder, and its text.
-fn existing(folder: &Path) -> Result<Option<(Study, String)>, FromDatasetError> {
-    let file = folder.join(Study::FILE);
+fn load_existing(dir: &Path) -> Result<Option<(Study, String)>, FromDatasetError> {
+    let file = dir.join(Study::FILE);
     match fs::read_to_string(&file) {
-        Ok(text) => Ok(Some((Study::parse(&text, folder)?, text))),
+        Ok(text) => Ok(Some((Study::parse(&text, dir)?, text))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(FromDatasetError::Read { path: file, source }),
     }

@@ -7,11 +7,13 @@
 //! No network and no database: files of a study are read, and written only by [`write_file`] and [`write_study`]. The
 //! same study gives the same requests, byte for byte. An error names the file, the line and what was expected.
 
+mod base_url;
 mod builtins;
 mod error;
 mod eval;
 mod from_dataset;
 mod fs;
+mod keys;
 mod plan;
 mod raw;
 mod sampler;
@@ -33,4 +35,4 @@ pub use selection::{
 };
 pub use study::{Budget, Precision, Study};
 pub use study_toml::{EvalSpec, write_study};
-pub use template::{Examples, Question, Template};
+pub use template::{Examples, Template, TemplateInput};

@@ -1,4 +1,4 @@
-//! From a study to the requests that ask it, one at a time: a plan of a million needs no more room than one of ten.
+//! From a study to its requests, one at a time: a plan of a million requests needs no more memory than one of ten.
 
 mod requests;
 
@@ -9,17 +9,17 @@ use std::sync::Arc;
 
 use reasonscape_core::{Json, Params, Point, Task, Test, TestStream, canonical_json};
 
-use crate::{Eval, Examples, Question, Shard, Study, StudyError};
+use crate::{Eval, Examples, Shard, Study, StudyError, TemplateInput};
 use reasonscape_core::{CacheKey, EntryId};
 
-/// One trial that is to be asked.
+/// One trial of the plan.
 #[derive(Debug)]
 pub struct PlannedTrial<'s> {
     /// The task.
     pub task: &'static dyn Task,
     /// The coordinates of the point.
     pub params: &'s Params,
-    /// Place of the test in the stream of its point.
+    /// Index of the test in the stream of its point.
     pub index: usize,
     /// The test.
     pub test: Test,
@@ -37,7 +37,7 @@ impl PlannedTrial<'_> {
     }
 }
 
-/// The tests that a round asks at each point, by the place of the point: from the first to before the last.
+/// The tests of a round at each point, in the order of the points.
 pub type TestRanges = [Range<usize>];
 
 /// Goes through the trials of an evaluation, all points a little before any point a lot, so that a run that is broken
@@ -65,11 +65,11 @@ pub fn walk_trials<'s>(
             let tests =
                 TestStream::new(point.task, point.params, study.seed).enumerate().take(end).skip(start);
             for (index, test) in tests {
-                let question = Question { task: point.task, test: &test, examples: &examples };
-                let payload = eval.payload(&eval.template.render(&question)?);
+                let input = TemplateInput { task: point.task, test: &test, examples: &examples };
+                let payload = eval.payload(&eval.template.render(&input)?);
                 let request = canonical_json(&Json::from(payload));
                 let key = CacheKey::from_canonical_json(&request);
-                if !shard.holds(&key) {
+                if !shard.contains(&key) {
                     continue;
                 }
                 let copies = std::iter::repeat_n((test, request), study.repeats as usize);
@@ -94,8 +94,8 @@ pub fn walk_trials<'s>(
 
 /// 0 to 32, 32 to 64, 64 to 128, and so on. Each block makes the tests before it again, so they double.
 fn blocks(last: usize) -> impl Iterator<Item = Range<usize>> {
-    const FIRST: usize = 32;
-    std::iter::successors(Some(0..FIRST), |block| Some(block.end..block.end * 2))
+    const FIRST_BLOCK: usize = 32;
+    std::iter::successors(Some(0..FIRST_BLOCK), |block| Some(block.end..block.end * 2))
         .take_while(move |block| block.start < last)
 }
 

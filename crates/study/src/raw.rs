@@ -1,45 +1,18 @@
-//! A study as it is written: every value of the right kind and range, and nothing yet compared or looked up.
+//! A study as it is written: every value has the right type and range, and nothing is compared or looked up yet.
 
 use reasonscape_providers::Secret;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::toml_document::{Document, Fields, SpannedValue, TableItems};
+use crate::keys::{budget, eval, header, study};
+use crate::toml_document::{Document, Fields, Span, SpannedValue, TableItems};
 use crate::{HeaderSource, StudyError};
-
-/// What stands at the top of a study.
-pub(crate) const STUDY_KEYS: &[&str] =
-    &["suite", "dataset", "count", "precision", "max_count", "seed", "repeats", "budget", "eval"];
-/// What stands under [budget].
-pub(crate) const BUDGET_KEYS: &[&str] = &["tokens", "requests", "money", "seconds", "minutes"];
-/// What stands under [[eval]].
-pub(crate) const EVAL_KEYS: &[&str] = &[
-    "name",
-    "model",
-    "base_url",
-    "provider",
-    "api_key_env",
-    "template",
-    "sampler",
-    "max_tokens_field",
-    "groups",
-    "concurrency",
-    "timeout_seconds",
-    "idle_timeout_seconds",
-    "connect_timeout_seconds",
-    "max_retries",
-    "patience_seconds",
-    "price_prompt",
-    "price_completion",
-    "cache_namespace",
-    "headers",
-];
 
 /// More tests at one point than this are surely a slip, as in a suite.
 const MAX_TESTS: i64 = 100_000;
 /// A day; no reply is worth more.
 const MAX_SECONDS: f64 = 86_400.0;
-/// The least time that a clock should be asked for.
+/// The shortest time-out.
 const MIN_SECONDS: f64 = 0.001;
 
 /// A study as it is written.
@@ -55,7 +28,7 @@ pub(crate) struct RawStudy<'d> {
     pub(crate) evals: Vec<RawEval>,
 }
 
-/// What is asked: exactly one of `suite` and `dataset`.
+/// Where the problems come from: exactly one of `suite` and `dataset`.
 pub(crate) enum RawProblems {
     Suite(Spanned<String>),
     Dataset(Spanned<String>),
@@ -73,8 +46,7 @@ pub(crate) struct RawBudget {
 
 /// An `[[eval]]` as it is written.
 pub(crate) struct RawEval {
-    /// Where it starts.
-    pub(crate) at: usize,
+    pub(crate) span: Span,
     pub(crate) name: Option<String>,
     pub(crate) model: String,
     pub(crate) base_urls: Vec<Spanned<String>>,
@@ -89,7 +61,7 @@ pub(crate) struct RawEval {
     pub(crate) idle_timeout_seconds: Option<f64>,
     pub(crate) connect_timeout_seconds: Option<f64>,
     pub(crate) max_retries: Option<u32>,
-    pub(crate) patience_seconds: Option<f64>,
+    pub(crate) outage_timeout_seconds: Option<f64>,
     pub(crate) price_prompt: Option<f64>,
     pub(crate) price_completion: Option<f64>,
     pub(crate) cache_namespace: Option<String>,
@@ -98,40 +70,41 @@ pub(crate) struct RawEval {
 
 /// A header as it is written.
 pub(crate) struct RawHeader {
-    pub(crate) at: usize,
-    pub(crate) name: String,
+    pub(crate) name: Spanned<String>,
     pub(crate) source: HeaderSource,
 }
 
 impl<'d> RawStudy<'d> {
     pub(crate) fn read(document: Document<'d>) -> Result<Self, StudyError> {
-        let mut fields = Fields::new(document, "a study", 0, document.table()?, STUDY_KEYS)?;
-        let problems = match (fields.text("suite")?, fields.text("dataset")?) {
+        let mut fields = Fields::new(document, &study::KEYS, document.table()?)?;
+        let problems = match (fields.text(study::SUITE)?, fields.text(study::DATASET)?) {
             (Some(suite), None) => RawProblems::Suite(suite),
             (None, Some(dataset)) => RawProblems::Dataset(dataset),
-            (None, None) => return Err(fields.missing("suite", "\"quick\"")),
+            (None, None) => return Err(fields.missing(study::SUITE, "\"quick\"")),
             (Some(_), Some(dataset)) => {
                 let problem = "a study asks a `suite` or a `dataset`, not both; keep one";
-                return Err(document.error(dataset.span().start, problem));
+                return Err(document.error(dataset.span(), problem));
             }
         };
-        let budget = match fields.table("budget")? {
+        let budget = match fields.table(study::BUDGET)? {
             Some(table) => RawBudget::read(document, table)?,
             None => RawBudget::default(),
         };
         let evals = fields
-            .tables("eval")?
+            .tables(study::EVAL)?
             .into_iter()
             .map(|table| RawEval::read(document, table))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             document,
             problems,
-            count: fields.whole("count", 1..=MAX_TESTS)?,
-            precision: fields.number("precision", 0.001..=0.5)?,
-            max_count: fields.whole("max_count", 1..=MAX_TESTS)?,
-            seed: fields.whole("seed", i64::MIN..=i64::MAX)?.map(Spanned::into_inner),
-            repeats: fields.whole("repeats", 1..=10_000)?.map_or(1, |repeats| *repeats.get_ref() as u32),
+            count: fields.integer(study::COUNT, 1..=MAX_TESTS)?,
+            precision: fields.number(study::PRECISION, 0.001..=0.5)?,
+            max_count: fields.integer(study::MAX_COUNT, 1..=MAX_TESTS)?,
+            seed: fields.integer(study::SEED, i64::MIN..=i64::MAX)?.map(Spanned::into_inner),
+            repeats: fields
+                .integer(study::REPEATS, 1..=10_000)?
+                .map_or(1, |repeats| *repeats.get_ref() as u32),
             budget,
             evals,
         })
@@ -140,51 +113,50 @@ impl<'d> RawStudy<'d> {
 
 impl RawBudget {
     fn read<'d>(document: Document<'d>, table: Spanned<TableItems<'d>>) -> Result<Self, StudyError> {
-        let at = table.span().start;
-        let mut fields = Fields::new(document, "[budget]", at, table.into_inner(), BUDGET_KEYS)?;
-        let whole = |value: Spanned<i64>| value.into_inner().unsigned_abs();
+        let mut fields = Fields::new(document, &budget::KEYS, table)?;
+        let unsigned = |value: Spanned<i64>| value.into_inner().unsigned_abs();
         Ok(Self {
-            tokens: fields.whole("tokens", 1..=i64::MAX)?.map(whole),
-            requests: fields.whole("requests", 1..=i64::MAX)?.map(whole),
-            money: fields.number("money", f64::MIN_POSITIVE..=1e12)?,
-            seconds: fields.number("seconds", MIN_SECONDS..=1e9)?.map(Spanned::into_inner),
-            minutes: fields.number("minutes", MIN_SECONDS..=1e7)?.map(Spanned::into_inner),
+            tokens: fields.integer(budget::TOKENS, 1..=i64::MAX)?.map(unsigned),
+            requests: fields.integer(budget::REQUESTS, 1..=i64::MAX)?.map(unsigned),
+            money: fields.number(budget::MONEY, f64::MIN_POSITIVE..=1e12)?,
+            seconds: fields.number(budget::SECONDS, MIN_SECONDS..=1e9)?.map(Spanned::into_inner),
+            minutes: fields.number(budget::MINUTES, MIN_SECONDS..=1e7)?.map(Spanned::into_inner),
         })
     }
 }
 
 impl RawEval {
     fn read<'d>(document: Document<'d>, table: Spanned<TableItems<'d>>) -> Result<Self, StudyError> {
-        let at = table.span().start;
-        let mut fields = Fields::new(document, "an [[eval]]", at, table.into_inner(), EVAL_KEYS)?;
-        let plain = |fields: &mut Fields<'d>, key| Ok(fields.text(key)?.map(Spanned::into_inner));
+        let span = table.span();
+        let mut fields = Fields::new(document, &eval::KEYS, table)?;
+        let string = |fields: &mut Fields<'d>, key| Ok(fields.text(key)?.map(Spanned::into_inner));
         let seconds = |fields: &mut Fields<'d>, key| {
             Ok(fields.number(key, MIN_SECONDS..=MAX_SECONDS)?.map(Spanned::into_inner))
         };
         let price =
             |fields: &mut Fields<'d>, key| Ok(fields.number(key, 0.0..=1e9)?.map(Spanned::into_inner));
-        let model = plain(&mut fields, "model")?
-            .ok_or_else(|| fields.missing("model", "\"smollm2-135m-instruct\""))?;
+        let model = string(&mut fields, eval::MODEL)?
+            .ok_or_else(|| fields.missing(eval::MODEL, "\"smollm2-135m-instruct\""))?;
         Ok(Self {
-            at,
-            name: plain(&mut fields, "name")?,
+            span,
+            name: string(&mut fields, eval::NAME)?,
             model,
             base_urls: base_urls(&mut fields)?,
-            provider: fields.text("provider")?,
-            api_key_env: fields.text("api_key_env")?,
-            template: fields.text("template")?,
-            sampler: fields.text("sampler")?,
-            max_tokens_field: plain(&mut fields, "max_tokens_field")?,
-            groups: fields.texts("groups")?.unwrap_or_default(),
-            concurrency: fields.whole("concurrency", 1..=65_536)?.map(|most| *most.get_ref() as usize),
-            timeout_seconds: seconds(&mut fields, "timeout_seconds")?,
-            idle_timeout_seconds: seconds(&mut fields, "idle_timeout_seconds")?,
-            connect_timeout_seconds: seconds(&mut fields, "connect_timeout_seconds")?,
-            max_retries: fields.whole("max_retries", 0..=1000)?.map(|most| *most.get_ref() as u32),
-            patience_seconds: seconds(&mut fields, "patience_seconds")?,
-            price_prompt: price(&mut fields, "price_prompt")?,
-            price_completion: price(&mut fields, "price_completion")?,
-            cache_namespace: plain(&mut fields, "cache_namespace")?,
+            provider: fields.text(eval::PROVIDER)?,
+            api_key_env: fields.text(eval::API_KEY_ENV)?,
+            template: fields.text(eval::TEMPLATE)?,
+            sampler: fields.text(eval::SAMPLER)?,
+            max_tokens_field: string(&mut fields, eval::MAX_TOKENS_FIELD)?,
+            groups: fields.texts(eval::GROUPS)?.unwrap_or_default(),
+            concurrency: fields.integer(eval::CONCURRENCY, 1..=65_536)?.map(|max| *max.get_ref() as usize),
+            timeout_seconds: seconds(&mut fields, eval::TIMEOUT)?,
+            idle_timeout_seconds: seconds(&mut fields, eval::IDLE_TIMEOUT)?,
+            connect_timeout_seconds: seconds(&mut fields, eval::CONNECT_TIMEOUT)?,
+            max_retries: fields.integer(eval::MAX_RETRIES, 0..=1000)?.map(|max| *max.get_ref() as u32),
+            outage_timeout_seconds: seconds(&mut fields, eval::OUTAGE_TIMEOUT)?,
+            price_prompt: price(&mut fields, eval::PRICE_PROMPT)?,
+            price_completion: price(&mut fields, eval::PRICE_COMPLETION)?,
+            cache_namespace: string(&mut fields, eval::CACHE_NAMESPACE)?,
             headers: headers(document, &mut fields)?,
         })
     }
@@ -193,47 +165,52 @@ impl RawEval {
 /// One address, or a list of them.
 fn base_urls(fields: &mut Fields<'_>) -> Result<Vec<Spanned<String>>, StudyError> {
     const EXAMPLE: &str = "\"http://127.0.0.1:8089/v1\"";
-    let Some(value) = fields.take("base_url") else { return Err(fields.missing("base_url", EXAMPLE)) };
-    let wanted = "an address in quotes, or a list of them";
-    let at = value.span().start;
+    let Some(value) = fields.take(eval::BASE_URL) else {
+        return Err(fields.missing(eval::BASE_URL, EXAMPLE));
+    };
+    let expected = "an address in quotes, or a list of them";
+    let span = value.span();
     let items = match value.into_inner() {
-        DeValue::Array(items) if items.is_empty() => return Err(fields.missing("base_url", EXAMPLE)),
+        DeValue::Array(items) if items.is_empty() => return Err(fields.missing(eval::BASE_URL, EXAMPLE)),
         DeValue::Array(items) => items.into_iter().collect(),
-        other => vec![Spanned::new(at..at, other)],
+        other => vec![Spanned::new(span, other)],
     };
     let text = |item: SpannedValue<'_>| match item.get_ref() {
         DeValue::String(text) => Ok(Spanned::new(item.span(), text.clone().into_owned())),
-        other => Err(fields.mismatch(item.span().start, "base_url", other, wanted)),
+        other => Err(fields.mismatch(item.span(), eval::BASE_URL, other, expected)),
     };
     items.into_iter().map(text).collect()
 }
 
 /// Headers by name; a value is a string or `{ env = "NAME" }`.
 fn headers<'d>(document: Document<'d>, fields: &mut Fields<'d>) -> Result<Vec<RawHeader>, StudyError> {
-    let Some(table) = fields.table("headers")? else { return Ok(Vec::new()) };
-    let header = |(name, value): (Spanned<toml::de::DeString<'d>>, SpannedValue<'d>)| {
-        let (at, value_at) = (name.span().start, value.span().start);
+    let Some(table) = fields.table(eval::HEADERS)? else { return Ok(Vec::new()) };
+    let read_header = |(name, value): (Spanned<toml::de::DeString<'d>>, SpannedValue<'d>)| {
+        let value_span = value.span();
         let source = match value.into_inner() {
             DeValue::String(text) => HeaderSource::Text(Secret::new(text)),
-            DeValue::Table(members) => {
-                let mut members = Fields::new(document, "a header's table", value_at, members, &["env"])?;
-                let variable = members.text("env")?.ok_or_else(|| members.missing("env", "\"MY_HEADER\""))?;
-                variable_name(document, "env", &variable)?;
+            DeValue::Table(items) => {
+                let table = Spanned::new(value_span, items);
+                let mut fields = Fields::new(document, &header::KEYS, table)?;
+                let variable =
+                    fields.text(header::ENV)?.ok_or_else(|| fields.missing(header::ENV, "\"MY_HEADER\""))?;
+                check_variable_name(document, header::ENV, &variable)?;
                 HeaderSource::Env(variable.into_inner())
             }
             other => {
-                let wanted = "a string, or { env = \"NAME\" }";
-                return Err(fields.mismatch(value_at, name.get_ref(), &other, wanted));
+                let expected = "a string, or { env = \"NAME\" }";
+                return Err(fields.mismatch(value_span, name.get_ref(), &other, expected));
             }
         };
-        Ok(RawHeader { at, name: name.into_inner().to_ascii_lowercase(), source })
+        let name = Spanned::new(name.span(), name.into_inner().to_ascii_lowercase());
+        Ok(RawHeader { name, source })
     };
-    table.into_inner().into_iter().map(header).collect()
+    table.into_inner().into_iter().map(read_header).collect()
 }
 
-/// Refuses what is no name of an environment variable, and shows nothing of it: it may be the key itself, put into
-/// the wrong place.
-pub(crate) fn variable_name(
+/// Refuses what is no name of an environment variable, and shows nothing of it: it may be the key itself, in the wrong
+/// line.
+pub(crate) fn check_variable_name(
     document: Document<'_>,
     key: &str,
     name: &Spanned<String>,
@@ -247,24 +224,5 @@ pub(crate) fn variable_name(
         "`{key}` is no name of an environment variable (capitals, digits and `_`); \
          write the variable's name, never the secret itself"
     );
-    Err(document.error(name.span().start, problem))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commented_study_covers_every_key() {
-        let mentions = |key: &str| {
-            let line = |line: &str| {
-                let line = line.trim_start_matches("# ");
-                line.starts_with(&format!("{key} = ")) || line.contains(&format!("[{key}]"))
-            };
-            crate::Study::COMMENTED.lines().any(line)
-        };
-        for key in [STUDY_KEYS, BUDGET_KEYS, EVAL_KEYS].concat() {
-            assert!(mentions(key), "`{key}` is not in commented.toml");
-        }
-    }
+    Err(document.error(name.span(), problem))
 }

@@ -7,12 +7,13 @@ use toml::de::DeValue;
 
 use crate::StudyError;
 use crate::builtins::{Builtins, check_name};
+use crate::keys::sampler;
 use crate::toml_document::{Document, Fields, SpannedValue, kind};
 
 /// The samplers that are built in.
 pub(crate) const BUILTINS: Builtins = Builtins {
     kind: "sampler",
-    folder: "samplers",
+    dir: "samplers",
     built_in: &[
         ("greedy-2k", include_str!("../samplers/greedy-2k.toml")),
         ("greedy-2k-logprobs", include_str!("../samplers/greedy-2k-logprobs.toml")),
@@ -26,7 +27,7 @@ pub(crate) const BUILTINS: Builtins = Builtins {
     ],
 };
 
-/// The house name of the limit on what a model may write.
+/// The parameter that limits the tokens of a completion, under the name that samplers use.
 pub(crate) const MAX_TOKENS: &str = "max_tokens";
 
 /// What the program sets itself, and who sets it.
@@ -68,38 +69,38 @@ impl Sampler {
 
     /// A built-in sampler.
     pub fn built_in(name: &str) -> Option<Self> {
-        let (place, text) = BUILTINS.built_in_text(name)?;
-        Some(Self::parse(name, &place, text).expect("a test parses every built-in sampler"))
+        let (origin, text) = BUILTINS.built_in_text(name)?;
+        Some(Self::parse(name, &origin, text).expect("a test parses every built-in sampler"))
     }
 
     /// The sampler of this name: a file in the folder's `samplers/`, or else a built-in one.
     ///
     /// # Errors
     /// When there is none of this name, naming those there are; or when the file is wrong, naming the line.
-    pub fn load(name: &str, folder: &Path) -> Result<Self, StudyError> {
-        let (place, text) = BUILTINS.find(name, folder)?;
-        Self::parse(name, &place, &text)
+    pub fn load(name: &str, dir: &Path) -> Result<Self, StudyError> {
+        let (origin, text) = BUILTINS.find(name, dir)?;
+        Self::parse(name, &origin, &text)
     }
 
-    /// Reads a sampler. `place` is how errors call the text.
+    /// Reads a sampler. `origin` is how errors call the text.
     ///
     /// # Errors
     /// A [`StudyError`] with the line of what is wrong.
-    pub fn parse(name: &str, place: &str, text: &str) -> Result<Self, StudyError> {
-        let document = Document { place, text };
-        let known = ["name", "description", "params"];
-        let mut fields = Fields::new(document, "a sampler", 0, document.table()?, &known)?;
-        check_name(document, fields.text("name")?.as_ref(), name)?;
-        let description = fields.text("description")?.map(toml::Spanned::into_inner).unwrap_or_default();
+    pub fn parse(name: &str, origin: &str, text: &str) -> Result<Self, StudyError> {
+        let document = Document { origin, text };
+        let mut fields = Fields::new(document, &sampler::KEYS, document.table()?)?;
+        check_name(document, fields.text(sampler::NAME)?.as_ref(), name)?;
+        let description =
+            fields.text(sampler::DESCRIPTION)?.map(toml::Spanned::into_inner).unwrap_or_default();
         let params = fields
-            .table("params")?
-            .ok_or_else(|| fields.missing("params", "{ max_tokens = 2048 }"))?
+            .table(sampler::PARAMS)?
+            .ok_or_else(|| fields.missing(sampler::PARAMS, "{ max_tokens = 2048 }"))?
             .into_inner();
         let mut members = Map::new();
         for (key, value) in &params {
             let key = key.get_ref().as_ref();
             let json = to_json(document, key, value)?;
-            refuse(key, &json).map_err(|problem| document.error(value.span().start, problem))?;
+            check_param(key, &json).map_err(|problem| document.error(value.span(), problem))?;
             members.insert(key.to_owned(), json);
         }
         Ok(Self { name: name.to_owned(), description, params: members })
@@ -115,8 +116,8 @@ impl Sampler {
     }
 }
 
-/// What no sampler may set.
-fn refuse(key: &str, value: &Value) -> Result<(), String> {
+/// Refuses parameters that no sampler may set.
+fn check_param(key: &str, value: &Value) -> Result<(), String> {
     if let Some((_, who)) = RESERVED.iter().find(|(reserved, _)| *reserved == key) {
         return Err(format!("`{key}` does not belong in a sampler: {who}; take the line out"));
     }
@@ -133,7 +134,7 @@ fn refuse(key: &str, value: &Value) -> Result<(), String> {
 
 /// The JSON of a TOML value.
 fn to_json(document: Document<'_>, key: &str, value: &SpannedValue<'_>) -> Result<Value, StudyError> {
-    let problem = |problem: &str| document.error(value.span().start, format!("`{key}` {problem}"));
+    let problem = |problem: &str| document.error(value.span(), format!("`{key}` {problem}"));
     Ok(match value.get_ref() {
         DeValue::String(text) => Value::from(text.as_ref()),
         DeValue::Boolean(flag) => Value::from(*flag),

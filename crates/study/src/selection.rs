@@ -7,7 +7,7 @@ use reasonscape_core::Point;
 use crate::{Eval, Study};
 use reasonscape_core::CacheKey;
 
-/// Which part of a study is asked.
+/// Which part of a study is run.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Evaluations by id, name or model; all when empty.
@@ -16,7 +16,7 @@ pub struct Selection {
     pub tasks: Vec<String>,
     /// Tests at each point, instead of what the study says.
     pub count: Option<usize>,
-    /// The part that this machine asks.
+    /// The part that this machine runs.
     pub shard: Shard,
 }
 
@@ -27,7 +27,7 @@ pub struct Selection {
 /// use reasonscape_study::Shard;
 ///
 /// let shard: Shard = "2/3".parse()?;
-/// assert_eq!((shard.number, shard.of), (2, 3));
+/// assert_eq!((shard.number, shard.total), (2, 3));
 /// assert!("4/3".parse::<Shard>().is_err());
 /// # Ok::<(), String>(())
 /// ```
@@ -36,12 +36,12 @@ pub struct Shard {
     /// Which part, from 1.
     pub number: u64,
     /// How many parts there are.
-    pub of: u64,
+    pub total: u64,
 }
 
 impl Default for Shard {
     fn default() -> Self {
-        Self { number: 1, of: 1 }
+        Self { number: 1, total: 1 }
     }
 }
 
@@ -49,10 +49,11 @@ impl std::str::FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parsed =
-            text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        let parsed = text
+            .split_once('/')
+            .and_then(|(number, total)| Some((number.parse().ok()?, total.parse().ok()?)));
         match parsed {
-            Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
+            Some((number, total)) if (1..=total).contains(&number) => Ok(Self { number, total }),
             _ => Err(format!(
                 "`{text}` is no shard; expected a part and the number of parts, as in `1/4` to `4/4`"
             )),
@@ -61,9 +62,9 @@ impl std::str::FromStr for Shard {
 }
 
 impl Shard {
-    pub(crate) fn holds(self, key: &CacheKey) -> bool {
+    pub(crate) fn contains(self, key: &CacheKey) -> bool {
         let [a, b, c, d, e, f, g, h, ..] = key.0;
-        u64::from_be_bytes([a, b, c, d, e, f, g, h]) % self.of == self.number - 1
+        u64::from_be_bytes([a, b, c, d, e, f, g, h]) % self.total == self.number - 1
     }
 }
 
@@ -75,32 +76,31 @@ pub struct SelectionError {
     pub problem: String,
 }
 
-/// The points of a study that a selection asks.
+/// The points of a study that a selection includes.
 pub fn selected_points<'s>(study: &'s Study, selection: &Selection) -> Vec<Point<'s>> {
-    let wanted = |point: &Point<'_>| {
+    let is_included = |point: &Point<'_>| {
         selection.tasks.is_empty() || selection.tasks.iter().any(|task| task == point.task.name())
     };
-    study.suite.points().into_iter().filter(wanted).collect()
+    study.suite.points().into_iter().filter(is_included).collect()
 }
 
 /// Whether an evaluation is among those selected.
 pub fn is_selected(eval: &Eval, selection: &Selection) -> bool {
-    selection.evals.is_empty() || selection.evals.iter().any(|wanted| matches_name(eval, wanted))
+    selection.evals.is_empty() || selection.evals.iter().any(|name| matches_name(eval, name))
 }
 
-/// Whether an evaluation goes by this name: its id, what people call it, or its model.
+/// Whether this is the id, the display name or the model of an evaluation.
 pub fn matches_name(eval: &Eval, name: &str) -> bool {
     [eval.id.as_str(), &eval.name, &eval.model].contains(&name)
 }
 
-/// Refuses a selection that asks nothing, or names something that there is not: a misspelt name would otherwise be left
-/// out without a word.
+/// Refuses a selection with a name that does not exist: a misspelled name would otherwise be left out silently.
 ///
 /// # Errors
 /// A [`SelectionError`] that names what is not there and what is.
 pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), SelectionError> {
-    let unknown = |wanted: &[String], is_known: &dyn Fn(&str) -> bool| {
-        let unknown: Vec<&str> = wanted.iter().map(String::as_str).filter(|name| !is_known(name)).collect();
+    let unknown = |names: &[String], is_known: &dyn Fn(&str) -> bool| {
+        let unknown: Vec<&str> = names.iter().map(String::as_str).filter(|name| !is_known(name)).collect();
         (!unknown.is_empty()).then(|| unknown.join(", "))
     };
     let eval = |name: &str| study.evals.iter().any(|eval| matches_name(eval, name));
@@ -126,7 +126,7 @@ mod tests {
     fn every_key_is_in_exactly_one_shard() {
         for i in 0..200_u8 {
             let key = CacheKey::from_canonical_json(&i.to_string());
-            let holders = (1..=7).filter(|number| Shard { number: *number, of: 7 }.holds(&key)).count();
+            let holders = (1..=7).filter(|number| Shard { number: *number, total: 7 }.contains(&key)).count();
             assert_eq!(holders, 1);
         }
         for wrong in ["", "1", "0/3", "4/3", "a/b", "1/0", "-1/2"] {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reasonscape_core::{Dataset, Point, Suite};
 
-use crate::toml_document::{named, read};
+use crate::toml_document::{quoted_path, read};
 use crate::{Eval, Selection, StudyError, validate};
 
 /// A study: everything that its `study.toml` says, checked, with the suite, templates and samplers that it names.
@@ -32,8 +32,8 @@ use crate::{Eval, Selection, StudyError, validate};
 #[derive(Debug, Clone)]
 pub struct Study {
     /// The folder that holds everything of the study.
-    pub folder: PathBuf,
-    /// What is asked.
+    pub dir: PathBuf,
+    /// The points, and the tests at each.
     pub suite: Suite,
     /// The suite as it is written; nothing where it was made of a dataset.
     pub suite_text: String,
@@ -45,11 +45,11 @@ pub struct Study {
     pub precision: Option<Precision>,
     /// The global seed: the study's, or else the suite's.
     pub seed: i64,
-    /// How often every test is asked.
+    /// Samples per test.
     pub repeats: u32,
     /// What the study may use up.
     pub budget: Budget,
-    /// Who is asked, and how.
+    /// The models, and how they are queried.
     pub evals: Vec<Eval>,
 }
 
@@ -96,28 +96,28 @@ impl Study {
     /// A [`StudyError`] that names the file, the line and what would be right.
     pub fn load(path: &Path) -> Result<Self, StudyError> {
         let file = if path.is_dir() { path.join(Self::FILE) } else { path.to_owned() };
-        let folder = match file.parent() {
-            Some(folder) if folder != Path::new("") => folder,
+        let dir = match file.parent() {
+            Some(dir) if dir != Path::new("") => dir,
             _ => Path::new("."),
         };
         let text = read(&file)?.ok_or_else(|| {
-            let folder = if path.extension().is_some() { folder } else { path };
-            StudyError::Missing { place: named(&file), folder: folder.display().to_string() }
+            let dir = if path.extension().is_some() { dir } else { path };
+            StudyError::Missing { origin: quoted_path(&file), dir: dir.display().to_string() }
         })?;
-        validate::study(&text, &named(&file), folder)
+        validate::study(&text, &quoted_path(&file), dir)
     }
 
-    /// Reads a study from text, as if it stood in `folder`.
+    /// Reads a study from text, as if it stood in `dir`.
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn parse(text: &str, folder: &Path) -> Result<Self, StudyError> {
-        validate::study(text, &named(&folder.join(Self::FILE)), folder)
+    pub fn parse(text: &str, dir: &Path) -> Result<Self, StudyError> {
+        validate::study(text, &quoted_path(&dir.join(Self::FILE)), dir)
     }
 
     /// Where the study keeps its responses.
     pub fn cache_path(&self) -> PathBuf {
-        self.folder.join(Self::CACHE_FILE)
+        self.dir.join(Self::CACHE_FILE)
     }
 
     /// How many tests a point of the suite gets, before any precision asks for more: what is selected, or else what

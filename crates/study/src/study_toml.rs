@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::keys::{eval, study};
 use crate::{Prices, Study, StudyError, write_file};
 
 /// How a model is queried; what is `None` is left to the defaults of a study.
@@ -35,22 +36,22 @@ impl EvalSpec {
             let value = json!(value).to_string().replace('\u{7f}', "\\u007f");
             writeln!(text, "{key} = {value}").expect("a string takes everything");
         };
-        line("\n[[eval]]\nmodel", model);
-        line("base_url", &self.base_url);
+        line(&format!("\n[[{}]]\n{}", study::EVAL, eval::MODEL), model);
+        line(eval::BASE_URL, &self.base_url);
         for (key, value) in [
-            ("provider", &self.provider),
-            ("api_key_env", &self.api_key_env),
-            ("template", &self.template),
-            ("sampler", &self.sampler),
+            (eval::PROVIDER, &self.provider),
+            (eval::API_KEY_ENV, &self.api_key_env),
+            (eval::TEMPLATE, &self.template),
+            (eval::SAMPLER, &self.sampler),
         ] {
             if let Some(value) = value {
                 line(key, value);
             }
         }
         let numbers = [
-            ("concurrency", self.concurrency.map(f64::from)),
-            ("price_prompt", self.prices.map(|prices| prices.prompt)),
-            ("price_completion", self.prices.map(|prices| prices.completion)),
+            (eval::CONCURRENCY, self.concurrency.map(f64::from)),
+            (eval::PRICE_PROMPT, self.prices.map(|prices| prices.prompt)),
+            (eval::PRICE_COMPLETION, self.prices.map(|prices| prices.completion)),
         ];
         for (key, value) in numbers {
             if let Some(value) = value {
@@ -64,12 +65,12 @@ impl EvalSpec {
 ///
 /// # Errors
 /// The [`StudyError`] of an invalid text, for which no file is written, or the error of the file system.
-pub fn write_study<E>(folder: &Path, text: &str) -> Result<Study, E>
+pub fn write_study<E>(dir: &Path, text: &str) -> Result<Study, E>
 where
     E: From<StudyError> + From<io::Error>,
 {
-    let study = Study::parse(text, folder)?;
-    write_file(&folder.join(Study::FILE), |out| Ok::<_, E>(out.write_all(text.as_bytes())?))?;
+    let study = Study::parse(text, dir)?;
+    write_file(&dir.join(Study::FILE), |out| Ok::<_, E>(out.write_all(text.as_bytes())?))?;
     Ok(study)
 }
 

@@ -1,4 +1,4 @@
-//! Templates: from a test to the messages that ask it.
+//! Templates: from a test to the messages of its request.
 
 mod examples;
 
@@ -15,12 +15,13 @@ pub use examples::Examples;
 
 use crate::StudyError;
 use crate::builtins::{Builtins, check_name};
+use crate::keys::{message, template};
 use crate::toml_document::{Document, Fields, TableItems, did_you_mean};
 
 /// The templates that are built in.
 pub(crate) const BUILTINS: Builtins = Builtins {
     kind: "template",
-    folder: "templates",
+    dir: "templates",
     built_in: &[
         ("zero-shot", include_str!("../templates/zero-shot.toml")),
         ("zero-shot-cot", include_str!("../templates/zero-shot-cot.toml")),
@@ -37,10 +38,10 @@ const MAX_SHOTS: i64 = 64;
 
 /// What a template is given to render.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct TemplateInput<'a> {
     /// The task that the test belongs to.
     pub task: &'static dyn Task,
-    /// The test that is asked.
+    /// The test.
     pub test: &'a Test,
     /// Worked examples; [`Examples::none`] for a template that wants none.
     pub examples: &'a Examples,
@@ -52,13 +53,13 @@ pub struct Question<'a> {
 ///
 /// ```
 /// use reasonscape_core::{Json, Params, TestStream, tasks};
-/// use reasonscape_study::{Examples, Question, Template};
+/// use reasonscape_study::{Examples, TemplateInput, Template};
 ///
 /// let template = Template::built_in("zero-shot-cot-nosys").expect("a built-in template");
 /// let task = tasks::by_name("arithmetic").expect("a built-in task");
 /// let params = Params::new(task, &Json::parse("{}")?)?;
 /// let test = TestStream::new(task, &params, 0).next().expect("tests without end");
-/// let messages = template.render(&Question { task, test: &test, examples: &Examples::none() })?;
+/// let messages = template.render(&TemplateInput { task, test: &test, examples: &Examples::none() })?;
 /// assert!(messages[0].content.starts_with(&test.prompt));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -70,7 +71,7 @@ pub struct Template {
     pub description: String,
     /// How many worked examples it shows.
     pub shots: usize,
-    place: String,
+    origin: String,
     messages: Vec<Source>,
     environment: Environment<'static>,
 }
@@ -92,42 +93,44 @@ impl Template {
 
     /// A built-in template.
     pub fn built_in(name: &str) -> Option<Self> {
-        let (place, text) = BUILTINS.built_in_text(name)?;
-        Some(Self::parse(name, &place, text).expect("a test parses every built-in template"))
+        let (origin, text) = BUILTINS.built_in_text(name)?;
+        Some(Self::parse(name, &origin, text).expect("a test parses every built-in template"))
     }
 
     /// The template of this name: a file in the folder's `templates/`, or else a built-in one.
     ///
     /// # Errors
     /// When there is none of this name, naming those there are; or when the file is wrong, naming the line.
-    pub fn load(name: &str, folder: &Path) -> Result<Self, StudyError> {
-        let (place, text) = BUILTINS.find(name, folder)?;
-        Self::parse(name, &place, &text)
+    pub fn load(name: &str, dir: &Path) -> Result<Self, StudyError> {
+        let (origin, text) = BUILTINS.find(name, dir)?;
+        Self::parse(name, &origin, &text)
     }
 
-    /// Reads a template. `place` is how errors call the text.
+    /// Reads a template. `origin` is how errors call the text.
     ///
     /// # Errors
     /// A [`StudyError`] with the line of what is wrong. A template is tried on a test of every task, so that what
     /// would fail in a run fails here.
-    pub fn parse(name: &str, place: &str, text: &str) -> Result<Self, StudyError> {
-        let document = Document { place, text };
-        let known = ["name", "description", "shots", "message"];
-        let mut fields = Fields::new(document, "a template", 0, document.table()?, &known)?;
-        check_name(document, fields.text("name")?.as_ref(), name)?;
-        let description = fields.text("description")?.map(Spanned::into_inner).unwrap_or_default();
-        let shots = fields.whole("shots", 1..=MAX_SHOTS)?;
-        let tables = fields.tables("message")?;
+    pub fn parse(name: &str, origin: &str, text: &str) -> Result<Self, StudyError> {
+        let document = Document { origin, text };
+        let mut fields = Fields::new(document, &template::KEYS, document.table()?)?;
+        check_name(document, fields.text(template::NAME)?.as_ref(), name)?;
+        let description = fields.text(template::DESCRIPTION)?.map(Spanned::into_inner).unwrap_or_default();
+        let shots = fields.integer(template::SHOTS, 1..=MAX_SHOTS)?;
+        let tables = fields.tables(template::MESSAGE)?;
         if tables.is_empty() {
-            return Err(fields.missing("message", "…` under [[message]], and `content = \"{{ prompt }}\""));
+            return Err(
+                fields.missing(template::MESSAGE, "…` under [[message]], and `content = \"{{ prompt }}\"")
+            );
         }
-        let mut reader = Reader { document, environment: environment(), used: Vec::new() };
+        let mut compiler =
+            MessageCompiler { document, environment: environment(), used_variables: Vec::new() };
         let messages = tables
             .into_iter()
             .enumerate()
-            .map(|(number, table)| reader.message(number, table))
+            .map(|(number, table)| compiler.message(number, table))
             .collect::<Result<Vec<_>, _>>()?;
-        let uses = |variable: &str| reader.used.iter().any(|used| used == variable);
+        let uses = |variable: &str| compiler.used_variables.iter().any(|used| used == variable);
         let last = messages.last().map_or(1, |message| message.line);
         if !uses("prompt") {
             let problem = "no message has `{{ prompt }}`, so nothing would be asked; add it to one";
@@ -136,7 +139,7 @@ impl Template {
         match &shots {
             Some(shots) if !uses("examples") => {
                 let problem = "`shots` is set, but no message uses `examples`; loop over them or take it out";
-                return Err(document.error(shots.span().start, problem));
+                return Err(document.error(shots.span(), problem));
             }
             None if uses("examples") => {
                 let problem = "a message uses `examples`, but `shots` does not say how many; add `shots = 3`";
@@ -148,20 +151,20 @@ impl Template {
             name: name.to_owned(),
             description,
             shots: shots.map_or(0, |shots| *shots.get_ref() as usize),
-            place: place.to_owned(),
+            origin: origin.to_owned(),
             messages,
-            environment: reader.environment,
+            environment: compiler.environment,
         };
         template.validate_render()?;
         Ok(template)
     }
 
-    /// The messages that ask a question.
+    /// The messages of a request.
     ///
     /// # Errors
     /// When an expression of the template cannot be worked out for this question, with its line.
-    pub fn render(&self, question: &Question<'_>) -> Result<Vec<Message>, StudyError> {
-        let Question { task, test, examples } = question;
+    pub fn render(&self, input: &TemplateInput<'_>) -> Result<Vec<Message>, StudyError> {
+        let TemplateInput { task, test, examples } = input;
         let values = context! {
             prompt => test.prompt.as_str(),
             options => test.options.clone(),
@@ -174,7 +177,7 @@ impl Template {
                 .environment
                 .get_template(&source.id)
                 .and_then(|template| template.render(values.clone()));
-            let content = rendered.map_err(|error| wrong(&self.place, source.line, &error))?;
+            let content = rendered.map_err(|error| render_error(&self.origin, source.line, &error))?;
             Ok(Message { role: source.role, content })
         };
         self.messages.iter().map(message).collect()
@@ -186,7 +189,7 @@ impl Template {
             let params = Params::new(task, &Json::Object([].into())).expect("every task has defaults");
             let examples = Examples::new(task, &params, 0, self.shots);
             for test in TestStream::new(task, &params, 0).take(1) {
-                let messages = self.render(&Question { task, test: &test, examples: &examples })?;
+                let messages = self.render(&TemplateInput { task, test: &test, examples: &examples })?;
                 let empty = messages
                     .iter()
                     .zip(&self.messages)
@@ -194,8 +197,8 @@ impl Template {
                 if let Some((_, source)) = empty {
                     let problem =
                         format!("this message is empty for a test of `{}`; give it words", task.name());
-                    let place = self.place.clone();
-                    return Err(StudyError::Wrong { place, line: Some(source.line), problem });
+                    let origin = self.origin.clone();
+                    return Err(StudyError::Invalid { origin, line: Some(source.line), problem });
                 }
             }
         }
@@ -229,45 +232,43 @@ fn answer_type(task: &dyn Task, test: &Test) -> &'static str {
     }
 }
 
-fn wrong(place: &str, first_line: usize, error: &minijinja::Error) -> StudyError {
+fn render_error(origin: &str, first_line: usize, error: &minijinja::Error) -> StudyError {
     let detail = error.detail().map_or_else(String::new, |detail| format!(": {detail}"));
-    StudyError::Wrong {
-        place: place.to_owned(),
+    StudyError::Invalid {
+        origin: origin.to_owned(),
         line: Some(first_line + error.line().unwrap_or(1) - 1),
         problem: format!("{}{detail}", error.kind()),
     }
 }
 
-/// Compiles messages and notes what they use.
-struct Reader<'d> {
+/// Compiles messages and collects the variables that they use.
+struct MessageCompiler<'d> {
     document: Document<'d>,
     environment: Environment<'static>,
-    used: Vec<String>,
+    used_variables: Vec<String>,
 }
 
-impl<'d> Reader<'d> {
+impl<'d> MessageCompiler<'d> {
     fn message(&mut self, number: usize, table: Spanned<TableItems<'d>>) -> Result<Source, StudyError> {
-        let at = table.span().start;
-        let mut fields =
-            Fields::new(self.document, "a [[message]]", at, table.into_inner(), &["role", "content"])?;
-        let role = fields.text("role")?.ok_or_else(|| fields.missing("role", "\"user\""))?;
+        let mut fields = Fields::new(self.document, &message::KEYS, table)?;
+        let role = fields.text(message::ROLE)?.ok_or_else(|| fields.missing(message::ROLE, "\"user\""))?;
         let role = role.get_ref().parse::<Role>().map_err(|()| {
             let known = Role::ALL.map(Role::name);
             let hint = did_you_mean(role.get_ref(), &known);
             let problem = format!("unknown role `{}`{hint}; there are {}", role.get_ref(), known.join(", "));
-            self.document.error(role.span().start, problem)
+            self.document.error(role.span(), problem)
         })?;
-        let missing = fields.missing("content", "\"{{ prompt }}\"");
-        let content = fields.take("content").ok_or(missing)?;
+        let missing = fields.missing(message::CONTENT, "\"{{ prompt }}\"");
+        let content = fields.take(message::CONTENT).ok_or(missing)?;
         let line = self.first_line(content.span());
         let DeValue::String(source) = content.get_ref() else {
-            return Err(fields.mismatch(content.span().start, "content", content.get_ref(), "a string"));
+            return Err(fields.mismatch(content.span(), message::CONTENT, content.get_ref(), "a string"));
         };
         let id = number.to_string();
         self.environment
             .add_template_owned(id.clone(), source.clone().into_owned())
-            .map_err(|error| wrong(self.document.place, line, &error))?;
-        self.note_variables(&id, line)?;
+            .map_err(|error| render_error(self.document.origin, line, &error))?;
+        self.collect_variables(&id, line)?;
         Ok(Source { role, id, line })
     }
 
@@ -279,8 +280,8 @@ impl<'d> Reader<'d> {
         self.document.line(span.start) + usize::from(quotes_alone)
     }
 
-    /// Keeps the variables that a message uses, and refuses those that there are not.
-    fn note_variables(&mut self, id: &str, line: usize) -> Result<(), StudyError> {
+    /// Collects the variables that a message uses; an unknown one is an error.
+    fn collect_variables(&mut self, id: &str, line: usize) -> Result<(), StudyError> {
         let compiled = self.environment.get_template(id).expect("it was added just now");
         let mut used: Vec<String> = compiled.undeclared_variables(false).into_iter().collect();
         used.retain(|name| !self.environment.globals().any(|(global, _)| global == name));
@@ -290,7 +291,7 @@ impl<'d> Reader<'d> {
             let problem = format!("unknown variable `{name}`{hint}; there are {}", VARIABLES.join(", "));
             return Err(self.document.error_in_line(line, problem));
         }
-        self.used.extend(used);
+        self.used_variables.extend(used);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! A TOML file, read so that whatever is wrong with it has a line and a remedy.
 
 use std::fmt::Display;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 use reasonscape_core::closest;
@@ -9,17 +9,20 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::StudyError;
+use crate::keys::TableKeys;
 
-/// A table's members, each with its place in the file.
+/// Bytes of the text.
+pub(crate) type Span = Range<usize>;
+/// A table's members, each with its span.
 pub(crate) type TableItems<'d> = DeTable<'d>;
-/// A value and its place in the file.
+/// A value and its span.
 pub(crate) type SpannedValue<'d> = Spanned<DeValue<'d>>;
 
 /// A TOML file and what to call it in errors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Document<'d> {
     /// How errors call it, as in `` `study.toml` ``.
-    pub(crate) place: &'d str,
+    pub(crate) origin: &'d str,
     /// What it holds.
     pub(crate) text: &'d str,
 }
@@ -30,36 +33,36 @@ impl<'d> Document<'d> {
         line_of(self.text.as_bytes(), at)
     }
 
-    /// An error about the byte `at`.
-    pub(crate) fn error(self, at: usize, problem: impl Into<String>) -> StudyError {
-        self.error_in_line(self.line(at), problem)
+    /// An error about the line on which a span begins.
+    pub(crate) fn error(self, span: Span, problem: impl Into<String>) -> StudyError {
+        self.error_in_line(self.line(span.start), problem)
     }
 
     /// An error about a line.
     pub(crate) fn error_in_line(self, line: usize, problem: impl Into<String>) -> StudyError {
-        StudyError::Wrong { place: self.place.to_owned(), line: Some(line), problem: problem.into() }
+        StudyError::Invalid { origin: self.origin.to_owned(), line: Some(line), problem: problem.into() }
     }
 
-    /// The whole document as one table.
-    pub(crate) fn table(self) -> Result<TableItems<'d>, StudyError> {
+    /// The document as one table. Errors about the table itself name its first line.
+    pub(crate) fn table(self) -> Result<Spanned<TableItems<'d>>, StudyError> {
         // The message alone: toml's own display would print the line, and with it a key that somebody pasted there.
-        DeTable::parse(self.text).map(Spanned::into_inner).map_err(|error| {
+        DeTable::parse(self.text).map(|table| Spanned::new(0..0, table.into_inner())).map_err(|error| {
             let problem = format!("this is not TOML: {}", error.message());
-            self.error(error.span().map_or(0, |span| span.start), problem)
+            self.error(error.span().unwrap_or_default(), problem)
         })
     }
 }
 
 /// The text of a file, if there is one.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, StudyError> {
-    let place = named(path);
+    let origin = quoted_path(path);
     match std::fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(StudyError::Unreadable { place, source }),
+        Err(source) => Err(StudyError::Unreadable { origin, source }),
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|error| {
             let line = line_of(error.as_bytes(), error.utf8_error().valid_up_to());
             let problem = "this is not UTF-8 text; save the file as UTF-8".to_owned();
-            StudyError::Wrong { place, line: Some(line), problem }
+            StudyError::Invalid { origin, line: Some(line), problem }
         }),
     }
 }
@@ -70,7 +73,7 @@ fn line_of(text: &[u8], at: usize) -> usize {
 }
 
 /// How errors call a file.
-pub(crate) fn named(path: &Path) -> String {
+pub(crate) fn quoted_path(path: &Path) -> String {
     format!("`{}`", path.display())
 }
 
@@ -79,26 +82,26 @@ pub(crate) fn did_you_mean(text: &str, candidates: &[&'static str]) -> String {
     closest(text, candidates).map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
-/// The members of one table, taken out one after the other by what they should be.
+/// The items of one table, taken out one after the other as the type that they should have.
 #[derive(Debug)]
 pub(crate) struct Fields<'d> {
     document: Document<'d>,
-    what: &'static str,
-    at: usize,
-    members: TableItems<'d>,
+    keys: &'static TableKeys,
+    span: Span,
+    items: TableItems<'d>,
 }
 
 impl<'d> Fields<'d> {
-    /// Takes a table that starts at the byte `at`; a member that is not `known` is refused.
+    /// Takes a table; an item whose key is not among `keys` is an error.
     pub(crate) fn new(
         document: Document<'d>,
-        what: &'static str,
-        at: usize,
-        members: TableItems<'d>,
-        known: &[&'static str],
+        keys: &'static TableKeys,
+        table: Spanned<TableItems<'d>>,
     ) -> Result<Self, StudyError> {
+        let span = table.span();
+        let (items, known) = (table.into_inner(), keys.known);
         let unknown = |key: &&Spanned<DeString<'_>>| !known.contains(&key.get_ref().as_ref());
-        if let Some(key) = members.keys().filter(unknown).min_by_key(|key| key.span().start) {
+        if let Some(key) = items.keys().filter(unknown).min_by_key(|key| key.span().start) {
             let name = key.get_ref();
             let hint = if name == "api_key" {
                 " (keys stay out of files: name the environment variable that holds it in `api_key_env`)"
@@ -106,38 +109,38 @@ impl<'d> Fields<'d> {
             } else {
                 did_you_mean(name, known)
             };
-            let problem = format!("unknown key `{name}`{hint}; {what} has {}", known.join(", "));
-            return Err(document.error(key.span().start, problem));
+            let problem = format!("unknown key `{name}`{hint}; {} has {}", keys.table, known.join(", "));
+            return Err(document.error(key.span(), problem));
         }
-        Ok(Self { document, what, at, members })
+        Ok(Self { document, keys, span, items })
     }
 
     /// Whatever the key holds.
     pub(crate) fn take(&mut self, key: &str) -> Option<SpannedValue<'d>> {
-        self.members.remove(key)
+        self.items.remove(key)
     }
 
     /// The error for a key that must be there.
     pub(crate) fn missing(&self, key: &str, example: &str) -> StudyError {
-        let problem = format!("{} has no `{key}`; add a line such as `{key} = {example}`", self.what);
-        self.document.error(self.at, problem)
+        let problem = format!("{} has no `{key}`; add a line such as `{key} = {example}`", self.keys.table);
+        self.document.error(self.span.clone(), problem)
     }
 
     /// A string that is not blank.
     pub(crate) fn text(&mut self, key: &str) -> Result<Option<Spanned<String>>, StudyError> {
         let Some(value) = self.take(key) else { return Ok(None) };
-        let (at, span) = (value.span().start, value.span());
+        let span = value.span();
         match value.into_inner() {
             DeValue::String(text) if text.trim().is_empty() => Err(self
                 .document
-                .error(at, format!("`{key}` is empty; give it a value or take the line out"))),
+                .error(span, format!("`{key}` is empty; give it a value or take the line out"))),
             DeValue::String(text) => Ok(Some(Spanned::new(span, text.into_owned()))),
-            other => Err(self.mismatch(at, key, &other, "a string in quotes")),
+            other => Err(self.mismatch(span, key, &other, "a string in quotes")),
         }
     }
 
     /// A whole number within a range.
-    pub(crate) fn whole(
+    pub(crate) fn integer(
         &mut self,
         key: &str,
         range: RangeInclusive<i64>,
@@ -146,10 +149,10 @@ impl<'d> Fields<'d> {
         let span = value.span();
         match value.get_ref() {
             DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
-                Ok(whole) if range.contains(&whole) => Ok(Some(Spanned::new(span, whole))),
-                _ => Err(self.out_of_range(span.start, key, digits, "a whole number", range)),
+                Ok(integer) if range.contains(&integer) => Ok(Some(Spanned::new(span, integer))),
+                _ => Err(self.out_of_range(span, key, digits, "a whole number", range)),
             },
-            other => Err(self.mismatch(span.start, key, other, "a whole number")),
+            other => Err(self.mismatch(span, key, other, "a whole number")),
         }
     }
 
@@ -163,73 +166,71 @@ impl<'d> Fields<'d> {
         let span = value.span();
         match number(value.get_ref()) {
             Some(number) if range.contains(&number) => Ok(Some(Spanned::new(span, number))),
-            Some(number) => Err(self.out_of_range(span.start, key, number, "a number", range)),
-            None => Err(self.mismatch(span.start, key, value.get_ref(), "a number")),
+            Some(number) => Err(self.out_of_range(span, key, number, "a number", range)),
+            None => Err(self.mismatch(span, key, value.get_ref(), "a number")),
         }
     }
 
     /// A list of strings that are not blank.
     pub(crate) fn texts(&mut self, key: &str) -> Result<Option<Vec<Spanned<String>>>, StudyError> {
         let Some(value) = self.take(key) else { return Ok(None) };
-        let at = value.span().start;
+        let span = value.span();
         let DeValue::Array(items) = value.get_ref() else {
-            return Err(self.mismatch(at, key, value.get_ref(), "a list of strings"));
+            return Err(self.mismatch(span, key, value.get_ref(), "a list of strings"));
         };
         let text = |item: &SpannedValue<'d>| match item.get_ref() {
             DeValue::String(text) if !text.trim().is_empty() => {
                 Ok(Spanned::new(item.span(), text.clone().into_owned()))
             }
-            other => {
-                Err(self.mismatch(item.span().start, key, other, "a list of strings that are not empty"))
-            }
+            other => Err(self.mismatch(item.span(), key, other, "a list of strings that are not empty")),
         };
         items.iter().map(text).collect::<Result<_, _>>().map(Some)
     }
 
-    /// The members of a table in this one.
+    /// The items of a table in this one.
     pub(crate) fn table(&mut self, key: &str) -> Result<Option<Spanned<TableItems<'d>>>, StudyError> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let span = value.span();
         match value.into_inner() {
-            DeValue::Table(members) => Ok(Some(Spanned::new(span, members))),
-            other => Err(self.mismatch(span.start, key, &other, "a table")),
+            DeValue::Table(items) => Ok(Some(Spanned::new(span, items))),
+            other => Err(self.mismatch(span, key, &other, "a table")),
         }
     }
 
     /// The tables of an array of tables, `[[key]]`.
     pub(crate) fn tables(&mut self, key: &str) -> Result<Vec<Spanned<TableItems<'d>>>, StudyError> {
         let Some(value) = self.take(key) else { return Ok(Vec::new()) };
-        let at = value.span().start;
-        let wanted = format!("tables, each under [[{key}]]");
+        let span = value.span();
+        let expected = format!("tables, each under [[{key}]]");
         let items = match value.into_inner() {
             DeValue::Array(items) => items,
-            other => return Err(self.mismatch(at, key, &other, &wanted)),
+            other => return Err(self.mismatch(span, key, &other, &expected)),
         };
         let table = |item: SpannedValue<'d>| {
             let span = item.span();
             match item.into_inner() {
-                DeValue::Table(members) => Ok(Spanned::new(span, members)),
-                other => Err(self.mismatch(span.start, key, &other, &wanted)),
+                DeValue::Table(items) => Ok(Spanned::new(span, items)),
+                other => Err(self.mismatch(span, key, &other, &expected)),
             }
         };
         items.into_iter().map(table).collect()
     }
 
     /// The error for a value of the wrong kind. It names the kind and never the value, which may be a secret.
-    pub(crate) fn mismatch(&self, at: usize, key: &str, found: &DeValue<'_>, wanted: &str) -> StudyError {
-        self.document.error(at, format!("`{key}` is {}; expected {wanted}", kind(found)))
+    pub(crate) fn mismatch(&self, span: Span, key: &str, found: &DeValue<'_>, expected: &str) -> StudyError {
+        self.document.error(span, format!("`{key}` is {}; expected {expected}", kind(found)))
     }
 
     fn out_of_range<T: Display>(
         &self,
-        at: usize,
+        span: Span,
         key: &str,
         found: impl Display,
         kind: &str,
         range: RangeInclusive<T>,
     ) -> StudyError {
         let (low, high) = (range.start(), range.end());
-        self.document.error(at, format!("`{key}` is {found}; expected {kind} from {low} to {high}"))
+        self.document.error(span, format!("`{key}` is {found}; expected {kind} from {low} to {high}"))
     }
 }
 
@@ -238,7 +239,7 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
     match value {
         DeValue::Float(digits) => digits.as_str().parse().ok(),
         DeValue::Integer(digits) => {
-            i64::from_str_radix(digits.as_str(), digits.radix()).ok().map(|whole| whole as f64)
+            i64::from_str_radix(digits.as_str(), digits.radix()).ok().map(|integer| integer as f64)
         }
         _ => None,
     }

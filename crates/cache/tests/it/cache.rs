@@ -11,10 +11,10 @@ use reasonscape_core::{CacheKey, EntryId, Json, canonical_json};
 use tempfile::TempDir;
 
 /// A folder for a cache that goes away.
-fn folder() -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("cache.sqlite");
-    (folder, path)
+fn temp_cache_path() -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("cache.sqlite");
+    (dir, path)
 }
 
 /// The entry of this number: the same in every process.
@@ -53,7 +53,7 @@ fn ids(numbers: std::ops::Range<u64>) -> Vec<EntryId> {
 
 #[tokio::test]
 async fn stored_entries_are_returned_unchanged() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     let cache = Cache::open(&path).unwrap();
     let writer = cache.writer().unwrap();
     let reader = cache.reader().unwrap();
@@ -82,7 +82,7 @@ async fn stored_entries_are_returned_unchanged() {
 
 #[tokio::test]
 async fn queued_writes_complete_after_the_last_handle_is_dropped() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     let cache = Cache::open(&path).unwrap();
     let writer = cache.writer().unwrap();
     let waiting: Vec<_> = (0..2_000).map(|number| writer.store(entry(number))).collect();
@@ -95,7 +95,7 @@ async fn queued_writes_complete_after_the_last_handle_is_dropped() {
 
 #[tokio::test]
 async fn claim_is_exclusive_until_stored_or_released() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     let cache = Cache::open(&path).unwrap();
     let (one, two) = (cache.writer().unwrap(), Cache::open(&path).unwrap().writer().unwrap());
     one.store(entry(0)).await.unwrap();
@@ -113,7 +113,7 @@ async fn claim_is_exclusive_until_stored_or_released() {
 
 #[tokio::test]
 async fn dropped_writer_releases_its_claims_and_files() {
-    let (folder, path) = folder();
+    let (dir, path) = temp_cache_path();
     let cache = Cache::open(&path).unwrap();
     let one = cache.writer().unwrap();
     one.claim(ids(0..5)).await.unwrap();
@@ -121,14 +121,13 @@ async fn dropped_writer_releases_its_claims_and_files() {
     let two = cache.writer().unwrap();
     assert_eq!(two.claim(ids(0..5)).await.unwrap(), [Claim::Granted; 5]);
     drop(two);
-    let left: Vec<_> =
-        std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(left, ["cache.sqlite"]);
 }
 
 #[tokio::test]
 async fn import_ends_a_claim() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     let cache = Cache::open(&path).unwrap();
     let writer = cache.writer().unwrap();
     writer.claim(ids(0..1)).await.unwrap();
@@ -138,7 +137,7 @@ async fn import_ends_a_claim() {
 
 #[test]
 fn reading_creates_no_files() {
-    let (folder, path) = folder();
+    let (dir, path) = temp_cache_path();
     let error = Cache::open_read_only(&path).unwrap_err();
     assert!(error.to_string().contains("no cache at"), "{error}");
     assert!(error.is_input() && !path.exists());
@@ -150,12 +149,12 @@ fn reading_creates_no_files() {
     let error = cache.writer().unwrap_err();
     assert!(error.to_string().contains("cannot be written"), "{error}");
     drop(reader);
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
 #[test]
 fn importing_an_export_is_idempotent() {
-    let ((_folder, path), (_other_folder, other)) = (folder(), folder());
+    let ((_dir, path), (_other_dir, other)) = (temp_cache_path(), temp_cache_path());
     let cache = cache_with(&path, 0..1_200);
     let mut lines = Vec::new();
     cache
@@ -186,7 +185,7 @@ fn importing_an_export_is_idempotent() {
 
 #[test]
 fn stats_are_per_model_and_prune_applies_all_conditions() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     let cache = cache_with(&path, 0..10);
     let mut importer = cache.importer().unwrap();
     for number in 0..4 {
@@ -220,7 +219,7 @@ fn stats_are_per_model_and_prune_applies_all_conditions() {
 /// A format that was ever written is read for ever: this file was written by the first version.
 #[test]
 fn opens_format_1() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cache-format-1.sqlite"), &path)
         .unwrap();
     let cache = Cache::open(&path).unwrap();

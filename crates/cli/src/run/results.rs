@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use reasonscape_analysis::answer_files::{AnswerOptions, DEFAULT_BINS};
 use reasonscape_cache::Cache;
-use reasonscape_pipeline::{ANSWERS, RESULTS, ScoreProgress, summarize_answers, write_dataset_results};
+use reasonscape_pipeline::{
+    ANSWERS_FILE, RESULTS_DIR, ScoreProgress, summarize_answers, write_dataset_results,
+};
 use reasonscape_study::Study;
 
 use crate::Global;
@@ -23,8 +25,8 @@ pub(super) fn show(
         global.note("nothing was answered, so there is nothing to measure");
         return Ok(());
     }
-    let dir = study.folder.join(RESULTS);
-    let answers = [dir.join(ANSWERS)];
+    let dir = study.dir.join(RESULTS_DIR);
+    let answers = [dir.join(ANSWERS_FILE)];
     let summary = watch(&METRICS, progress, global, || {
         Ok(summarize_answers(&answers, &AnswerOptions::default(), DEFAULT_BINS, None, progress)?)
     })?;

@@ -15,7 +15,7 @@ use reasonscape_points::{Column, EvaluateOptions, Evaluated, Filter, PointsDb, e
 use reasonscape_providers::{Completion, Finish};
 use reasonscape_simulator::{ResolvedPrompt, SimulatedModel, Simulator};
 use reasonscape_stats::Mode;
-use reasonscape_study::{Eval, Examples, Question, Selection, Study};
+use reasonscape_study::{Eval, Examples, Selection, Study, TemplateInput};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -103,8 +103,8 @@ impl TestEnv {
             let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
             let tests = TestStream::new(point.task, point.params, study.seed).take(KNOWN).enumerate();
             for (index, test) in tests.filter(|(index, _)| wanted(&point, *index)) {
-                let question = Question { task: point.task, test: &test, examples: &examples };
-                let payload = eval.payload(&eval.template.render(&question).unwrap());
+                let input = TemplateInput { task: point.task, test: &test, examples: &examples };
+                let payload = eval.payload(&eval.template.render(&input).unwrap());
                 let request = canonical_json(&Json::from(&payload));
                 let key = CacheKey::from_canonical_json(&request);
                 for repeat in 0..study.repeats {
@@ -325,8 +325,8 @@ fn reports_damaged_entries_and_counts_them_as_missing() {
         connection.execute("DELETE FROM entries WHERE key = ?1", [exchange.key.0]).unwrap();
         let mut importer = env.cache().importer().unwrap();
         let examples = Examples::new(exchange.task, study.suite.points()[3].params, study.seed, 0);
-        let question = Question { task: exchange.task, test: &exchange.test, examples: &examples };
-        let payload = study.evals[0].payload(&study.evals[0].template.render(&question).unwrap());
+        let input = TemplateInput { task: exchange.task, test: &exchange.test, examples: &examples };
+        let payload = study.evals[0].payload(&study.evals[0].template.render(&input).unwrap());
         let request = canonical_json(&Json::from(&payload));
         let response = Response { status, latency_ms: 0, received_ms: 0, body: body.as_bytes().to_vec() };
         importer.add(&Entry { id: EntryId::new(exchange.key), request, response }).unwrap();

@@ -1,4 +1,4 @@
-//! What a run may still use up.
+//! What is left of the budget of a run.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 use reasonscape_providers::Usage;
 use reasonscape_study::{Budget, Eval};
 
-/// What the whole run may still use up.
+/// What all evaluations of a run have used up of its budget.
 #[derive(Debug)]
-pub(super) struct Budgets {
+pub(super) struct BudgetTracker {
     budget: Budget,
     started: Instant,
     tokens: AtomicU64,
     requests: AtomicU64,
-    /// In millionths, so that it can be counted.
+    /// In millionths, because it is counted as an integer.
     money: AtomicU64,
 }
 
-impl Budgets {
+impl BudgetTracker {
     pub(super) fn new(budget: Budget) -> Self {
         Self {
             budget,
@@ -28,23 +28,24 @@ impl Budgets {
         }
     }
 
-    /// Takes a request out of what is left.
+    /// Counts a request that is about to be sent.
     ///
     /// # Errors
-    /// What is used up, if anything; then nothing is taken.
+    /// What is used up, if anything; then nothing is counted.
     pub(super) fn take_request(&self) -> Result<(), String> {
         if let Some(reason) = self.exhausted() {
             return Err(reason);
         }
         let limit = self.budget.requests.unwrap_or(u64::MAX);
-        let more = |requests| (requests < limit).then_some(requests + 1);
-        match self.requests.fetch_update(Relaxed, Relaxed, more) {
+        let add_one = |requests| (requests < limit).then_some(requests + 1);
+        match self.requests.fetch_update(Relaxed, Relaxed, add_one) {
             Ok(_) => Ok(()),
             Err(_) => Err(format!("the budget of {limit} requests is used up")),
         }
     }
 
-    pub(super) fn answered(&self, eval: &Eval, usage: Usage) {
+    /// Counts the tokens of a reply, and their cost.
+    pub(super) fn add_usage(&self, eval: &Eval, usage: Usage) {
         let (prompt, completion) = (usage.prompt_tokens.unwrap_or(0), usage.completion_tokens.unwrap_or(0));
         self.tokens.fetch_add(prompt + completion, Relaxed);
         if let Some(prices) = eval.prices {
@@ -59,15 +60,15 @@ impl Budgets {
 
     /// What is used up apart from requests, if anything.
     pub(super) fn exhausted(&self) -> Option<String> {
-        let spent = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
+        let reached = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
         let Budget { tokens, money, time, .. } = self.budget;
-        if let Some(limit) = spent(self.tokens.load(Relaxed), tokens) {
+        if let Some(limit) = reached(self.tokens.load(Relaxed), tokens) {
             return Some(format!("the budget of {limit} tokens is used up"));
         }
         if let Some(limit) = money.filter(|limit| self.money.load(Relaxed) as f64 / 1e6 >= *limit) {
             return Some(format!("the budget of {limit} in money is used up"));
         }
-        let late = |limit: &Duration| self.started.elapsed() >= *limit;
-        time.filter(late).map(|limit| format!("the budget of {} seconds is used up", limit.as_secs_f64()))
+        let is_over = |limit: &Duration| self.started.elapsed() >= *limit;
+        time.filter(is_over).map(|limit| format!("the budget of {} seconds is used up", limit.as_secs_f64()))
     }
 }

@@ -12,9 +12,9 @@ const MAX_NAMED: usize = 1000;
 /// The counts of one evaluation, kept while it runs.
 #[derive(Debug, Default)]
 pub(super) struct EvalCounters {
-    /// Trials that the plan has come to so far.
+    /// Trials of the plan so far.
     pub(super) planned: AtomicU64,
-    /// Trials that the plan will come to: for a shard nearly, until its end is reached.
+    /// Trials that the plan will have: an approximation for a shard, until the plan is finished.
     pub(super) announced: AtomicU64,
     pub(super) cached: AtomicU64,
     pub(super) sent: AtomicU64,
@@ -23,7 +23,7 @@ pub(super) struct EvalCounters {
     pub(super) prompt_tokens: AtomicU64,
     pub(super) completion_tokens: AtomicU64,
     /// Whether the plan was walked to its end.
-    pub(super) whole: AtomicBool,
+    pub(super) plan_finished: AtomicBool,
     missing: Mutex<Missing>,
     stopped: Mutex<Option<String>>,
 }
@@ -44,24 +44,24 @@ pub struct MissingTrial {
 }
 
 impl EvalCounters {
-    pub(super) fn count(counter: &AtomicU64, more: u64) {
+    pub(super) fn add(counter: &AtomicU64, more: u64) {
         counter.fetch_add(more, Relaxed);
     }
 
-    pub(super) fn answered(&self, usage: Usage, truncated: bool) {
-        Self::count(&self.answered, 1);
-        Self::count(&self.truncated, u64::from(truncated));
-        Self::count(&self.prompt_tokens, usage.prompt_tokens.unwrap_or(0));
-        Self::count(&self.completion_tokens, usage.completion_tokens.unwrap_or(0));
+    pub(super) fn add_answered(&self, usage: Usage, truncated: bool) {
+        Self::add(&self.answered, 1);
+        Self::add(&self.truncated, u64::from(truncated));
+        Self::add(&self.prompt_tokens, usage.prompt_tokens.unwrap_or(0));
+        Self::add(&self.completion_tokens, usage.completion_tokens.unwrap_or(0));
     }
 
     /// The end of the plan is reached, so its length is known.
     pub(super) fn finish_plan(&self) {
         self.announced.store(self.planned.load(Relaxed), Relaxed);
-        self.whole.store(true, Relaxed);
+        self.plan_finished.store(true, Relaxed);
     }
 
-    pub(super) fn missing(&self, trial: String, problem: String) {
+    pub(super) fn add_missing(&self, trial: String, problem: String) {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         missing.count += 1;
         if missing.named.len() < MAX_NAMED {
@@ -69,24 +69,24 @@ impl EvalCounters {
         }
     }
 
-    /// Ends the evaluation early. The first reason stands; whether this was it.
+    /// Ends the evaluation early. The first reason is kept; returns whether this was the first.
     pub(super) fn stop(&self, reason: &str) -> bool {
         let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = stopped.is_none();
+        let is_first = stopped.is_none();
         stopped.get_or_insert_with(|| reason.to_owned());
-        first
+        is_first
     }
 
     pub(super) fn stopped(&self) -> Option<String> {
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn summary(&self, place: usize, eval: &Eval) -> EvalRunSummary {
+    pub(super) fn summary(&self, eval_index: usize, eval: &Eval) -> EvalRunSummary {
         let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         let (prompt_tokens, completion_tokens) =
             (self.prompt_tokens.load(Relaxed), self.completion_tokens.load(Relaxed));
         EvalRunSummary {
-            place,
+            eval_index,
             id: eval.id.clone(),
             name: eval.name.clone(),
             planned: self.announced.load(Relaxed),
@@ -99,22 +99,22 @@ impl EvalCounters {
             prompt_tokens,
             completion_tokens,
             cost: eval.prices.map(|prices| prices.cost(prompt_tokens, completion_tokens)),
-            whole: self.whole.load(Relaxed),
+            plan_finished: self.plan_finished.load(Relaxed),
             stopped: self.stopped(),
         }
     }
 }
 
-/// What became of one evaluation.
+/// The result of one evaluation.
 #[derive(Debug, Clone)]
 pub struct EvalRunSummary {
-    /// Its place in the study.
-    pub place: usize,
-    /// What it is known by.
+    /// Index of the evaluation in the study.
+    pub eval_index: usize,
+    /// Identifier of the evaluation.
     pub id: EvalId,
-    /// What people call it.
+    /// Display name of the evaluation.
     pub name: String,
-    /// Trials planned; for a shard that ended early nearly.
+    /// Trials planned; an approximation for a shard that ended early.
     pub planned: u64,
     /// Of these, answered before this run, or by another process during it.
     pub cached: u64,
@@ -122,9 +122,9 @@ pub struct EvalRunSummary {
     pub sent: u64,
     /// Trials answered by this run.
     pub answered: u64,
-    /// Of these, cut off.
+    /// Of these, truncated.
     pub truncated: u64,
-    /// Trials that were asked and got no answer.
+    /// Trials that were sent and got no answer.
     pub missing: u64,
     /// The first of them by name.
     pub missing_trials: Vec<MissingTrial>,
@@ -134,8 +134,8 @@ pub struct EvalRunSummary {
     pub completion_tokens: u64,
     /// What this run cost, where prices are known.
     pub cost: Option<f64>,
-    /// Whether the plan was walked to its end: a run that is stopped does not know all that it would have asked.
-    pub whole: bool,
+    /// Whether the plan was walked to its end: a run that is stopped does not know all that it would have sent.
+    pub plan_finished: bool,
     /// Why it ended early, if it did.
     pub stopped: Option<String>,
 }
@@ -143,16 +143,16 @@ pub struct EvalRunSummary {
 impl EvalRunSummary {
     /// Whether every planned trial has an answer.
     pub fn is_complete(&self) -> bool {
-        self.whole && self.cached + self.answered == self.planned
+        self.plan_finished && self.cached + self.answered == self.planned
     }
 }
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct RunSummary {
     /// Each evaluation that was selected.
     pub evals: Vec<EvalRunSummary>,
-    /// Whether somebody said stop.
+    /// Whether it was stopped by a [`Shutdown`](crate::Shutdown).
     pub stopped: bool,
 }
 

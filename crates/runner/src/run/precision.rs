@@ -10,18 +10,18 @@ use reasonscape_study::{Eval, PlannedTrial, Precision, walk_trials};
 
 use super::{RunError, Shared};
 
-/// Tests that every point gets before anything is said about it.
-const FIRST: usize = 32;
+/// Tests of every point in the first round.
+const FIRST_ROUND_TESTS: usize = 32;
 /// Rounds grow in steps of this size, so that later runs meet the same ones.
 const STEP: usize = 16;
 
 /// What every point gets to begin with.
 pub(super) fn first_round(points: &[Point<'_>], precision: Precision) -> Vec<Range<usize>> {
-    points.iter().map(|_| 0..FIRST.min(precision.max_count)).collect()
+    points.iter().map(|_| 0..FIRST_ROUND_TESTS.min(precision.max_count)).collect()
 }
 
-/// The further tests of each point whose `C_P` margin is still too wide, judged by what the cache holds; an empty range
-/// for a point that is done.
+/// The further tests of each point whose `C_P` margin is still too wide, according to the responses in the cache; an empty
+/// range for a point that is done.
 pub(super) fn next_round(
     shared: &Shared<'_>,
     eval: &Eval,
@@ -37,17 +37,17 @@ pub(super) fn next_round(
             }
             let mut counters = Counters::default();
             let mut failed = None;
-            let whole = 0..range.end;
+            let so_far = 0..range.end;
             walk_trials(
                 shared.study,
                 eval,
                 std::slice::from_ref(point),
-                &[whole],
+                &[so_far],
                 shared.selection.shard,
                 &mut |planned| match reader.get(&planned.id) {
                     Ok(Some(response)) => {
                         if let Ok(completion) = eval.provider.parse(response.status, &response.body) {
-                            counters = counters + counted(&planned, &completion);
+                            counters = counters + trial_counters(&planned, &completion);
                         }
                         std::ops::ControlFlow::Continue(())
                     }
@@ -60,33 +60,33 @@ pub(super) fn next_round(
             )?;
             match failed {
                 Some(error) => Err(error.into()),
-                None => Ok(range.end..wanted(&counters, range.end, precision)),
+                None => Ok(range.end..target_count(&counters, range.end, precision)),
             }
         })
         .collect()
 }
 
 /// The counters of one trial.
-fn counted(planned: &PlannedTrial<'_>, completion: &Completion) -> Counters {
+fn trial_counters(planned: &PlannedTrial<'_>, completion: &Completion) -> Counters {
     let reply = Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
     let (status, _) = score(planned.task, &planned.test, &reply, completion.finish == Finish::Length);
-    let flag = |wanted: Outcome| f64::from(u8::from(status == wanted));
+    let flag = |outcome: Outcome| f64::from(u8::from(status == outcome));
     let guess = if status == Outcome::Truncated { 0.0 } else { planned.test.guess() };
     Counters::new(1.0, flag(Outcome::Correct), flag(Outcome::Truncated), guess)
         .expect("the counters of one trial")
 }
 
 /// How many tests a point with these counters should have had: as many as now if that is enough.
-fn wanted(counters: &Counters, so_far: usize, precision: Precision) -> usize {
+fn target_count(counters: &Counters, so_far: usize, precision: Precision) -> usize {
     let estimate = Mode::C_P.estimate(counters, Confidence::P95);
     // Without an answer there is nothing to learn from more of the same.
     if estimate.margin() <= precision.margin || counters.n() == 0.0 {
         return so_far;
     }
-    let share = estimate.point.unwrap_or(0.5);
-    let needed = trials_for_margin(share, precision.margin, Confidence::P95).unwrap_or(u64::MAX);
+    let accuracy = estimate.point.unwrap_or(0.5);
+    let needed = trials_for_margin(accuracy, precision.margin, Confidence::P95).unwrap_or(u64::MAX);
     let needed = usize::try_from(needed).unwrap_or(usize::MAX).min(precision.max_count);
-    // A step towards what the share seen so far asks for; it may prove wrong, so not all the way at once.
+    // Half of what the accuracy so far asks for, because that estimate may be off.
     let halfway = so_far + needed.saturating_sub(so_far).div_ceil(2).max(STEP);
     halfway.next_multiple_of(STEP).min(precision.max_count)
 }
@@ -100,19 +100,19 @@ mod tests {
     #[test]
     fn stops_when_the_margin_is_reached() {
         let sure = Counters::new(512.0, 512.0, 0.0, 0.0).unwrap();
-        assert_eq!(wanted(&sure, 64, PRECISION), 64);
+        assert_eq!(target_count(&sure, 64, PRECISION), 64);
     }
 
     #[test]
     fn wide_margins_get_more_tests_up_to_the_maximum() {
         let open = Counters::new(32.0, 16.0, 0.0, 0.0).unwrap();
-        let next = wanted(&open, 32, PRECISION);
+        let next = target_count(&open, 32, PRECISION);
         assert!((48..512).contains(&next) && next.is_multiple_of(STEP), "{next}");
-        assert_eq!(wanted(&open, 500, PRECISION), 512);
+        assert_eq!(target_count(&open, 500, PRECISION), 512);
     }
 
     #[test]
     fn points_without_answers_get_no_more_tests() {
-        assert_eq!(wanted(&Counters::default(), 32, PRECISION), 32);
+        assert_eq!(target_count(&Counters::default(), 32, PRECISION), 32);
     }
 }

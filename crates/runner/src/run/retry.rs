@@ -5,7 +5,7 @@ use std::time::Duration;
 use reasonscape_study::Limits;
 
 use crate::client::backoff;
-use crate::failure_streak::{FailureStreak, MAX_CONNECT_FAILURES, MAX_CONSECUTIVE_FAILURES};
+use crate::failure_streak::FailureStreak;
 
 /// What to do after one attempt at a request.
 #[derive(Debug, PartialEq)]
@@ -85,7 +85,7 @@ pub(super) enum OutageExtent {
     None,
     /// The endpoint that failed is down.
     Down,
-    /// All endpoints have been down for longer than the patience of the evaluation.
+    /// All endpoints have been down for longer than the outage time-out of the evaluation.
     Lost,
 }
 
@@ -109,10 +109,10 @@ pub(super) fn decide(
         FailureKind::Unreachable | FailureKind::Other
             if !endpoints.is_another_up && !endpoints.has_replied =>
         {
-            if endpoints.streak.connect_failures >= MAX_CONNECT_FAILURES {
+            if endpoints.streak.is_unreachable() {
                 return abandon(reason, AbandonScope::Eval);
             }
-            if endpoints.streak.total >= MAX_CONSECUTIVE_FAILURES {
+            if endpoints.streak.is_outage() {
                 let reason = format!(
                     "none of the first {} requests was answered; look at the server, and check `base_url` and \
                      `model`: {reason}",
@@ -129,7 +129,7 @@ pub(super) fn decide(
             let reason = format!(
                 "no answer for {} seconds: {reason}; look at the server and run again, or raise \
                  `patience_seconds`",
-                limits.patience.as_secs_f64()
+                limits.outage_timeout.as_secs_f64()
             );
             abandon(reason, AbandonScope::Eval)
         }
@@ -143,6 +143,7 @@ pub(super) fn decide(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure_streak::{MAX_CONNECT_FAILURES, MAX_CONSECUTIVE_FAILURES};
 
     fn decide_after(attempt: u32, kind: FailureKind, endpoints: EndpointState) -> AttemptResult {
         let failure = AttemptFailure { kind, reason: "it failed".to_owned(), min_wait: None };
@@ -177,7 +178,11 @@ mod tests {
 
     #[test]
     fn an_endpoint_that_never_replied_is_abandoned_after_a_streak() {
-        let streak = FailureStreak { connect_failures: MAX_CONNECT_FAILURES, total: MAX_CONNECT_FAILURES };
+        let streak = FailureStreak {
+            connect_failures: MAX_CONNECT_FAILURES,
+            total: MAX_CONNECT_FAILURES,
+            since: None,
+        };
         let silent = EndpointState { streak, ..EndpointState::default() };
         assert_eq!(scope(&decide_after(1, FailureKind::Unreachable, silent)), Some(AbandonScope::Eval));
         let replied = EndpointState { has_replied: true, ..silent };
@@ -186,7 +191,7 @@ mod tests {
         assert_eq!(scope(&decide_after(1, FailureKind::Unreachable, another_up)), None);
         assert_eq!(scope(&decide_after(1, FailureKind::Overloaded, silent)), None);
 
-        let streak = FailureStreak { connect_failures: 0, total: MAX_CONSECUTIVE_FAILURES };
+        let streak = FailureStreak { connect_failures: 0, total: MAX_CONSECUTIVE_FAILURES, since: None };
         let result = decide_after(1, FailureKind::Other, EndpointState { streak, ..silent });
         let AttemptResult::Abandon { reason, scope: AbandonScope::Eval } = result else {
             panic!("{result:?}");

@@ -1,12 +1,15 @@
-//! Whole runs over real sockets: nothing is paid twice, nothing is lost, and what goes wrong is said.
+//! Complete runs over real sockets: nothing is paid twice, nothing is lost, and failures are reported.
 
+mod budgets;
+mod endpoints;
 mod faults;
-mod limits;
 mod misconfigured;
 mod outages;
+mod precision;
 mod processes;
-mod script;
-mod stops;
+mod scripted_server;
+mod sharing;
+mod shutdown;
 
 use std::path::PathBuf;
 
@@ -40,20 +43,20 @@ view = [{ x = "length" }]
 /// Its points.
 const POINTS: u64 = 4;
 
-/// A folder with a suite, a study and a cache, that goes away.
+/// A temporary directory with a suite, a study and a cache.
 struct TestEnv {
-    folder: TempDir,
+    dir: TempDir,
 }
 
 impl TestEnv {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("small.toml"), SUITE).unwrap();
-        Self { folder }
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("small.toml"), SUITE).unwrap();
+        Self { dir }
     }
 
     fn cache_path(&self) -> PathBuf {
-        self.folder.path().join("cache.sqlite")
+        self.dir.path().join("cache.sqlite")
     }
 
     fn cache(&self) -> Cache {
@@ -63,8 +66,8 @@ impl TestEnv {
     /// A study of these lines at the top and these evals, which is also written to the folder.
     fn study(&self, top: &str, evals: &[String]) -> Study {
         let text = format!("suite = \"small.toml\"\n{top}\n{}", evals.join("\n"));
-        std::fs::write(self.folder.path().join(Study::FILE), text).unwrap();
-        Study::load(self.folder.path()).unwrap()
+        std::fs::write(self.dir.path().join(Study::FILE), text).unwrap();
+        Study::load(self.dir.path()).unwrap()
     }
 
     /// How many answers the cache holds. Each of them must be one, and the cache sound.
@@ -105,37 +108,37 @@ fn count(count: usize) -> Selection {
     Selection { count: Some(count), ..Selection::default() }
 }
 
-/// Runs to the end; what came of it, and what happened on the way.
+/// Runs to the end; returns the summary and all events.
 fn run_all(study: &Study, selection: &Selection, cache: &Cache) -> (RunSummary, Vec<RunEvent>) {
     let (_stop, stopped) = watch::channel(Shutdown::None);
     run_until(study, selection, cache, stopped, |_| ())
 }
 
-/// The same, with everything that happens shown to `see` as it happens.
+/// The same, and calls `on_event` with each event as it happens.
 fn run_until(
     study: &Study,
     selection: &Selection,
     cache: &Cache,
     stop: watch::Receiver<Shutdown>,
-    mut see: impl FnMut(&RunEvent) + Send,
+    mut on_event: impl FnMut(&RunEvent) + Send,
 ) -> (RunSummary, Vec<RunEvent>) {
-    let (tell, mut told) = mpsc::channel(64);
+    let (sender, mut receiver) = mpsc::channel(64);
     std::thread::scope(|scope| {
         let events = scope.spawn(move || {
             let mut events = Vec::new();
-            while let Some(event) = told.blocking_recv() {
-                see(&event);
+            while let Some(event) = receiver.blocking_recv() {
+                on_event(&event);
                 events.push(event);
             }
             events
         });
-        let summary = run(study, selection, cache, tell, stop).unwrap();
+        let summary = run(study, selection, cache, sender, stop).unwrap();
         (summary, events.join().unwrap())
     })
 }
 
 /// What must hold of every evaluation that was not stopped: each trial is answered, was cached, or is missing by name.
-fn adds_up(eval: &EvalRunSummary) {
+fn assert_counts_add_up(eval: &EvalRunSummary) {
     assert_eq!(eval.answered + eval.cached + eval.missing, eval.planned, "{eval:?}");
     assert_eq!(eval.missing_trials.len() as u64, eval.missing, "{eval:?}");
     assert!(eval.missing_trials.iter().all(|missing| missing.trial.contains('#')), "{eval:?}");
@@ -144,14 +147,14 @@ fn adds_up(eval: &EvalRunSummary) {
 
 #[test]
 fn larger_count_sends_only_the_difference() {
-    let (world, server) = (TestEnv::new(), server(""));
-    let study = world.study("", &[eval("sim-cheap", &server.base_url())]);
-    let cache = world.cache();
+    let (env, server) = (TestEnv::new(), server(""));
+    let study = env.study("", &[eval("sim-cheap", &server.base_url())]);
+    let cache = env.cache();
     let mut before = 0;
     for (tests, new) in [(4, 16), (4, 0), (12, 32), (12, 0), (8, 0)] {
         let (summary, _) = run_all(&study, &count(tests), &cache);
         let eval = &summary.evals[0];
-        adds_up(eval);
+        assert_counts_add_up(eval);
         assert!(summary.is_complete() && !summary.stopped);
         assert_eq!((eval.answered, eval.sent), (new, new), "{eval:?}");
         assert_eq!(eval.planned, tests as u64 * POINTS);
@@ -160,33 +163,33 @@ fn larger_count_sends_only_the_difference() {
         assert_eq!((stats.requests, stats.distinct, stats.duplicates), (before, before, 0));
         assert_eq!(stats.unknown_questions, 0, "what is sent is what the suite asks");
     }
-    assert_eq!(world.entries(), 48);
+    assert_eq!(env.entries(), 48);
 }
 
 #[test]
 fn repeats_are_sent_and_stored_separately() {
-    let (world, server) = (TestEnv::new(), server(""));
+    let (env, server) = (TestEnv::new(), server(""));
     let sampled = eval("sim-cheap", &server.base_url()) + "sampler = \"sampled-2k\"\n";
-    let cache = world.cache();
+    let cache = env.cache();
     for (repeats, requests) in [(2, 32), (2, 32), (3, 48)] {
-        let study = world.study(&format!("repeats = {repeats}"), std::slice::from_ref(&sampled));
+        let study = env.study(&format!("repeats = {repeats}"), std::slice::from_ref(&sampled));
         let (summary, _) = run_all(&study, &count(4), &cache);
-        adds_up(&summary.evals[0]);
+        assert_counts_add_up(&summary.evals[0]);
         assert!(summary.is_complete());
         let stats = server.stats();
         assert_eq!((stats.requests, stats.distinct), (requests, 16));
-        assert_eq!(world.entries(), requests);
+        assert_eq!(env.entries(), requests);
     }
 }
 
 #[test]
 fn namespaces_are_separate_and_identical_requests_shared() {
-    let (world, server) = (TestEnv::new(), server(""));
+    let (env, server) = (TestEnv::new(), server(""));
     let one = eval("sim-cheap", &server.base_url());
     let apart = one.clone() + "cache_namespace = \"q4\"\n";
-    let study = world.study("", &[one, apart]);
-    let (summary, _) = run_all(&study, &count(4), &world.cache());
+    let study = env.study("", &[one, apart]);
+    let (summary, _) = run_all(&study, &count(4), &env.cache());
     assert!(summary.is_complete());
     assert_eq!((server.stats().requests, server.stats().distinct), (32, 16));
-    assert_eq!(world.entries(), 32);
+    assert_eq!(env.entries(), 32);
 }

@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 
 /// A response as it came over the wire.
 #[derive(Debug, PartialEq)]
-struct Wire {
+struct WireResponse {
     status: u16,
     headers: String,
     body: Vec<u8>,
 }
 
-impl Wire {
+impl WireResponse {
     fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
@@ -34,9 +34,9 @@ impl Wire {
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Sends a request on a connection of its own and reads until the server closes it; says also how that ended.
-fn exchange(address: SocketAddr, request: &str, patience: Duration) -> (Vec<u8>, std::io::Result<usize>) {
+fn exchange(address: SocketAddr, request: &str, timeout: Duration) -> (Vec<u8>, std::io::Result<usize>) {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(patience)).unwrap();
+    stream.set_read_timeout(Some(timeout)).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     let mut bytes = Vec::new();
     let end = stream.read_to_end(&mut bytes);
@@ -51,20 +51,20 @@ fn request(method: &str, path: &str, headers: &str, body: &str) -> String {
 }
 
 /// The response to a request, which must come.
-fn send(address: SocketAddr, method: &str, path: &str, headers: &str, body: &str) -> Wire {
+fn send(address: SocketAddr, method: &str, path: &str, headers: &str, body: &str) -> WireResponse {
     let (bytes, _) = exchange(address, &request(method, path, headers, body), TIMEOUT);
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").expect("a whole head");
     let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
     let (line, headers) = head.split_once("\r\n").unwrap_or((&head, ""));
     let status = line.split(' ').nth(1).unwrap().parse().unwrap();
-    Wire { status, headers: headers.to_lowercase(), body: bytes[end + 4..].to_vec() }
+    WireResponse { status, headers: headers.to_lowercase(), body: bytes[end + 4..].to_vec() }
 }
 
-fn post(server: &SimulatedServer, path: &str, body: &Value) -> Wire {
+fn post(server: &SimulatedServer, path: &str, body: &Value) -> WireResponse {
     send(server.address(), "POST", path, "", &body.to_string())
 }
 
-fn get(server: &SimulatedServer, path: &str) -> Wire {
+fn get(server: &SimulatedServer, path: &str) -> WireResponse {
     send(server.address(), "GET", path, "", "")
 }
 

@@ -1,14 +1,14 @@
-//! What is asked at a point, for whoever looks for the answers.
+//! The requests of a point, for looking up their responses.
 
 use reasonscape_core::{Json, Point, Test, TestStream, canonical_json};
 
-use crate::{Eval, Examples, Question, Study, StudyError};
+use crate::{Eval, Examples, Study, StudyError, TemplateInput};
 use reasonscape_core::CacheKey;
 
-/// A test and the key of the request that asks it.
+/// A test and the key of its request.
 #[derive(Debug)]
 pub struct PlannedRequest {
-    /// Place of the test in the stream of its point.
+    /// Index of the test in the stream of its point.
     pub index: usize,
     /// The test.
     pub test: Test,
@@ -16,7 +16,7 @@ pub struct PlannedRequest {
     pub key: CacheKey,
 }
 
-/// The tests of a point as an evaluation asks them, in order and without end.
+/// The requests of an evaluation at a point, in order and without end.
 pub fn planned_requests<'s>(
     study: &'s Study,
     eval: &'s Eval,
@@ -24,8 +24,8 @@ pub fn planned_requests<'s>(
 ) -> impl Iterator<Item = Result<PlannedRequest, StudyError>> + 's {
     let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
     TestStream::new(point.task, point.params, study.seed).enumerate().map(move |(index, test)| {
-        let question = Question { task: point.task, test: &test, examples: &examples };
-        let payload = eval.payload(&eval.template.render(&question)?);
+        let input = TemplateInput { task: point.task, test: &test, examples: &examples };
+        let payload = eval.payload(&eval.template.render(&input)?);
         let key = CacheKey::from_canonical_json(&canonical_json(&Json::from(&payload)));
         Ok(PlannedRequest { index, test, key })
     })

@@ -22,22 +22,22 @@ const SEED_OFFSET: i64 = 0x6578_616d_706c_6573;
 /// let task = tasks::by_name("sort").expect("a built-in task");
 /// let params = Params::new(task, &Json::parse(r#"{"length": 40}"#)?)?;
 /// let examples = Examples::new(task, &params, 0, 3);
-/// assert_eq!(examples.beside_prompts("another prompt").len(), 3);
+/// assert_eq!(examples.prompts_beside("another prompt").len(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Examples {
     shots: usize,
     /// One more than is shown, for the case that one is the test that is asked.
-    drawn: Vec<(String, Value)>,
+    candidates: Vec<(String, Value)>,
     /// The first ones, which nearly every test gets.
-    usual: Value,
+    first_shots: Value,
 }
 
 impl Examples {
     /// No examples, for templates without `shots`.
     pub fn none() -> Self {
-        Self { usual: Value::from(Vec::<Value>::new()), ..Self::default() }
+        Self { first_shots: Value::from(Vec::<Value>::new()), ..Self::default() }
     }
 
     /// Examples beside the tests of a point of a study with this seed.
@@ -47,34 +47,34 @@ impl Examples {
         }
         let easier = Params::new(task, &easier(task, params));
         let params = easier.as_ref().unwrap_or(params);
-        let mut drawn: Vec<(String, Value)> = Vec::with_capacity(shots + 1);
+        let mut candidates: Vec<(String, Value)> = Vec::with_capacity(shots + 1);
         for test in TestStream::new(task, params, seed.wrapping_add(SEED_OFFSET)).take(shots + 1) {
             // A world that is nearly used up repeats itself; an example is shown once.
-            if drawn.iter().all(|(prompt, _)| *prompt != test.prompt) {
+            if candidates.iter().all(|(prompt, _)| *prompt != test.prompt) {
                 let value =
                     Value::from_pairs([("prompt", test.prompt.as_str()), ("target", test.target.as_str())]);
-                drawn.push((test.prompt, value));
+                candidates.push((test.prompt, value));
             }
         }
-        let usual = drawn.iter().take(shots).map(|(_, value)| value.clone()).collect();
-        Self { shots, drawn, usual }
+        let first_shots = candidates.iter().take(shots).map(|(_, value)| value.clone()).collect();
+        Self { shots, candidates, first_shots }
     }
 
     /// The prompts of the examples that are shown beside this one.
-    pub fn beside_prompts(&self, prompt: &str) -> Vec<&str> {
-        self.chosen(prompt).map(|(prompt, _)| prompt.as_str()).collect()
+    pub fn prompts_beside(&self, prompt: &str) -> Vec<&str> {
+        self.without_current(prompt).map(|(prompt, _)| prompt.as_str()).collect()
     }
 
     /// The examples that are shown beside this prompt.
     pub(crate) fn beside(&self, prompt: &str) -> Value {
-        if self.drawn.iter().all(|(drawn, _)| drawn != prompt) {
-            return self.usual.clone();
+        if self.candidates.iter().all(|(candidate, _)| candidate != prompt) {
+            return self.first_shots.clone();
         }
-        self.chosen(prompt).map(|(_, value)| value.clone()).collect()
+        self.without_current(prompt).map(|(_, value)| value.clone()).collect()
     }
 
-    fn chosen(&self, prompt: &str) -> impl Iterator<Item = &(String, Value)> {
-        self.drawn.iter().filter(move |(drawn, _)| drawn != prompt).take(self.shots)
+    fn without_current(&self, prompt: &str) -> impl Iterator<Item = &(String, Value)> {
+        self.candidates.iter().filter(move |(candidate, _)| candidate != prompt).take(self.shots)
     }
 }
 
@@ -84,13 +84,13 @@ fn easier(task: &dyn Task, params: &Params) -> Json {
     for parameter in task.parameters() {
         let Some(value) = coordinates.get_mut(parameter.name) else { continue };
         *value = match (parameter.range, &*value) {
-            (Range::Int { low, default, .. }, Json::Int(given)) => {
-                Json::Int((low + (default - low) / 2).min(*given))
+            (Range::Int { low, default, .. }, Json::Int(value_of_point)) => {
+                Json::Int((low + (default - low) / 2).min(*value_of_point))
             }
-            (Range::Real { low, default, .. }, Json::Float(given)) => {
-                Json::Float((low + (default - low) / 2.0).min(*given))
+            (Range::Real { low, default, .. }, Json::Float(value_of_point)) => {
+                Json::Float((low + (default - low) / 2.0).min(*value_of_point))
             }
-            (_, kept) => kept.clone(),
+            (_, other) => other.clone(),
         };
     }
     Json::Object(coordinates)
@@ -105,10 +105,10 @@ mod tests {
     fn examples_are_never_tests_of_the_point() {
         for task in tasks::ALL.iter().copied() {
             // A point that is as easy as its examples: only their seed keeps them apart.
-            let usual = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
-            let params = Params::new(task, &easier(task, &usual)).unwrap_or(usual);
+            let first_shots = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
+            let params = Params::new(task, &easier(task, &first_shots)).unwrap_or(first_shots);
             let examples = Examples::new(task, &params, 0, 3);
-            let shown = examples.beside_prompts("");
+            let shown = examples.prompts_beside("");
             assert_eq!(shown.len(), 3, "{}", task.name());
             for test in TestStream::new(task, &params, 0).take(256) {
                 assert!(!shown.contains(&test.prompt.as_str()), "{}", task.name());
@@ -121,8 +121,8 @@ mod tests {
         let task = tasks::by_name("arithmetic").unwrap();
         let params = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
         let examples = Examples::new(task, &params, 0, 2);
-        let first = examples.beside_prompts("")[0].to_owned();
-        let beside = examples.beside_prompts(&first);
+        let first = examples.prompts_beside("")[0].to_owned();
+        let beside = examples.prompts_beside(&first);
         assert_eq!(beside.len(), 2);
         assert!(!beside.contains(&first.as_str()));
     }

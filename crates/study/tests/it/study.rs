@@ -14,12 +14,12 @@ fn parse(text: &str) -> Result<Study, StudyError> {
 }
 
 /// A study with these lines in its eval.
-fn with(lines: &str) -> Result<Study, StudyError> {
+fn parse_with(lines: &str) -> Result<Study, StudyError> {
     parse(&format!("{MINIMAL}{lines}"))
 }
 
 /// Asserts a refusal of this line in these words.
-fn refused(text: &str, line: usize, says: &[&str]) {
+fn assert_rejected(text: &str, line: usize, says: &[&str]) {
     let error = parse(text).expect_err(text);
     assert_eq!(error.line(), Some(line), "{error}\n{text}");
     let error = error.to_string();
@@ -31,15 +31,15 @@ fn refused(text: &str, line: usize, says: &[&str]) {
 }
 
 /// Asserts a refusal of the line that is added to an eval.
-fn refused_in_eval(line: &str, says: &[&str]) {
-    refused(&format!("{MINIMAL}{line}"), 6, says);
+fn assert_rejected_in_eval(line: &str, says: &[&str]) {
+    assert_rejected(&format!("{MINIMAL}{line}"), 6, says);
 }
 
 #[test]
 fn minimal_study_uses_all_defaults() {
     let study = parse(MINIMAL).unwrap();
     assert_eq!((study.suite.name.as_str(), study.count, study.precision), ("quick", None, None));
-    assert_eq!((study.seed, study.repeats, study.folder.as_path()), (0, 1, Path::new("somewhere")));
+    assert_eq!((study.seed, study.repeats, study.dir.as_path()), (0, 1, Path::new("somewhere")));
     assert_eq!(study.count_at(&study.suite.points()[0], &Selection::default()), 8);
     let eval = &study.evals[0];
     assert_eq!((eval.name.as_str(), eval.provider), ("m", Provider::OpenAiChat));
@@ -136,62 +136,73 @@ fn eval_id_is_derived_from_model_template_and_sampler() {
 
 #[test]
 fn unknown_keys_are_refused_with_a_suggestion() {
-    refused(
+    assert_rejected(
         "suite = \"quick\"\nbugdet = 1",
         2,
         &["unknown key `bugdet` (did you mean `budget`?)", "a study has suite"],
     );
-    refused(&format!("{MINIMAL}\n[budget]\ntoken = 1"), 8, &["`token` (did you mean `tokens`?)"]);
-    refused_in_eval(
+    assert_rejected(&format!("{MINIMAL}\n[budget]\ntoken = 1"), 8, &["`token` (did you mean `tokens`?)"]);
+    assert_rejected_in_eval(
         "concurency = 8",
         &["`concurency` (did you mean `concurrency`?)", "an [[eval]] has name"],
     );
-    refused_in_eval("colour = 8", &["unknown key `colour`;"]);
-    refused_in_eval("api_key = \"tea4two\"", &["unknown key `api_key`", "`api_key_env`"]);
+    assert_rejected_in_eval("colour = 8", &["unknown key `colour`;"]);
+    assert_rejected_in_eval("api_key = \"tea4two\"", &["unknown key `api_key`", "`api_key_env`"]);
     // The first in the file, not in the alphabet.
-    refused("zebra = 1\napple = 2", 1, &["`zebra`"]);
+    assert_rejected("zebra = 1\napple = 2", 1, &["`zebra`"]);
 }
 
 #[test]
 fn missing_fields_are_named() {
-    refused("", 1, &["a study has no `suite`", "`suite = \"quick\"`"]);
-    refused("suite = \"quick\"\n\n[[eval]]\nbase_url = \"http://a/v1\"", 3, &["an [[eval]] has no `model`"]);
-    refused("suite = \"quick\"\n[[eval]]\nmodel = \"m\"", 2, &["has no `base_url`", "`base_url = \"http"]);
-    refused("suite = \"quick\"\n[[eval]]\nmodel = \"m\"\nbase_url = []", 2, &["has no `base_url`"]);
+    assert_rejected("", 1, &["a study has no `suite`", "`suite = \"quick\"`"]);
+    assert_rejected(
+        "suite = \"quick\"\n\n[[eval]]\nbase_url = \"http://a/v1\"",
+        3,
+        &["an [[eval]] has no `model`"],
+    );
+    assert_rejected(
+        "suite = \"quick\"\n[[eval]]\nmodel = \"m\"",
+        2,
+        &["has no `base_url`", "`base_url = \"http"],
+    );
+    assert_rejected("suite = \"quick\"\n[[eval]]\nmodel = \"m\"\nbase_url = []", 2, &["has no `base_url`"]);
     let error = parse("suite = \"quick\"").unwrap_err().to_string();
     assert!(error.contains("no [[eval]]"), "{error}");
 }
 
 #[test]
 fn values_of_the_wrong_kind_are_refused() {
-    refused("suite = 3", 1, &["`suite` is a whole number; expected a string in quotes"]);
-    refused("suite = \" \"", 1, &["`suite` is empty"]);
-    refused("suite = \"quick\"\ncount = \"8\"", 2, &["`count` is a string; expected a whole number"]);
-    refused("suite = \"quick\"\ncount = 8.0", 2, &["`count` is a number; expected a whole number"]);
-    refused("suite = \"quick\"\nbudget = 8", 2, &["`budget` is a whole number; expected a table"]);
-    refused(
+    assert_rejected("suite = 3", 1, &["`suite` is a whole number; expected a string in quotes"]);
+    assert_rejected("suite = \" \"", 1, &["`suite` is empty"]);
+    assert_rejected("suite = \"quick\"\ncount = \"8\"", 2, &["`count` is a string; expected a whole number"]);
+    assert_rejected("suite = \"quick\"\ncount = 8.0", 2, &["`count` is a number; expected a whole number"]);
+    assert_rejected("suite = \"quick\"\nbudget = 8", 2, &["`budget` is a whole number; expected a table"]);
+    assert_rejected(
         "suite = \"quick\"\neval = 8",
         2,
         &["`eval` is a whole number; expected tables, each under [[eval]]"],
     );
-    refused("suite = \"quick\"\neval = [8]", 2, &["expected tables"]);
-    refused(
+    assert_rejected("suite = \"quick\"\neval = [8]", 2, &["expected tables"]);
+    assert_rejected(
         "suite = \"quick\"\n\n[eval]\nmodel = \"m\"",
         3,
         &["`eval` is a table; expected tables, each under [[eval]]"],
     );
-    refused_in_eval("groups = \"a:b\"", &["`groups` is a string; expected a list of strings"]);
-    refused_in_eval("groups = [1]", &["`groups` is a whole number"]);
-    refused_in_eval("timeout_seconds = true", &["`timeout_seconds` is a boolean; expected a number"]);
-    refused_in_eval("timeout_seconds = 2020-01-01", &["`timeout_seconds` is a date or time"]);
-    refused_in_eval("headers = [\"a\"]", &["`headers` is a list; expected a table"]);
-    refused_in_eval(
+    assert_rejected_in_eval("groups = \"a:b\"", &["`groups` is a string; expected a list of strings"]);
+    assert_rejected_in_eval("groups = [1]", &["`groups` is a whole number"]);
+    assert_rejected_in_eval("timeout_seconds = true", &["`timeout_seconds` is a boolean; expected a number"]);
+    assert_rejected_in_eval("timeout_seconds = 2020-01-01", &["`timeout_seconds` is a date or time"]);
+    assert_rejected_in_eval("headers = [\"a\"]", &["`headers` is a list; expected a table"]);
+    assert_rejected_in_eval(
         "headers = { a = 1 }",
         &["`a` is a whole number; expected a string, or { env = \"NAME\" }"],
     );
-    refused_in_eval("headers = { a = { evn = \"A\" } }", &["unknown key `evn` (did you mean `env`?)"]);
-    refused_in_eval("model = \"again\"", &["this is not TOML", "duplicate key"]);
-    refused("suite = quick", 1, &["this is not TOML"]);
+    assert_rejected_in_eval(
+        "headers = { a = { evn = \"A\" } }",
+        &["unknown key `evn` (did you mean `env`?)"],
+    );
+    assert_rejected_in_eval("model = \"again\"", &["this is not TOML", "duplicate key"]);
+    assert_rejected("suite = quick", 1, &["this is not TOML"]);
 }
 
 #[test]
@@ -206,7 +217,7 @@ fn numbers_out_of_range_are_refused() {
         ("max_count = 64", "`max_count` does nothing without `precision`"),
         ("count = 600\nprecision = 0.1", "`count` is 600, more than the `max_count` of 512"),
     ] {
-        refused(
+        assert_rejected(
             &format!("suite = \"quick\"\n{line}\n[[eval]]\nmodel = \"m\"\nbase_url = \"http://a\""),
             2,
             &[says],
@@ -220,34 +231,49 @@ fn numbers_out_of_range_are_refused() {
         ("max_retries = -1", "`max_retries` is -1"),
         ("price_prompt = -1", "`price_prompt` is -1"),
     ] {
-        refused_in_eval(line, &[says]);
+        assert_rejected_in_eval(line, &[says]);
     }
     for line in ["tokens = 0", "requests = -1", "money = 0", "seconds = 0", "minutes = -2"] {
-        refused(&format!("{MINIMAL}[budget]\n{line}"), 7, &["; expected a"]);
+        assert_rejected(&format!("{MINIMAL}[budget]\n{line}"), 7, &["; expected a"]);
     }
 }
 
 #[test]
 fn rejects_contradictory_settings() {
-    refused(
+    assert_rejected(
         &format!("{MINIMAL}{}", &MINIMAL[MINIMAL.find("[[eval]]").unwrap()..]),
         6,
         &["this eval is eval 1 again"],
     );
-    refused(&format!("{MINIMAL}[budget]\nmoney = 5"), 7, &["`money` limits nothing while `m` has no prices"]);
-    refused(&format!("{MINIMAL}price_prompt = 1"), 3, &["`price_prompt` and `price_completion` go together"]);
-    refused_in_eval("groups = [\"smollm\"]", &["group `smollm` is no `facet:value`"]);
-    refused_in_eval("groups = [\":x\"]", &["group `:x`"]);
-    refused_in_eval("groups = [\"a:b\", \"a:c\"]", &["`a` is both `b` and `c`"]);
-    refused_in_eval("headers = { \"a b\" = \"x\" }", &["`a b` is no name of a header"]);
-    refused_in_eval("headers = { a = \"x\", A = \"y\" }", &["`a` is given twice"]);
-    refused_in_eval("headers = { Content-Length = \"1\" }", &["`content-length` is set by the program"]);
-    refused_in_eval("headers = { a = \"x\\ny\" }", &["no header can carry"]);
+    assert_rejected(
+        &format!("{MINIMAL}[budget]\nmoney = 5"),
+        7,
+        &["`money` limits nothing while `m` has no prices"],
+    );
+    assert_rejected(
+        &format!("{MINIMAL}price_prompt = 1"),
+        3,
+        &["`price_prompt` and `price_completion` go together"],
+    );
+    assert_rejected_in_eval("groups = [\"smollm\"]", &["group `smollm` is no `facet:value`"]);
+    assert_rejected_in_eval("groups = [\":x\"]", &["group `:x`"]);
+    assert_rejected_in_eval("groups = [\"a:b\", \"a:c\"]", &["`a` is both `b` and `c`"]);
+    assert_rejected_in_eval("headers = { \"a b\" = \"x\" }", &["`a b` is no name of a header"]);
+    assert_rejected_in_eval("headers = { a = \"x\", A = \"y\" }", &["`a` is given twice"]);
+    assert_rejected_in_eval(
+        "headers = { Content-Length = \"1\" }",
+        &["`content-length` is set by the program"],
+    );
+    assert_rejected_in_eval("headers = { a = \"x\\ny\" }", &["no header can carry"]);
     let both = "headers = { authorization = \"x\" }\napi_key_env = \"KEY\"";
-    refused_in_eval(both, &["would both carry a key"]);
+    assert_rejected_in_eval(both, &["would both carry a key"]);
     let urls = MINIMAL.replace("\"http://127.0.0.1:1/v1\"", "[\"http://a/v1\", \"http://a/v1/\"]");
-    refused(&urls, 5, &["`http://a/v1` is listed twice"]);
-    refused(&MINIMAL.replace("http://127.0.0.1:1/v1", "example.com"), 5, &["`base_url` is no address"]);
+    assert_rejected(&urls, 5, &["`http://a/v1` is listed twice"]);
+    assert_rejected(
+        &MINIMAL.replace("http://127.0.0.1:1/v1", "example.com"),
+        5,
+        &["`base_url` is no address"],
+    );
 }
 
 #[test]
@@ -260,18 +286,22 @@ fn evals_differing_in_one_identity_field_are_distinct() {
 
 #[test]
 fn unknown_names_list_the_known_ones() {
-    refused("suite = \"quikc\"\n", 1, &["unknown suite `quikc` (did you mean `quick`?)", "quick and r12"]);
-    refused("suite = \"mine.toml\"\n", 1, &["there is no suite `somewhere/mine.toml`"]);
-    refused_in_eval(
+    assert_rejected(
+        "suite = \"quikc\"\n",
+        1,
+        &["unknown suite `quikc` (did you mean `quick`?)", "quick and r12"],
+    );
+    assert_rejected("suite = \"mine.toml\"\n", 1, &["there is no suite `somewhere/mine.toml`"]);
+    assert_rejected_in_eval(
         "template = \"zero-shto\"",
         &["unknown template `zero-shto` (did you mean `zero-shot`?)", "few-shot"],
     );
-    refused_in_eval(
+    assert_rejected_in_eval(
         "sampler = \"greedy-32k\"",
         &["unknown sampler `greedy-32k` (did you mean", "sampled-16k"],
     );
-    refused_in_eval("template = \"../x\"", &["`../x`, which is no name"]);
-    refused_in_eval(
+    assert_rejected_in_eval("template = \"../x\"", &["`../x`, which is no name"]);
+    assert_rejected_in_eval(
         "provider = \"openai-chta\"",
         &["unknown provider `openai-chta` (did you mean `openai-chat`?)"],
     );
@@ -299,22 +329,22 @@ fn errors_do_not_show_misplaced_secrets() {
         let shown = format!("{error} {error:?}").to_lowercase();
         assert!(!shown.contains("tea4two"), "{shown}");
     }
-    let study = with("headers = { a = \"Bearer tea4two\" }").unwrap();
+    let study = parse_with("headers = { a = \"Bearer tea4two\" }").unwrap();
     assert!(!format!("{study:?} {:?}", study.evals[0].request_headers()).contains("tea4two"));
 }
 
 #[test]
 fn unset_variable_fails_only_when_needed() {
-    let study = with("api_key_env = \"REASONSCAPE_NO_SUCH_KEY\"").unwrap();
+    let study = parse_with("api_key_env = \"REASONSCAPE_NO_SUCH_KEY\"").unwrap();
     let error = study.evals[0].request_headers().unwrap_err().to_string();
     assert!(error.contains("`REASONSCAPE_NO_SUCH_KEY` is not set"), "{error}");
 }
 
 #[test]
 fn study_files_override_builtins() {
-    let folder = TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     let write = |path: &str, text: &str| {
-        let path = folder.path().join(path);
+        let path = dir.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     };
@@ -325,42 +355,42 @@ fn study_files_override_builtins() {
     write("samplers/greedy-2k.toml", "[params]\nmax_tokens = 7\n");
     write("study.toml", MINIMAL);
 
-    for path in [folder.path().to_owned(), folder.path().join("study.toml")] {
+    for path in [dir.path().to_owned(), dir.path().join("study.toml")] {
         let study = Study::load(&path).unwrap();
         assert_eq!(study.suite.name, "own quick");
         assert_eq!(study.evals[0].params["max_tokens"], 7);
         assert_eq!(study.evals[0].template.description, "");
     }
     write("study.toml", &MINIMAL.replace("quick", "other.toml"));
-    assert_eq!(Study::load(folder.path()).unwrap().suite.name, "other");
+    assert_eq!(Study::load(dir.path()).unwrap().suite.name, "other");
 
     // An error names the file that is wrong, not the study that names it.
     write("samplers/greedy-2k.toml", "[params]\nwhen = 2020-01-01\n");
-    let error = Study::load(folder.path()).unwrap_err().to_string();
+    let error = Study::load(dir.path()).unwrap_err().to_string();
     assert!(error.contains("greedy-2k.toml`: line 2: `when` is a date or time"), "{error}");
     write("other.toml", "name = \"x\"\ncount = 0");
-    let error = Study::load(folder.path()).unwrap_err().to_string();
+    let error = Study::load(dir.path()).unwrap_err().to_string();
     assert!(error.contains("other.toml`: line 2: "), "{error}");
     write("study.toml", &format!("{MINIMAL}template = \"zzz\""));
     write("suites/quick.toml", suite);
-    let error = Study::load(folder.path()).unwrap_err().to_string();
+    let error = Study::load(dir.path()).unwrap_err().to_string();
     assert!(error.contains("; in `templates/`: zero-shot-cot"), "{error}");
 }
 
 #[test]
 fn missing_study_error_suggests_init() {
-    let folder = TempDir::new().unwrap();
-    let error = Study::load(folder.path()).unwrap_err().to_string();
+    let dir = TempDir::new().unwrap();
+    let error = Study::load(dir.path()).unwrap_err().to_string();
     assert!(error.contains("there is no `") && error.contains("reasonscape init"), "{error}");
-    let error = Study::load(&folder.path().join("none")).unwrap_err().to_string();
+    let error = Study::load(&dir.path().join("none")).unwrap_err().to_string();
     assert!(error.contains("none"), "{error}");
-    std::fs::write(folder.path().join("study.toml"), b"suite = \"quick\"\n\xff").unwrap();
-    let error = Study::load(folder.path()).unwrap_err().to_string();
+    std::fs::write(dir.path().join("study.toml"), b"suite = \"quick\"\n\xff").unwrap();
+    let error = Study::load(dir.path()).unwrap_err().to_string();
     assert!(error.contains("line 2: this is not UTF-8"), "{error}");
 }
 
 /// Keys that stand alone only with others.
-fn needs(key: &str) -> &'static [&'static str] {
+fn required_with(key: &str) -> &'static [&'static str] {
     match key {
         "max_count" => &["precision"],
         "price_prompt" => &["price_completion"],
@@ -379,15 +409,15 @@ fn commented_key(line: &str) -> Option<&str> {
     (is_key || line == "[budget]").then_some(key)
 }
 
-fn uncommented(wanted: impl Fn(&str) -> bool) -> String {
+fn uncommented(is_chosen: impl Fn(&str) -> bool) -> String {
     let chosen: Vec<&str> =
-        Study::COMMENTED.lines().filter_map(commented_key).filter(|key| wanted(key)).collect();
+        Study::COMMENTED.lines().filter_map(commented_key).filter(|key| is_chosen(key)).collect();
     Study::COMMENTED
         .lines()
         // A key that is uncommented takes the place of the one that is set.
         .filter(|line| !line.split_once(" = ").is_some_and(|(key, _)| chosen.contains(&key)))
         .map(|line| match commented_key(line) {
-            Some(key) if wanted(key) => format!("{}\n", &line[2..]),
+            Some(key) if is_chosen(key) => format!("{}\n", &line[2..]),
             _ => format!("{line}\n"),
         })
         .collect()
@@ -397,15 +427,15 @@ fn uncommented(wanted: impl Fn(&str) -> bool) -> String {
 fn commented_study_matches_the_defaults() {
     parse(Study::COMMENTED).unwrap();
     // A dataset needs its file, and no suite beside it; it has a test of its own.
-    let is_usual = |key: &&str| *key != "dataset";
-    let keys: Vec<&str> = Study::COMMENTED.lines().filter_map(commented_key).filter(is_usual).collect();
+    let is_not_dataset = |key: &&str| *key != "dataset";
+    let keys: Vec<&str> = Study::COMMENTED.lines().filter_map(commented_key).filter(is_not_dataset).collect();
     assert!(keys.len() > 20, "{keys:?}");
     for key in &keys {
-        let text = uncommented(|line| line == *key || needs(key).contains(&line));
+        let text = uncommented(|line| line == *key || required_with(key).contains(&line));
         assert_ne!(text, Study::COMMENTED, "{key}");
         parse(&text).unwrap_or_else(|error| panic!("{key}: {error}\n{text}"));
     }
-    let all = parse(&uncommented(|key| is_usual(&key))).unwrap();
+    let all = parse(&uncommented(|key| is_not_dataset(&key))).unwrap();
     assert_eq!(all.evals[0].base_urls.len(), 2);
     assert_eq!(all.evals[0].limits, Limits::default(), "the commented limits are the defaults");
     assert_eq!(all.precision.unwrap().max_count, Precision::MAX_COUNT);
@@ -415,12 +445,12 @@ const EVAL: &str = "[[eval]]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\
 
 #[test]
 fn dataset_replaces_suite() {
-    let folder = TempDir::new().unwrap();
+    let dir = TempDir::new().unwrap();
     let lines = "{\"id\": \"a\", \"input\": \"6 * 7?\", \"target\": \"42\", \"category\": \"x\"}\n\
                  {\"id\": \"b\", \"input\": \"6 + 7?\", \"target\": \"13\", \"category\": \"y\"}\n\
                  {\"id\": \"c\", \"input\": \"7 - 6?\", \"target\": \"1\", \"category\": \"x\"}\n";
-    std::fs::write(folder.path().join("mine.jsonl"), lines).unwrap();
-    let study = Study::parse(&format!("dataset = \"mine.jsonl\"\n{EVAL}"), folder.path()).unwrap();
+    std::fs::write(dir.path().join("mine.jsonl"), lines).unwrap();
+    let study = Study::parse(&format!("dataset = \"mine.jsonl\"\n{EVAL}"), dir.path()).unwrap();
     assert_eq!(study.suite.name, "mine");
     let points = study.suite.points();
     let counted = |count| {
@@ -435,9 +465,9 @@ fn dataset_replaces_suite() {
 
 #[test]
 fn dataset_errors_have_a_line() {
-    let folder = TempDir::new().unwrap();
-    std::fs::write(folder.path().join("wrong.jsonl"), "{\"input\": \"?\", \"target\": 1}\n{}\n{}\n").unwrap();
-    std::fs::write(folder.path().join("right.jsonl"), "{\"input\": \"?\", \"target\": 1}\n").unwrap();
+    let dir = TempDir::new().unwrap();
+    std::fs::write(dir.path().join("wrong.jsonl"), "{\"input\": \"?\", \"target\": 1}\n{}\n{}\n").unwrap();
+    std::fs::write(dir.path().join("right.jsonl"), "{\"input\": \"?\", \"target\": 1}\n").unwrap();
     for (head, says) in [
         ("dataset = \"none.jsonl\"", "line 1: there is no dataset"),
         ("dataset = \"wrong.jsonl\"", "wrong.jsonl`: line 2: no `input` (there is nothing)"),
@@ -448,7 +478,7 @@ fn dataset_errors_have_a_line() {
         ),
         ("dataset = \"right.jsonl\"\nprecision = 0.1", "line 2: a dataset has only so many questions"),
     ] {
-        let error = Study::parse(&format!("{head}\n{EVAL}"), folder.path()).unwrap_err().to_string();
+        let error = Study::parse(&format!("{head}\n{EVAL}"), dir.path()).unwrap_err().to_string();
         assert!(error.contains(says), "`{says}` is not in: {error}");
     }
 }

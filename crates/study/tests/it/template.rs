@@ -2,7 +2,7 @@
 
 use reasonscape_core::{Json, Params, Reply, Task, Test, TestStream, extract, tasks};
 use reasonscape_providers::{Message, Role};
-use reasonscape_study::{Examples, Question, Sampler, Template};
+use reasonscape_study::{Examples, Sampler, Template, TemplateInput};
 
 fn point(task: &'static dyn Task) -> Params {
     Params::new(task, &Json::parse("{}").unwrap()).unwrap()
@@ -15,7 +15,7 @@ fn first_test(name: &str) -> (&'static dyn Task, Test) {
 
 fn render(template: &Template, task: &'static dyn Task, test: &Test) -> Vec<Message> {
     let examples = Examples::new(task, &point(task), 0, template.shots);
-    template.render(&Question { task, test, examples: &examples }).unwrap()
+    template.render(&TemplateInput { task, test, examples: &examples }).unwrap()
 }
 
 fn one_message(content: &str) -> String {
@@ -51,8 +51,8 @@ fn answers_in_the_requested_form_are_extracted() {
                 format!("First this, then that.\nAnswer: {}\nConfidence: 85%", test.target),
             ] {
                 let found = extract(&Reply::from(reply.as_str())).answer;
-                let right = found.as_deref().is_some_and(|answer| task.check(answer, &test));
-                assert!(right, "{}: {found:?} in {reply}", task.name());
+                let is_correct = found.as_deref().is_some_and(|answer| task.check(answer, &test));
+                assert!(is_correct, "{}: {found:?} in {reply}", task.name());
             }
         }
     }
@@ -64,7 +64,7 @@ fn few_shot_prompt_layout() {
     let template = Template::built_in("few-shot").unwrap();
     let messages = render(&template, task, &test);
     let examples = Examples::new(task, &point(task), 0, 3);
-    let shown = examples.beside_prompts(&test.prompt);
+    let shown = examples.prompts_beside(&test.prompt);
     let content = &messages[1].content;
     assert!(content.starts_with(&format!(
         "Here are questions of the same kind with their answers.\n\nQuestion: {}\n\nAnswer: ",

@@ -212,7 +212,7 @@ fn plan_view(run: &RunRecord, plan: &Plan) -> Planned {
                 to_send: thousands(one.to_send()),
                 prompt_tokens: thousands(one.prompt_tokens),
                 completion_tokens: thousands(one.completion_tokens),
-                max_completion_tokens: one.most_completion_tokens.map(thousands),
+                max_completion_tokens: one.max_completion_tokens.map(thousands),
                 cost: one.cost.map(money),
             })
             .collect(),

@@ -76,7 +76,9 @@ pub(super) fn cache_error(error: &CacheError) -> ApiError {
 
 pub(super) fn study_error(error: &StudyError) -> ApiError {
     match error {
-        StudyError::Wrong { problem, .. } | StudyError::Unknown { problem } => ApiError::bad_request(problem),
+        StudyError::Invalid { problem, .. } | StudyError::Unknown { problem } => {
+            ApiError::bad_request(problem)
+        }
         StudyError::Environment { name, problem } => ApiError::bad_request(format_args!(
             "the environment variable `{name}` of the server {problem}; type the key for this run"
         )),

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use reasonscape_core::TestStream;
-use reasonscape_pipeline::{Forecast, existing_cache, forecast, forecast_json};
+use reasonscape_pipeline::{Forecast, existing_cache, forecast};
 use reasonscape_providers::ApiKey;
-use reasonscape_study::{Eval, Examples, Question, Selection, Study, selected_points};
+use reasonscape_study::{Eval, Examples, Selection, Study, TemplateInput, selected_points};
 use serde::Serialize;
 
 use super::errors::{cache_error, run_error, study_error};
@@ -108,7 +108,7 @@ impl Runs {
                 .push(format!("The environment of the server has no {}; type the key for this run.", key.id));
         }
         let eval_json = |one: &Forecast| {
-            let mut value = forecast_json(one);
+            let mut value = one.to_json();
             value["how"] = describe_request(&study, one).into();
             value
         };
@@ -151,7 +151,7 @@ fn samples(study: &Study, selection: &Selection) -> Result<Vec<Sample>, ApiError
         }
         let Some(test) = TestStream::new(point.task, point.params, study.seed).next() else { continue };
         let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
-        let question = Question { task: point.task, test: &test, examples: &examples };
+        let question = TemplateInput { task: point.task, test: &test, examples: &examples };
         let messages = eval.template.render(&question).map_err(|error| study_error(&error))?;
         let prompt_message = |message: reasonscape_providers::Message| PromptMessage {
             role: message.role.name(),

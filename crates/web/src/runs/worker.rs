@@ -165,7 +165,7 @@ impl RunWorker {
     fn run(&mut self) {
         let (state, reason) = match self.run_and_score() {
             Ok(ended) => ended,
-            Err(error) => (RunState::Failed, Some(without_paths(&*error, &self.study.folder))),
+            Err(error) => (RunState::Failed, Some(without_paths(&*error, &self.study.dir))),
         };
         self.record.end(state, reason);
         if let Err(error) = self.record.save(&self.folder) {
@@ -180,7 +180,7 @@ impl RunWorker {
         let summary = self.query_models(&cache)?;
         for (index, progress) in self.record.progress.iter_mut().enumerate() {
             let eval = self.evals[index];
-            if let Some(summary) = summary.evals.iter().find(|summary| summary.place == eval) {
+            if let Some(summary) = summary.evals.iter().find(|summary| summary.eval_index == eval) {
                 progress.end(&self.study.evals[eval], self.before[index], summary);
             }
         }

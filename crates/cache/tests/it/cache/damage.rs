@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use reasonscape_cache::{Cache, CacheError, EntryFilter};
 use rusqlite::Connection;
 
-use super::child::{Part, command, stdout_lines};
-use super::{cache_with, entry, folder};
+use super::child::{ChildRole, command, stdout_lines};
+use super::{cache_with, entry, temp_cache_path};
 
 /// Asserts that opening is refused with these words and names the file.
-fn refused(path: &Path, words: &str) {
+fn assert_rejected(path: &Path, words: &str) {
     for error in [Cache::open(path).unwrap_err(), Cache::open_read_only(path).unwrap_err()] {
         assert!(error.to_string().contains(words), "`{words}` is not in: {error}");
         assert!(error.to_string().contains(path.parent().unwrap().to_str().unwrap()), "{error}");
@@ -25,14 +25,14 @@ fn sql(path: &Path, statement: &str) {
 
 #[test]
 fn rejects_files_that_are_not_a_cache() {
-    let (folder, path) = folder();
-    refused(&folder.path().join("none/cache.sqlite"), "create it or correct the path");
-    refused(folder.path(), "is not a file");
+    let (dir, path) = temp_cache_path();
+    assert_rejected(&dir.path().join("none/cache.sqlite"), "create it or correct the path");
+    assert_rejected(dir.path(), "is not a file");
     std::fs::write(&path, "Once upon a time there was a file that was no database at all.").unwrap();
-    refused(&path, "no SQLite database");
+    assert_rejected(&path, "no SQLite database");
     std::fs::remove_file(&path).unwrap();
     sql(&path, "CREATE TABLE bookmarks (url TEXT)");
-    refused(&path, "of something else");
+    assert_rejected(&path, "of something else");
     assert_eq!(
         Connection::open(&path).unwrap().query_row("SELECT count(*) FROM bookmarks", [], |r| r.get(0)),
         Ok(0)
@@ -41,22 +41,22 @@ fn rejects_files_that_are_not_a_cache() {
 
 #[test]
 fn empty_file_becomes_a_cache() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     std::fs::write(&path, "").unwrap();
     assert_eq!(cache_with(&path, 0..3).reader().unwrap().count().unwrap(), 3);
 }
 
 #[test]
 fn newer_format_asks_for_an_update() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     cache_with(&path, 0..1);
     sql(&path, "PRAGMA user_version = 7");
-    refused(&path, "has format 7, and this program knows formats up to 1; update reasonscape");
+    assert_rejected(&path, "has format 7, and this program knows formats up to 1; update reasonscape");
 }
 
 #[test]
 fn verify_finds_corrupt_entries_and_prune_removes_them() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     let cache = cache_with(&path, 0..6);
     let damaged = [
         (1, "exchange = substr(exchange, 1, length(exchange) - 1)", "does not decompress"),
@@ -92,11 +92,11 @@ fn verify_finds_corrupt_entries_and_prune_removes_them() {
 
 #[test]
 fn reports_truncated_file_as_damaged() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     cache_with(&path, 0..500);
-    let whole = std::fs::read(&path).unwrap();
-    for length in [whole.len() / 2, 8192, 4096, 1000] {
-        std::fs::write(&path, &whole[..length]).unwrap();
+    let complete = std::fs::read(&path).unwrap();
+    for length in [complete.len() / 2, 8192, 4096, 1000] {
+        std::fs::write(&path, &complete[..length]).unwrap();
         let found = Cache::open_read_only(&path).and_then(|cache| cache.reader()?.verify(|_| ()));
         match found {
             Ok(found) => assert!(!found.is_sound(), "{length}"),
@@ -107,7 +107,7 @@ fn reports_truncated_file_as_damaged() {
 
 #[test]
 fn recovers_a_partial_log_up_to_the_last_complete_transaction() {
-    let (_folder, path) = folder();
+    let (_dir, path) = temp_cache_path();
     let cache = Cache::open(&path).unwrap();
     let reader = cache.reader().unwrap();
     for number in 0..20 {
@@ -116,7 +116,7 @@ fn recovers_a_partial_log_up_to_the_last_complete_transaction() {
         importer.finish().unwrap();
     }
     // As a crash leaves them: the database, and a log that was not moved into it.
-    let (_other_folder, other) = folder_like(&path);
+    let (_other_dir, other) = copy_of_cache(&path);
     drop(reader);
     let log = format!("{}-wal", other.display());
     let length = std::fs::metadata(&log).unwrap().len();
@@ -128,24 +128,24 @@ fn recovers_a_partial_log_up_to_the_last_complete_transaction() {
 }
 
 /// A copy of a cache and its log as they are now.
-fn folder_like(path: &Path) -> (tempfile::TempDir, std::path::PathBuf) {
-    let (folder, copy) = folder();
+fn copy_of_cache(path: &Path) -> (tempfile::TempDir, std::path::PathBuf) {
+    let (dir, copy) = temp_cache_path();
     for suffix in ["", "-wal"] {
         std::fs::copy(format!("{}{suffix}", path.display()), format!("{}{suffix}", copy.display())).unwrap();
     }
-    (folder, copy)
+    (dir, copy)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn opening_any_bytes_never_panics(seed in any::<u64>(), places in proptest::collection::vec((0_usize..40_000, any::<u8>()), 1..40)) {
-        let (_folder, path) = folder();
+    fn opening_any_bytes_never_panics(seed in any::<u64>(), changes in proptest::collection::vec((0_usize..40_000, any::<u8>()), 1..40)) {
+        let (_dir, path) = temp_cache_path();
         cache_with(&path, seed % 7..seed % 7 + 60);
         let mut bytes = std::fs::read(&path).unwrap();
-        for (place, byte) in places {
-            let place = place % bytes.len();
-            bytes[place] = byte;
+        for (offset, byte) in changes {
+            let offset = offset % bytes.len();
+            bytes[offset] = byte;
         }
         std::fs::write(&path, bytes).unwrap();
         if let Ok(cache) = Cache::open(&path) {
@@ -161,19 +161,19 @@ proptest! {
 /// Root may write everywhere, so the test runs as somebody who may not.
 #[cfg(unix)]
 #[test]
-fn reads_from_a_read_only_folder() {
+fn reads_from_a_read_only_dir() {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::CommandExt;
 
     const NOBODY: u32 = 65_534;
-    let (folder, path) = folder();
+    let (dir, path) = temp_cache_path();
     cache_with(&path, 0..3);
-    let rights =
-        |mode| std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode)).unwrap();
-    rights(0o555);
-    let mut command = command(Part::Open, &path);
-    if std::fs::write(folder.path().join("probe"), "").is_ok() {
-        std::fs::remove_file(folder.path().join("probe")).unwrap();
+    let set_mode =
+        |mode| std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+    set_mode(0o555);
+    let mut command = command(ChildRole::Open, &path);
+    if std::fs::write(dir.path().join("probe"), "").is_ok() {
+        std::fs::remove_file(dir.path().join("probe")).unwrap();
         command.uid(NOBODY).gid(NOBODY);
     }
     let lines: Vec<String> = match command.spawn() {
@@ -183,14 +183,14 @@ fn reads_from_a_read_only_folder() {
             lines
         }
         Err(error) => {
-            rights(0o755);
+            set_mode(0o755);
             assert!(std::env::var_os("REASONSCAPE_REQUIRE_ORACLES").is_none(), "{error}");
             // `eprintln!` would be captured; whoever runs the tests must see this.
             let _ = writeln!(std::io::stderr(), "SKIPPED: cannot start a process without rights ({error})");
             return;
         }
     };
-    rights(0o755);
+    set_mode(0o755);
     assert!(lines[0].starts_with("write: cache `") && lines[0].contains("folder"), "{lines:?}");
     assert_eq!(lines[1], "read: opened with 3 entries");
 }

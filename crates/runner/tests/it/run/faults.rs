@@ -5,46 +5,47 @@ use std::time::Duration;
 use reasonscape_runner::EventKind;
 use reasonscape_simulator::FaultKind;
 
-use super::script::{Script, completion};
-use super::{POINTS, TestEnv, adds_up, count, eval, run_all, server};
+use super::scripted_server::{ScriptedServer, completion};
+use super::{POINTS, TestEnv, assert_counts_add_up, count, eval, run_all, server};
 
 /// Short enough that what stalls does not stall the tests, long enough for a busy machine.
-const PROBE_TIMEOUT: &str = "timeout_seconds = 2\nidle_timeout_seconds = 1\n";
+const SHORT_TIMEOUTS: &str = "timeout_seconds = 2\nidle_timeout_seconds = 1\n";
 
 /// Runs against a server with these faults, twice; whatever happened, nothing is lost or paid twice.
-fn survives(faults: &str, kinds: &[FaultKind]) {
-    let (world, server) = (TestEnv::new(), server(faults));
-    let study = world.study("", &[eval("sim-cheap", &server.base_url()) + PROBE_TIMEOUT]);
-    let cache = world.cache();
+fn assert_no_trial_is_lost(faults: &str, kinds: &[FaultKind]) {
+    let (env, server) = (TestEnv::new(), server(faults));
+    let study = env.study("", &[eval("sim-cheap", &server.base_url()) + SHORT_TIMEOUTS]);
+    let cache = env.cache();
     let (summary, events) = run_all(&study, &count(12), &cache);
     let eval = &summary.evals[0];
     assert_eq!(eval.stopped, None, "{faults}");
-    adds_up(eval);
+    assert_counts_add_up(eval);
     assert_eq!(eval.planned, 12 * POINTS);
-    assert_eq!(world.entries(), eval.answered, "{faults}: what counts is what is kept");
+    assert_eq!(env.entries(), eval.answered, "{faults}: what counts is what is kept");
     let stats = server.stats();
     assert_eq!(stats.requests, eval.sent, "{faults}");
-    assert!(stats.duplicates <= late(&stats.by_fault), "{faults}: {stats:?}");
+    assert!(stats.duplicates <= slow_replies(&stats.by_fault), "{faults}: {stats:?}");
     for kind in kinds {
         assert!(stats.by_fault.contains_key(kind.name()), "{kind:?} did not happen: {stats:?}");
     }
-    // Every failure was said: a request more than there are trials is one that was sent again.
-    let said =
-        |wanted: fn(&EventKind) -> bool| events.iter().filter(|event| wanted(&event.kind)).count() as u64;
-    let retried = said(|kind| matches!(kind, EventKind::Retrying { .. }));
+    // Every failure was reported: a request more than there are trials is one that was sent again.
+    let count_events = |is_counted: fn(&EventKind) -> bool| {
+        events.iter().filter(|event| is_counted(&event.kind)).count() as u64
+    };
+    let retried = count_events(|kind| matches!(kind, EventKind::Retrying { .. }));
     assert_eq!(eval.sent, eval.answered + eval.missing + retried, "{faults}");
-    assert_eq!(said(|kind| matches!(kind, EventKind::Missing { .. })), eval.missing);
-    assert_eq!(said(|kind| matches!(kind, EventKind::Answered { .. })), eval.answered);
+    assert_eq!(count_events(|kind| matches!(kind, EventKind::Missing { .. })), eval.missing);
+    assert_eq!(count_events(|kind| matches!(kind, EventKind::Answered { .. })), eval.answered);
 
     let answered = eval.answered;
     let (again, _) = run_all(&study, &count(12), &cache);
     let again = &again.evals[0];
-    adds_up(again);
+    assert_counts_add_up(again);
     assert_eq!(again.cached, answered, "{faults}: only what was missing is asked again");
 }
 
 /// Requests that the simulator counts as answered and whose answer a client may not have waited for.
-fn late(by_fault: &std::collections::BTreeMap<&'static str, u64>) -> u64 {
+fn slow_replies(by_fault: &std::collections::BTreeMap<&'static str, u64>) -> u64 {
     by_fault.get("slow").copied().unwrap_or(0)
 }
 
@@ -54,7 +55,7 @@ fn every_single_fault_leaves_trials_answered_or_missing() {
         for kind in FaultKind::ALL {
             scope.spawn(move || {
                 let faults = format!("rate=0.3,kinds={},slow-ms=30,retry-after=0.05", kind.name());
-                survives(&faults, &[kind]);
+                assert_no_trial_is_lost(&faults, &[kind]);
             });
         }
     });
@@ -64,16 +65,18 @@ fn every_single_fault_leaves_trials_answered_or_missing() {
 fn all_faults_together_leave_trials_answered_or_missing() {
     std::thread::scope(|scope| {
         for seed in 0..3 {
-            scope.spawn(move || survives(&format!("rate=0.3,kinds=all,slow-ms=30,seed={seed}"), &[]));
+            scope.spawn(move || {
+                assert_no_trial_is_lost(&format!("rate=0.3,kinds=all,slow-ms=30,seed={seed}"), &[]);
+            });
         }
     });
 }
 
 #[test]
 fn context_overflow_is_a_truncated_answer() {
-    let (world, server) = (TestEnv::new(), server("rate=0.5,kinds=overflow"));
-    let study = world.study("", &[eval("sim-cheap", &server.base_url())]);
-    let (summary, _) = run_all(&study, &count(12), &world.cache());
+    let (env, server) = (TestEnv::new(), server("rate=0.5,kinds=overflow"));
+    let study = env.study("", &[eval("sim-cheap", &server.base_url())]);
+    let (summary, _) = run_all(&study, &count(12), &env.cache());
     let overflows = server.stats().by_fault["overflow"];
     assert!(summary.is_complete() && summary.evals[0].truncated >= overflows && overflows > 0);
     assert_eq!(server.stats().requests, 48, "asking again would not help");
@@ -81,44 +84,45 @@ fn context_overflow_is_a_truncated_answer() {
 
 #[test]
 fn failed_trials_are_missing_and_retried_by_the_next_run() {
-    let world = TestEnv::new();
+    let env = TestEnv::new();
     // The first three requests fail, however often they may be tried.
-    let script = Script::start(|number| match number {
+    let scripted_server = ScriptedServer::start(|number| match number {
         0..3 => (500, "", r#"{"error": {"message": "out of memory"}}"#.to_owned()),
         _ => completion(),
     });
     let lines = format!(
         "[[eval]]\nmodel = \"m\"\nbase_url = \"{}\"\nconcurrency = 1\nmax_retries = 0\n",
-        script.base_url()
+        scripted_server.base_url()
     );
-    let study = world.study("", &[lines]);
-    let (summary, _) = run_all(&study, &count(4), &world.cache());
+    let study = env.study("", &[lines]);
+    let (summary, _) = run_all(&study, &count(4), &env.cache());
     let eval = &summary.evals[0];
-    adds_up(eval);
+    assert_counts_add_up(eval);
     assert_eq!((eval.answered, eval.missing, eval.sent), (13, 3, 16));
     for missing in &eval.missing_trials {
         assert!(missing.problem.contains("out of memory"), "{missing:?}");
         assert!(missing.trial.starts_with("arithmetic {"), "{missing:?}");
     }
     assert!(!summary.is_complete());
-    let (summary, _) = run_all(&study, &count(4), &world.cache());
+    let (summary, _) = run_all(&study, &count(4), &env.cache());
     assert!(summary.is_complete());
     assert_eq!((summary.evals[0].cached, summary.evals[0].answered), (13, 3));
 }
 
 #[test]
 fn nothing_is_sent_during_retry_after() {
-    let world = TestEnv::new();
-    let script = Script::start(|number| match number {
+    let env = TestEnv::new();
+    let scripted_server = ScriptedServer::start(|number| match number {
         0 => (429, "Retry-After: 1\r\n", r#"{"error": {"message": "slow down"}}"#.to_owned()),
         _ => completion(),
     });
-    let lines = format!("[[eval]]\nmodel = \"m\"\nbase_url = \"{}\"\nconcurrency = 1\n", script.base_url());
-    let study = world.study("", &[lines]);
-    let (summary, events) = run_all(&study, &count(4), &world.cache());
+    let lines =
+        format!("[[eval]]\nmodel = \"m\"\nbase_url = \"{}\"\nconcurrency = 1\n", scripted_server.base_url());
+    let study = env.study("", &[lines]);
+    let (summary, events) = run_all(&study, &count(4), &env.cache());
     assert!(summary.is_complete());
     assert_eq!(summary.evals[0].sent, 17);
-    let seen = script.seen();
+    let seen = scripted_server.seen();
     assert!(seen[1] - seen[0] >= Duration::from_secs(1), "{:?}", seen[1] - seen[0]);
     let waits: Vec<Duration> = events
         .iter()

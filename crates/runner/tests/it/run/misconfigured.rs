@@ -5,30 +5,30 @@ use std::time::{Duration, Instant};
 use reasonscape_runner::{EventKind, RunEvent, RunSummary};
 use reasonscape_simulator::SimulateOptions;
 
-use super::script::Script;
+use super::scripted_server::ScriptedServer;
 use super::{POINTS, TestEnv, count, eval, run_all, serve, server};
 
 /// Runs a study of this eval beside a good one. The bad one ends early with one reason in these words, while the good
 /// one is completed.
-fn ends_early(bad: String, says: &[&str]) -> (RunSummary, Vec<RunEvent>) {
-    let (world, good) = (TestEnv::new(), server(""));
-    let study = world.study("", &[bad, eval("sim-p0.9", &good.base_url())]);
+fn assert_stops_early(bad: String, says: &[&str]) -> (RunSummary, Vec<RunEvent>) {
+    let (env, good) = (TestEnv::new(), server(""));
+    let study = env.study("", &[bad, eval("sim-p0.9", &good.base_url())]);
     let began = Instant::now();
-    let (summary, events) = run_all(&study, &count(64), &world.cache());
+    let (summary, events) = run_all(&study, &count(64), &env.cache());
     assert!(began.elapsed() < Duration::from_mins(1), "it does not try for ever");
-    let [bad, fine] = &summary.evals[..] else { panic!("two evals") };
-    let reason = bad.stopped.as_deref().unwrap_or_else(|| panic!("not stopped: {bad:?}"));
+    let [bad, good_summary] = &summary.evals[..] else { panic!("two evals") };
+    let stop_reason = bad.stopped.as_deref().unwrap_or_else(|| panic!("not stopped: {bad:?}"));
     for words in says {
-        assert!(reason.contains(words), "`{words}` is not in: {reason}");
+        assert!(stop_reason.contains(words), "`{words}` is not in: {stop_reason}");
     }
-    let told = |event: &&RunEvent| matches!(event.kind, EventKind::Stopped { .. });
-    assert_eq!(events.iter().filter(told).count(), 1);
+    let is_stopped = |event: &&RunEvent| matches!(event.kind, EventKind::Stopped { .. });
+    assert_eq!(events.iter().filter(is_stopped).count(), 1);
     assert_eq!(bad.answered, 0);
     assert!(bad.sent < 64, "the rest is not asked: {bad:?}");
     assert!(!bad.is_complete() && !summary.is_complete());
-    assert!(fine.is_complete() && fine.stopped.is_none(), "{fine:?}");
-    assert_eq!(fine.answered, 64 * POINTS);
-    assert_eq!(world.entries(), 64 * POINTS, "no failure is kept");
+    assert!(good_summary.is_complete() && good_summary.stopped.is_none(), "{good_summary:?}");
+    assert_eq!(good_summary.answered, 64 * POINTS);
+    assert_eq!(env.entries(), 64 * POINTS, "no failure is kept");
     (summary, events)
 }
 
@@ -39,7 +39,8 @@ fn wrong_key_stops_the_evaluation_and_is_not_shown() {
     // A variable that is set whenever tests run; what it holds is no key.
     let key = std::env::var("CARGO_MANIFEST_DIR").unwrap();
     let bad = eval("sim-cheap", &strict.base_url()) + "api_key_env = \"CARGO_MANIFEST_DIR\"\n";
-    let (summary, events) = ends_early(bad, &["HTTP 401", "API key is missing or wrong", "api_key_env"]);
+    let (summary, events) =
+        assert_stops_early(bad, &["HTTP 401", "API key is missing or wrong", "api_key_env"]);
     assert!(!format!("{summary:?} {events:?}").contains(&key));
     assert_eq!(strict.stats().unauthorized, strict.stats().requests);
 }
@@ -48,30 +49,33 @@ fn wrong_key_stops_the_evaluation_and_is_not_shown() {
 fn accepts_the_right_key() {
     let key = std::env::var("CARGO_PKG_NAME").unwrap();
     let strict = serve(SimulateOptions { api_key: Some(key), ..SimulateOptions::default() });
-    let world = TestEnv::new();
+    let env = TestEnv::new();
     let study =
-        world.study("", &[eval("sim-cheap", &strict.base_url()) + "api_key_env = \"CARGO_PKG_NAME\"\n"]);
-    assert!(run_all(&study, &count(4), &world.cache()).0.is_complete());
+        env.study("", &[eval("sim-cheap", &strict.base_url()) + "api_key_env = \"CARGO_PKG_NAME\"\n"]);
+    assert!(run_all(&study, &count(4), &env.cache()).0.is_complete());
 }
 
 #[test]
 fn wrong_model_or_path_stops_the_evaluation() {
     let server = server("");
-    ends_early(eval("gpt", &server.base_url()), &["HTTP 404", "there is no model `gpt`", "check `model`"]);
+    assert_stops_early(
+        eval("gpt", &server.base_url()),
+        &["HTTP 404", "there is no model `gpt`", "check `model`"],
+    );
     let url = server.base_url().replace("/v1", "/v2");
-    ends_early(eval("sim-cheap", &url), &["HTTP 404", "check `model` and `base_url`"]);
+    assert_stops_early(eval("sim-cheap", &url), &["HTTP 404", "check `model` and `base_url`"]);
 }
 
 #[test]
 fn refused_connections_stop_the_evaluation() {
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{address}/v1");
-    ends_early(eval("m", &url), &["nothing listens at", &address.to_string(), "start the server"]);
+    assert_stops_early(eval("m", &url), &["nothing listens at", &address.to_string(), "start the server"]);
 }
 
 #[test]
 fn unknown_host_stops_the_evaluation() {
-    ends_early(
+    assert_stops_early(
         eval("m", "http://models.invalid:8000/v1"),
         &["`models.invalid:8000` is not known", "base_url"],
     );
@@ -81,23 +85,23 @@ fn unknown_host_stops_the_evaluation() {
 fn https_to_a_plain_server_stops_the_evaluation() {
     let server = server("");
     let url = server.base_url().replace("http://", "https://");
-    ends_early(eval("sim-cheap", &url), &["no secure connection", "use http://"]);
+    assert_stops_early(eval("sim-cheap", &url), &["no secure connection", "use http://"]);
     assert_eq!(server.stats().requests, 0);
 }
 
 #[test]
 fn html_replies_stop_the_evaluation() {
     const PAGE: &str = "<!DOCTYPE html><html><head><title>Welcome</title></head></html>";
-    let site = Script::start(|_| (200, "Content-Type: text/html\r\n", PAGE.to_owned()));
-    ends_early(eval("m", &site.base_url()), &["page of HTML", "base_url"]);
-    let gateway = Script::start(|_| (502, "Content-Type: text/html\r\n", PAGE.to_owned()));
-    ends_early(eval("m", &gateway.base_url()), &["HTTP 502", "Welcome", "base_url"]);
-    let moved = Script::start(|_| (301, "Location: http://127.0.0.1:1/\r\n", String::new()));
-    ends_early(eval("m", &moved.base_url()), &["HTTP 301", "write the new address"]);
+    let site = ScriptedServer::start(|_| (200, "Content-Type: text/html\r\n", PAGE.to_owned()));
+    assert_stops_early(eval("m", &site.base_url()), &["page of HTML", "base_url"]);
+    let gateway = ScriptedServer::start(|_| (502, "Content-Type: text/html\r\n", PAGE.to_owned()));
+    assert_stops_early(eval("m", &gateway.base_url()), &["HTTP 502", "Welcome", "base_url"]);
+    let moved = ScriptedServer::start(|_| (301, "Location: http://127.0.0.1:1/\r\n", String::new()));
+    assert_stops_early(eval("m", &moved.base_url()), &["HTTP 301", "write the new address"]);
 }
 
 #[test]
 fn always_failing_server_stops_the_evaluation() {
-    let failing = Script::start(|_| (500, "", r#"{"error": {"message": "no GPU"}}"#.to_owned()));
-    ends_early(eval("m", &failing.base_url()), &["HTTP 500", "no GPU", "look at the server"]);
+    let failing = ScriptedServer::start(|_| (500, "", r#"{"error": {"message": "no GPU"}}"#.to_owned()));
+    assert_stops_early(eval("m", &failing.base_url()), &["HTTP 500", "no GPU", "look at the server"]);
 }

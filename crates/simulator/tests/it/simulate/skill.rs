@@ -40,8 +40,8 @@ fn observed_rates_match_the_ground_truth() {
     let names = SimulatedModel::profiles().map(|(name, _)| name).chain(["sim-p0.85-t0.1", "sim-p0.3"]);
     for name in names {
         let model = model(name);
-        let (mut right, mut truncated) = (0, 0);
-        let (mut right_expected, mut truncated_expected) = (Vec::new(), Vec::new());
+        let (mut correct, mut truncated) = (0, 0);
+        let (mut correct_expected, mut truncated_expected) = (Vec::new(), Vec::new());
         for point in suite.points() {
             let truth = model.truth(point.task, point.params, MAX_TOKENS);
             for test in TestStream::new(point.task, point.params, suite.seed).take(128) {
@@ -50,16 +50,16 @@ fn observed_rates_match_the_ground_truth() {
                 let found =
                     extract(&Reply { content: &reply.content, reasoning: reply.reasoning.as_deref() });
                 truncated += u32::from(reply.finish == Finish::Length);
-                right += u32::from(
+                correct += u32::from(
                     reply.finish == Finish::Stop
                         && found.answer.is_some_and(|answer| point.task.check(&answer, &test)),
                 );
-                right_expected.push(truth.correct(test.guess()));
+                correct_expected.push(truth.correct(test.guess()));
                 truncated_expected.push(truth.truncated());
             }
         }
-        assert!(right_expected.len() > 4000);
-        assert_near(right, &right_expected, &format!("right answers of {name}"));
+        assert!(correct_expected.len() > 4000);
+        assert_near(correct, &correct_expected, &format!("right answers of {name}"));
         assert_near(truncated, &truncated_expected, &format!("truncations of {name}"));
     }
 }
@@ -73,7 +73,7 @@ fn perfect_and_ignorant_models_score_as_expected() {
     .unwrap();
     let suites = [r12, jsonpath];
     let simulator = Simulator::new(&suites, Some(3), 0);
-    let (all, nothing) = (model("sim-p1"), model("sim-p0"));
+    let (all, ignorant) = (model("sim-p1"), model("sim-p0"));
     let (mut lucky, mut guesses) = (0, Vec::new());
     for suite in &suites {
         for point in suite.points() {
@@ -82,9 +82,9 @@ fn perfect_and_ignorant_models_score_as_expected() {
                 let with_confidence = ResolvedPrompt { states_confidence: true, ..prompt };
                 assert!(is_correct(&simulator, &all, point.task, &test, &prompt), "{test:?}");
                 assert!(is_correct(&simulator, &all, point.task, &test, &with_confidence), "{test:?}");
-                let right = is_correct(&simulator, &nothing, point.task, &test, &prompt);
-                assert!(!(right && test.options.is_empty()), "{test:?}");
-                lucky += u32::from(right);
+                let correct = is_correct(&simulator, &ignorant, point.task, &test, &prompt);
+                assert!(!(correct && test.options.is_empty()), "{test:?}");
+                lucky += u32::from(correct);
                 guesses.push(test.guess());
             }
         }

@@ -21,15 +21,15 @@ fn messages_request(model: &str, prompt: &str) -> Value {
 fn three_apis_give_the_same_answer() {
     let server = server_with("");
     for test in some_tests() {
-        let said = format!("The answer is {}.", test.target);
+        let sentence = format!("The answer is {}.", test.target);
         let reply = post(&server, CHAT, &chat("sim-p1", &test.prompt, &json!({}))).json();
-        assert!(reply["choices"][0]["message"]["content"].as_str().unwrap().ends_with(&said), "{reply}");
+        assert!(reply["choices"][0]["message"]["content"].as_str().unwrap().ends_with(&sentence), "{reply}");
         assert_eq!(reply["choices"][0]["finish_reason"], "stop");
         let reply = post(&server, TEXT, &text_request("sim-p1", &test.prompt)).json();
-        assert!(reply["choices"][0]["text"].as_str().unwrap().ends_with(&said), "{reply}");
+        assert!(reply["choices"][0]["text"].as_str().unwrap().ends_with(&sentence), "{reply}");
         assert_eq!(reply["choices"][0]["finish_reason"], "stop");
         let reply = post(&server, MESSAGES, &messages_request("sim-p1", &test.prompt)).json();
-        assert!(reply["content"][0]["text"].as_str().unwrap().ends_with(&said), "{reply}");
+        assert!(reply["content"][0]["text"].as_str().unwrap().ends_with(&sentence), "{reply}");
         assert_eq!(reply["stop_reason"], "end_turn");
     }
 }
@@ -66,7 +66,7 @@ fn token_limit_only_truncates_the_reply() {
     let server = server_with("");
     for test in some_tests() {
         for model in ["sim-strong", "sim-cheap", "sim-truncating", "sim-specialist"] {
-            let whole = post(&server, CHAT, &chat(model, &test.prompt, &json!({}))).json();
+            let complete = post(&server, CHAT, &chat(model, &test.prompt, &json!({}))).json();
             let cut = post(&server, CHAT, &chat(model, &test.prompt, &json!({ "max_tokens": 7 }))).json();
             assert_eq!(cut["choices"][0]["finish_reason"], "length", "{cut}");
             assert_eq!(cut["usage"]["completion_tokens"], 7);
@@ -75,11 +75,11 @@ fn token_limit_only_truncates_the_reply() {
                 let reasoning = message["reasoning_content"].as_str().unwrap_or_default().to_owned();
                 reasoning + message["content"].as_str().unwrap()
             };
-            let (whole, cut) = (text(&whole), text(&cut));
+            let (complete, cut) = (text(&complete), text(&cut));
             assert_eq!(cut.split(' ').count(), 7, "{cut}");
             // Those who say little may have come to an end where the others are cut.
-            let says_much = ["sim-strong", "sim-truncating"].contains(&model);
-            assert!(!says_much || whole.starts_with(&cut), "{cut}\n{whole}");
+            let is_verbose = ["sim-strong", "sim-truncating"].contains(&model);
+            assert!(!is_verbose || complete.starts_with(&cut), "{cut}\n{complete}");
             assert!(!cut.to_lowercase().contains("answer"), "{cut}");
         }
     }
@@ -97,26 +97,26 @@ fn token_limit_only_truncates_the_reply() {
 fn replies_vary_only_by_repeat_and_seed() {
     let (server, again) = (server_with(""), server_with(""));
     let prompt = &some_tests()[4].prompt;
-    let ask =
+    let send_prompt =
         |server: &SimulatedServer, more: &Value| post(server, CHAT, &chat("sim-cheap", prompt, more)).body;
 
-    let greedy = ask(&server, &json!({}));
-    assert_eq!(greedy, ask(&server, &json!({})));
-    assert_eq!(greedy, ask(&again, &json!({})));
+    let greedy = send_prompt(&server, &json!({}));
+    assert_eq!(greedy, send_prompt(&server, &json!({})));
+    assert_eq!(greedy, send_prompt(&again, &json!({})));
 
-    let sampled: Vec<_> = (0..5).map(|_| ask(&server, &json!({ "temperature": 0.7 }))).collect();
-    let sampled_again: Vec<_> = (0..5).map(|_| ask(&again, &json!({ "temperature": 0.7 }))).collect();
+    let sampled: Vec<_> = (0..5).map(|_| send_prompt(&server, &json!({ "temperature": 0.7 }))).collect();
+    let sampled_again: Vec<_> = (0..5).map(|_| send_prompt(&again, &json!({ "temperature": 0.7 }))).collect();
     assert_eq!(sampled, sampled_again);
     assert_eq!(sampled[0], greedy);
     assert_ne!(sampled[0], sampled[1]);
     assert_ne!(sampled[1], sampled[2]);
 
-    let seeded = |seed: i64| ask(&server, &json!({ "temperature": 0.7, "seed": seed }));
+    let seeded = |seed: i64| send_prompt(&server, &json!({ "temperature": 0.7, "seed": seed }));
     assert_eq!(seeded(3), seeded(3));
     assert_ne!(seeded(3), seeded(4));
 
     let options = SimulateOptions { suites: vec![quick()], seed: 1, ..SimulateOptions::default() };
-    assert_ne!(ask(&SimulatedServer::start(options).unwrap(), &json!({})), greedy);
+    assert_ne!(send_prompt(&SimulatedServer::start(options).unwrap(), &json!({})), greedy);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn logprob_of_the_answer_is_its_probability() {
 #[test]
 fn states_confidence_on_request() {
     let server = server_with("");
-    let ask = |model: &str, system: &str| {
+    let send_prompt = |model: &str, system: &str| {
         let more = json!({ "messages": [
             { "role": "system", "content": system }, { "role": "user", "content": some_tests()[0].prompt },
         ] });
@@ -151,9 +151,9 @@ fn states_confidence_on_request() {
         reply["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
     };
     let asking = "End with a line that says \"Confidence: \" followed by how sure you are.";
-    assert!(ask("sim-p0.6", asking).ends_with(".\nConfidence: 60%"));
-    assert!(ask("sim-guessing", asking).ends_with("\nConfidence: 95%"), "this one boasts");
-    assert!(!ask("sim-p0.6", "Be brief.").contains("Confidence"));
+    assert!(send_prompt("sim-p0.6", asking).ends_with(".\nConfidence: 60%"));
+    assert!(send_prompt("sim-guessing", asking).ends_with("\nConfidence: 95%"), "this one boasts");
+    assert!(!send_prompt("sim-p0.6", "Be brief.").contains("Confidence"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A server that says what a test tells it to, and remembers when it was asked.
+//! A server that sends the replies of a test, and records when each request came.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,21 +9,21 @@ use std::time::Instant;
 pub(super) type Reply = (u16, &'static str, String);
 
 #[derive(Debug)]
-pub(super) struct Script {
+pub(super) struct ScriptedServer {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Instant>>>,
 }
 
-impl Script {
+impl ScriptedServer {
     /// Serves until the test ends. `reply` is given the number of the request, from 0.
     pub(super) fn start(reply: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let (reply, kept) = (Arc::new(reply), Arc::clone(&seen));
+        let (reply, seen_by_server) = (Arc::new(reply), Arc::clone(&seen));
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (reply, seen) = (Arc::clone(&reply), Arc::clone(&kept));
+                let (reply, seen) = (Arc::clone(&reply), Arc::clone(&seen_by_server));
                 // A client that goes away in the middle is what some tests are about.
                 std::thread::spawn(move || _ = answer(stream, &*reply, &seen));
             }
@@ -48,7 +48,7 @@ fn answer(
 ) -> std::io::Result<()> {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];
-    while !is_whole(&bytes) {
+    while !is_complete_request(&bytes) {
         match stream.read(&mut piece)? {
             0 => return Ok(()),
             length => bytes.extend_from_slice(&piece[..length]),
@@ -68,7 +68,7 @@ fn answer(
 }
 
 /// Whether a request has come with its body.
-fn is_whole(bytes: &[u8]) -> bool {
+fn is_complete_request(bytes: &[u8]) -> bool {
     let Some(head) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { return false };
     let text = String::from_utf8_lossy(&bytes[..head]).to_ascii_lowercase();
     let length: usize =

@@ -1,0 +1,146 @@
+//! The end of one attempt at a request: its reply is stored, or its failure classified.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use reasonscape_cache::{CacheError, Entry, Response};
+use reasonscape_providers::{Completion, Finish, ReplyError};
+use reasonscape_study::PlannedTrial;
+use tracing::trace;
+
+use super::RunError;
+use super::eval_runner::EvalRunner;
+use super::retry::{
+    self, AbandonScope, AttemptFailure, AttemptResult, EndpointState, FailureKind, OutageExtent,
+};
+use crate::client::{RawReply, TransportError};
+use crate::congestion_window::TransientFailure;
+use crate::endpoint_limiter::{EndpointLimiter, Permit};
+use crate::event::EventKind;
+use crate::failure_streak::FailureStreak;
+
+impl<'s> EvalRunner<'_, 's> {
+    /// Stores the reply of an attempt, or decides what to do about its failure.
+    pub(super) async fn finish_attempt(
+        &self,
+        attempt: u32,
+        planned: &PlannedTrial<'s>,
+        reply: Result<RawReply, TransportError>,
+        permit: Permit<'_>,
+    ) -> Result<AttemptResult, RunError> {
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(problem) => {
+                let unreachable = problem.is_unreachable();
+                let is_down = permit.failed(if unreachable {
+                    TransientFailure::Unreachable
+                } else {
+                    TransientFailure::Other
+                });
+                let kind = match (problem.is_permanent(), unreachable) {
+                    (true, _) => FailureKind::Fatal,
+                    (false, true) => FailureKind::Unreachable,
+                    (false, false) => FailureKind::Other,
+                };
+                return Ok(self.decide(attempt, kind, problem.to_string(), None, is_down));
+            }
+        };
+        let problem = match self.eval.provider.parse(reply.status, &reply.body) {
+            Ok(completion) if completion.finish == Finish::ContentFilter => {
+                permit.mark_healthy();
+                let reason = "the provider's content filter refused it".to_owned();
+                return Ok(AttemptResult::Abandon { reason, scope: AbandonScope::Trial });
+            }
+            Ok(completion) => {
+                let tokens =
+                    completion.usage.completion_tokens.unwrap_or(completion.content.len() as u64 / 4);
+                // It is paid for, whatever becomes of it, and before the next one takes its place.
+                self.shared.budget.add_usage(self.eval, completion.usage);
+                permit.answered(reply.latency, tokens);
+                self.idle.since.set(Instant::now());
+                self.streak.set(FailureStreak::default());
+                self.has_replied.set(true);
+                self.store_response(planned, &completion, reply).await?;
+                return Ok(AttemptResult::Stored);
+            }
+            // A provider may repeat the key that it refuses.
+            Err(problem) => self.key.as_ref().map_or(problem.clone(), |key| problem.without(key)),
+        };
+        let (kind, min_wait, is_down) = if problem.is_overload() {
+            let is_down = permit.failed(TransientFailure::Overloaded(reply.retry_after));
+            // The limiter stays closed for as long as was asked; another may be open.
+            (FailureKind::Overloaded, reply.retry_after.filter(|_| self.limiters.len() == 1), is_down)
+        } else if problem.is_retryable() {
+            (FailureKind::Other, reply.retry_after, permit.failed(TransientFailure::Other))
+        } else {
+            permit.mark_healthy();
+            let kind = if is_fatal_for_eval(&problem) { FailureKind::Fatal } else { FailureKind::Refused };
+            (kind, None, false)
+        };
+        Ok(self.decide(attempt, kind, problem.to_string(), min_wait, is_down))
+    }
+
+    /// Counts a failure, and decides whether to try again.
+    fn decide(
+        &self,
+        attempt: u32,
+        kind: FailureKind,
+        reason: String,
+        min_wait: Option<Duration>,
+        is_down: bool,
+    ) -> AttemptResult {
+        if kind.counts_in_streak() {
+            self.streak
+                .update(|streak| streak.with_failure(kind == FailureKind::Unreachable, Instant::now()));
+        }
+        let is_lost = |limiter: &Arc<EndpointLimiter>| limiter.is_lost(self.eval.limits.outage_timeout);
+        let outage = match is_down {
+            false => OutageExtent::None,
+            true if self.limiters.iter().all(is_lost) => OutageExtent::Lost,
+            true => OutageExtent::Down,
+        };
+        let endpoints = EndpointState {
+            streak: self.streak.get(),
+            has_replied: self.has_replied.get(),
+            is_another_up: self.limiters.len() > 1 && !self.limiters.iter().all(|limiter| limiter.is_down()),
+            outage,
+        };
+        let failure = AttemptFailure { kind, reason, min_wait };
+        retry::decide(attempt, failure, &endpoints, &self.eval.limits, jitter())
+    }
+
+    /// Stores a response, and counts it once it is durable.
+    async fn store_response(
+        &self,
+        planned: &PlannedTrial<'s>,
+        completion: &Completion,
+        reply: RawReply,
+    ) -> Result<(), CacheError> {
+        let received = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let latency = reply.latency;
+        let response = Response {
+            status: reply.status,
+            latency_ms: latency.as_millis() as u64,
+            received_ms: received.as_millis() as i64,
+            body: reply.body,
+        };
+        let entry = Entry { id: planned.id.clone(), request: planned.request.clone(), response };
+        let (usage, truncated) = (completion.usage, completion.finish == Finish::Length);
+        self.shared.writer.store(entry).await?;
+        trace!(trial = planned.name(), ?latency, "stored");
+        self.counters.add_answered(usage, truncated);
+        self.emit(EventKind::Answered { latency, usage, truncated }).await;
+        Ok(())
+    }
+}
+
+/// Whether every other request would be refused for the same reason: a wrong key, model or address.
+fn is_fatal_for_eval(problem: &ReplyError) -> bool {
+    matches!(problem, ReplyError::Refused { status: 300..=399 | 401..=405, .. })
+}
+
+/// A number in `[0, 1)` that no two processes share: this is the one place where being reproducible would do harm.
+fn jitter() -> f64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(()) as f64 / (u64::MAX as f64 + 1.0)
+}
