@@ -51,7 +51,7 @@ impl Line<'_> {
                     // A function's argument, or an index.
                     if start >= 2
                         && kind != Kind::OpenFraction
-                        && !self.tokens[start - 1].spaced
+                        && !self.tokens[start - 1].space_before
                         && matches!(self.tokens[start - 2].kind, Kind::Word | Kind::Unknown)
                     {
                         return None;
@@ -69,7 +69,7 @@ impl Line<'_> {
                 Kind::Currency => {
                     // The fence of a formula that ended before this one began.
                     let closes = start >= 2
-                        && !self.tokens[start - 1].spaced
+                        && !self.tokens[start - 1].space_before
                         && self.tokens[start - 2].kind.ends_operand();
                     let opens = self.kind(start).is_some_and(|next| next == Kind::Number || next.opens());
                     if closes && opens && depth == 0 {
@@ -105,8 +105,8 @@ impl Line<'_> {
     /// Whether the minus at `at` is the sign of the number after it: " -3".
     fn is_sign(&self, at: usize) -> bool {
         self.tokens[at].kind == Kind::Minus
-            && self.tokens[at].spaced
-            && self.tokens.get(at + 1).is_some_and(|next| !next.spaced && next.kind == Kind::Number)
+            && self.tokens[at].space_before
+            && self.tokens.get(at + 1).is_some_and(|next| !next.space_before && next.kind == Kind::Number)
     }
 
     /// Whether the word at `at` is the "of" of "20% of 50" or "3/4 of 20".
@@ -132,7 +132,7 @@ impl Line<'_> {
             Some(kind) if kind.opens() => {
                 // `f(3 + 4 = 7`, `2(3 + 4 = 7)`
                 let tight = start >= 2
-                    && !self.tokens[start - 1].spaced
+                    && !self.tokens[start - 1].space_before
                     && matches!(self.tokens[start - 2].kind, Kind::Number | Kind::Word | Kind::Close);
                 if tight {
                     return None;
@@ -141,12 +141,12 @@ impl Line<'_> {
             }
             Some(_) => return None,
         };
-        let bullet = first == Kind::Minus && edge == Edge::Start && self.tokens.get(start + 1)?.spaced;
+        let bullet = first == Kind::Minus && edge == Edge::Start && self.tokens.get(start + 1)?.space_before;
         match first {
             Kind::Number | Kind::Currency => {}
             Kind::Minus if edge != Edge::Word || self.is_sign(start) => {
                 // `x - 3`, with a dash after something that is no operand for us
-                if edge == Edge::Stop && self.tokens.get(start + 1)?.spaced {
+                if edge == Edge::Stop && self.tokens.get(start + 1)?.space_before {
                     return None;
                 }
             }
@@ -250,7 +250,7 @@ impl Line<'_> {
                 | Kind::Raised(_) => end += 1,
                 Kind::Currency => {
                     // A fence that opens the next formula.
-                    if operand_before && token.spaced {
+                    if operand_before && token.space_before {
                         break;
                     }
                     end += 1;
@@ -264,7 +264,7 @@ impl Line<'_> {
                 }
                 kind if kind.opens() => {
                     // "= 7 (seven apples)": a remark.
-                    if depth == 0 && operand_before && token.spaced && kind != Kind::OpenFraction {
+                    if depth == 0 && operand_before && token.space_before && kind != Kind::OpenFraction {
                         break;
                     }
                     depth += 1;
@@ -325,7 +325,7 @@ impl Line<'_> {
             Kind::Word => {
                 let word = Word::new(self.slice(end));
                 let single = self.slice(end).chars().count() == 1;
-                if single || (!token.spaced && !word.is_abbreviation()) {
+                if single || (!token.space_before && !word.is_abbreviation()) {
                     return false;
                 }
                 if word.is("and") {

@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                     if sign == Kind::LetterTimes {
                         self.traits.letter_times = true;
-                        let tight = self.tokens.get(self.at).is_some_and(|token| !token.spaced);
+                        let tight = self.tokens.get(self.at).is_some_and(|token| !token.space_before);
                         self.traits.letter_power |=
                             tight && self.at < self.tokens.len() && matches!(self.slice(self.at), "2" | "3");
                     }
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
 
     /// A sign behind the number, or the fence that ends a formula, whose start looked like a currency as well.
     fn closing_sign(&mut self) {
-        if self.kind() == Some(Kind::Currency) && !self.tokens[self.at].spaced {
+        if self.kind() == Some(Kind::Currency) && !self.tokens[self.at].space_before {
             self.at += 1;
             self.traits.units.push((Unit::CURRENCY, false));
         }
@@ -294,8 +294,8 @@ impl<'a> Reader<'a> {
             let denominator = self.tokens.get(self.at + 2)?;
             if self.kind() != Some(Kind::Number)
                 || slash.kind != Kind::Divide
-                || slash.spaced
-                || denominator.spaced
+                || slash.space_before
+                || denominator.space_before
             {
                 return None;
             }
@@ -316,7 +316,7 @@ impl<'a> Reader<'a> {
 
     /// Notes what only looks like arithmetic: dates and ranges.
     fn date_or_range(&mut self) {
-        let tight = |ahead: usize| self.tokens.get(self.at + ahead).is_some_and(|token| !token.spaced);
+        let tight = |ahead: usize| self.tokens.get(self.at + ahead).is_some_and(|token| !token.space_before);
         if self.peek(2) != Some(Kind::Number) || !tight(1) || !tight(2) {
             return;
         }
@@ -349,7 +349,7 @@ impl<'a> Reader<'a> {
                         self.at += 1;
                         continue;
                     }
-                    let tight = words == 0 && !self.tokens[self.at].spaced;
+                    let tight = words == 0 && !self.tokens[self.at].space_before;
                     if words == MAX_UNIT_WORDS
                         || text.len() == 1
                         || (tight && !word.is_abbreviation())
