@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::{Builder, REFERENCE_LABEL_HEIGHT, escaped, placed, reference};
 use crate::axis::{Ends, ResolvedAxis};
 use crate::brackets::{Bracket, brackets};
-use crate::draw::{cell, ends, fraction, written};
-use crate::layout::PlacedReferenceLine;
+use crate::heatmap::color_fraction;
 use crate::model::{Bounds, Dendrogram, Direction, Heatmap, Layer, Point, Summary};
 use crate::number::{interval, short, shown, shown_with};
 use crate::panel::ResolvedPanel;
+use crate::reference_lines::PlacedReferenceLine;
 use crate::style::{SeriesStyle, TEXT, TEXT_MUTED};
 use crate::text_layout::width;
 
@@ -184,12 +184,12 @@ impl Builder<'_> {
     }
 
     fn heatmap(&mut self, heatmap: &Heatmap, index: usize, key: [f64; 2]) {
-        let range = ends(heatmap);
+        let range = heatmap.color_range();
         let (rows, columns) = (heatmap.rows.len(), heatmap.columns.len());
-        let value = |row, column| cell(heatmap, row, column).map(|(_, value)| value);
+        let value = |row, column| heatmap.number_at(row, column).map(|(_, value)| value);
         let hint = |row: usize, column: usize| {
             let (row_name, column_name) = (escaped(&heatmap.rows[row]), escaped(&heatmap.columns[column]));
-            let number = cell(heatmap, row, column).map_or("no data".to_owned(), |(cell, value)| {
+            let number = heatmap.number_at(row, column).map_or("no data".to_owned(), |(cell, value)| {
                 shown_with(value, cell.interval, heatmap.percent)
             });
             format!("{row_name}<br>{column_name}<br>{number}")
@@ -225,12 +225,13 @@ impl Builder<'_> {
             heatmap.rows.len() * heatmap.columns.len() <= MAX_LABELED_CELLS && heatmap.columns.len() <= 10;
         for row in 0..heatmap.rows.len() {
             for column in 0..heatmap.columns.len() {
-                let (text, color) = match cell(heatmap, row, column) {
+                let (text, color) = match heatmap.number_at(row, column) {
                     None => ("×".to_owned(), TEXT_MUTED),
                     Some((cell, value)) if is_small => {
-                        let below = written(cell, heatmap.percent)
+                        let below = cell
+                            .interval_label(heatmap.percent)
                             .map_or(String::new(), |text| format!("<br>{text}"));
-                        let text_color = heatmap.palette.at(fraction(range, value)).text_color();
+                        let text_color = heatmap.palette.at(color_fraction(range, value)).text_color();
                         (
                             format!("{}<span style=\"font-size:10px\">{below}</span>", escaped(&cell.text)),
                             text_color,

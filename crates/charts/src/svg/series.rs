@@ -1,7 +1,7 @@
 //! Lines with bands, dots with error bars, bars, and boxes.
 
 use super::PanelContext;
-use crate::canvas::{Area, Canvas, Paint, path};
+use super::canvas::{Area, Canvas, Paint, path};
 use crate::model::{Bounds, Layer, Point, Summary};
 use crate::number::{interval, shown_with};
 use crate::style::SeriesStyle;
