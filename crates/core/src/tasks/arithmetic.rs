@@ -15,14 +15,20 @@ const PARAMETERS: &[Parameter] = &[
         "how deep parentheses nest, as far as the length allows",
     ),
     Parameter::int("max_number", Dimension::Length, [9, 9999, 9], "the largest number written"),
-    Parameter::word("operators", Dimension::MultiStep, &["+-", "+-*", "+-*%"], "the operators used").or(1),
-    Parameter::share(
+    Parameter::word("operators", Dimension::MultiStep, &["+-", "+-*", "+-*%"], "the operators used")
+        .with_default(1),
+    Parameter::proportion(
         "prob_dewhitespace",
         Dimension::Format,
         0.0,
         "the probability that an operator stands without spaces",
     ),
-    Parameter::share("prob_words", Dimension::Format, 0.0, "the probability that a number is spelled out"),
+    Parameter::proportion(
+        "prob_words",
+        Dimension::Format,
+        0.0,
+        "the probability that a number is spelled out",
+    ),
 ];
 
 /// Products stay below this, so that answers remain numbers that a person could work out.

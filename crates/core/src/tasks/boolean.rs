@@ -15,7 +15,7 @@ const PARAMETERS: &[Parameter] = &[
         [0, 8, 2],
         "how deep parentheses nest, as far as the length allows",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "prob_negate",
         Dimension::Interference,
         0.25,
@@ -27,14 +27,14 @@ const PARAMETERS: &[Parameter] = &[
         &["and_or", "and_or_xor", "and_or_xor_implies"],
         "the operators used beside not",
     )
-    .or(1),
+    .with_default(1),
     Parameter::word(
         "notation",
         Dimension::Format,
         &["true_false", "t_f", "on_off", "binary", "yes_no"],
         "how true and false are written",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "prob_dewhitespace",
         Dimension::Format,
         0.0,

@@ -19,13 +19,13 @@ const PARAMETERS: &[Parameter] = &[
         "how many brackets are open at the deepest place, as far as half the length allows",
     ),
     Parameter::int("kinds", Dimension::MultiStep, [1, 4, 3], "how many kinds of brackets there are"),
-    Parameter::share(
+    Parameter::proportion(
         "prob_noise",
         Dimension::Interference,
         0.0,
         "the probability that letters or digits follow a bracket",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "prob_spaced",
         Dimension::Format,
         0.0,

@@ -23,7 +23,7 @@ const PARAMETERS: &[Parameter] = &[
         &["move", "swap", "insert", "rotate", "conditional"],
         "the hardest kind of instruction; each comes with all before it",
     )
-    .or(2),
+    .with_default(2),
     Parameter::int("distractors", Dimension::Interference, [0, 20, 2], "how many sentences move nothing"),
 ];
 

@@ -23,7 +23,7 @@ const PARAMETERS: &[Parameter] = &[
         KINDS,
         "the hardest kind of step, met at least once; the kinds before it are met as well",
     )
-    .or(2),
+    .with_default(2),
     Parameter::int(
         "span_years",
         Dimension::Length,

@@ -26,7 +26,7 @@ const PARAMETERS: &[Parameter] = &[
         &["child", "index", "slice", "wildcard", "recursive", "filter"],
         "names alone, names and positions, or these and one step of the kind named",
     )
-    .or(3),
+    .with_default(3),
     Parameter::int(
         "noise",
         Dimension::Interference,

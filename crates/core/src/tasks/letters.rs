@@ -23,7 +23,7 @@ const PARAMETERS: &[Parameter] = &[
         [0, 32, 4],
         "how many words in brackets stand among the others, with letters asked for, and do not count",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "case_mutation",
         Dimension::Format,
         0.0,

@@ -17,7 +17,7 @@ const PARAMETERS: &[Parameter] = &[
         [1, 3, 2],
         "how many categories are counted together",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "distractor_ratio",
         Dimension::Interference,
         0.5,

@@ -21,7 +21,7 @@ const PARAMETERS: &[Parameter] = &[
         "the order: alphabetic, its reverse, by length and then alphabetic, by the number in a label, or natural \
          (file2 before file10)",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "case_mutation",
         Dimension::Format,
         0.0,

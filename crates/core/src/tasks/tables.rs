@@ -30,14 +30,14 @@ const PARAMETERS: &[Parameter] = &[
         &["lookup", "count", "sum", "max", "group", "join"],
         "what is asked: one cell, how many rows, a sum, the row with the largest number, the largest sum of a group, or \
          a sum over a join with a second table",
-    ).or(2),
+    ).with_default(2),
     Parameter::int(
         "filters",
         Dimension::Depth,
         [0, 3, 2],
         "how many conditions choose the rows, as far as the columns allow",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "noise",
         Dimension::Interference,
         0.25,
