@@ -149,9 +149,9 @@ impl<R: BufRead> Scanner<R> {
         }
     }
 
-    fn expect(&mut self, wanted: u8) -> Result<(), Stumble> {
+    fn expect(&mut self, expected: u8) -> Result<(), Stumble> {
         match self.skip_space()? {
-            Some(found) if found == wanted => {
+            Some(found) if found == expected => {
                 self.skip();
                 Ok(())
             }
