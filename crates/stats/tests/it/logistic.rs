@@ -105,8 +105,8 @@ fn reports_poor_fit_for_other_curve_shapes() {
     let rows: Vec<Row> = (1..=8)
         .map(|x| {
             // A plateau at 70 % that no logistic curve has.
-            let share = if x < 7 { 0.7 } else { 0.02 };
-            let successes = Binomial::new(400, share).expect("a share").sample(&mut rng) as f64;
+            let proportion = if x < 7 { 0.7 } else { 0.02 };
+            let successes = Binomial::new(400, proportion).expect("a share").sample(&mut rng) as f64;
             Row { x: f64::from(x), n: 400.0, successes, guess: 0.0 }
         })
         .collect();
