@@ -55,9 +55,9 @@ impl Task for Arithmetic {
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let length = params.size("length");
         let operators = params.word("operators").as_bytes();
-        let world = Generator { max_number: params.int("max_number"), operators };
+        let generator = Generator { max_number: params.int("max_number"), operators };
         let depth = params.size("max_depth").min(length - 2);
-        let group = world.group(length, depth, rng);
+        let group = generator.group(length, depth, rng);
 
         let mut prompt = String::with_capacity(256 + 8 * length);
         prompt.push_str("What is the value of this expression?\n\n");

@@ -143,10 +143,10 @@ impl Style {
             1 => text.push_str("The only pair is "),
             _ => text.push_str("The pairs are "),
         }
-        for (place, [opening, closing]) in kinds.iter().enumerate() {
-            match place {
+        for (index, [opening, closing]) in kinds.iter().enumerate() {
+            match index {
                 0 => {}
-                _ if place + 1 == kinds.len() => text.push_str(" and "),
+                _ if index + 1 == kinds.len() => text.push_str(" and "),
                 _ => text.push_str(", "),
             }
             text.push(*opening);

@@ -56,8 +56,8 @@ fn confounders_contain_target_letters() {
 #[test]
 fn letter_counts_are_spread() {
     let once = |test: &Test| f64::from(test.target == "1");
-    let share = super::mean("letters", r#"{"words": 1, "letters": 1}"#, once);
-    assert!(share < 0.7, "{share}");
+    let proportion = super::mean("letters", r#"{"words": 1, "letters": 1}"#, once);
+    assert!(proportion < 0.7, "{proportion}");
     let zero = |test: &Test| f64::from(test.target == "0");
     assert_eq!(super::mean("letters", r#"{"words": 1}"#, zero), 0.0);
 }

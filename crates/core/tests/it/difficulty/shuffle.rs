@@ -35,18 +35,18 @@ fn last_mention_is_not_a_good_guess() {
     for params in
         [r#"{"depth": 1}"#, r#"{"anchors": 0}"#, r#"{"anchors": 16}"#, r#"{"anchors": 16, "depth": 64}"#]
     {
-        let share = mean("shuffle", params, repeats_it);
-        assert!(share < 0.35, "{params}: {share}");
+        let proportion = mean("shuffle", params, repeats_it);
+        assert!(proportion < 0.35, "{params}: {proportion}");
     }
 }
 
 /// The person with whom the thing in question was, as the text last had it.
 fn last_told(test: &Test) -> &str {
     let (text, question) = test.prompt.split_once("Who has the ").unwrap();
-    let asked = question.split(' ').next().unwrap();
+    let subject = question.split(' ').next().unwrap();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).collect();
     let is_claim = |words: &&[&str]| match **words {
-        [_, "has", "the", thing, _] | ["the", thing, "is", "with", _] => thing == asked,
+        [_, "has", "the", thing, _] | ["the", thing, "is", "with", _] => thing == subject,
         _ => false,
     };
     let last = words.windows(5).rfind(is_claim).expect("the opening tells where it is");

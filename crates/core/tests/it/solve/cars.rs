@@ -3,45 +3,45 @@
 use super::between;
 
 pub(crate) fn solve(prompt: &str) -> String {
-    let mut street = Street::default();
+    let mut state = Lanes::default();
     for line in between(prompt, "from front to back:\n", "\n\n").lines() {
         let (lane, vehicles) = line.strip_prefix("Lane ").unwrap().split_once(": ").unwrap();
         for vehicle in vehicles.split(", ").filter(|vehicle| *vehicle != "empty") {
-            street.queue.push((lane.parse().unwrap(), vehicle.to_owned()));
+            state.queue.push((lane.parse().unwrap(), vehicle.to_owned()));
         }
     }
     for line in between(prompt, "in this order:\n", "\n\n").lines() {
         let sentence = line.strip_suffix('.').unwrap().to_lowercase();
         if is_about_a_move(&sentence) {
-            street.obey(&sentence);
+            state.obey(&sentence);
         }
     }
     if prompt.contains("At which place is the ") {
         let vehicle = between(prompt, "At which place is the ", " in the end?");
-        street.number(vehicle).to_string()
+        state.number(vehicle).to_string()
     } else {
         let number: usize = between(prompt, "Which vehicle is at place ", " in the end?").parse().unwrap();
         let answer =
-            street.queue.iter().find(|(_, vehicle)| street.number(vehicle) == number).unwrap().1.clone();
+            state.queue.iter().find(|(_, vehicle)| state.number(vehicle) == number).unwrap().1.clone();
         let options = prompt.split_once("one of these:\n").unwrap().1;
         assert_eq!(options.lines().filter(|line| line[3..] == answer).count(), 1);
-        assert_eq!(options.lines().count(), street.queue.len());
+        assert_eq!(options.lines().count(), state.queue.len());
         answer
     }
 }
 
 /// Instructions use these words; what only moves the story along uses others.
 fn is_about_a_move(sentence: &str) -> bool {
-    let wish = sentence.contains("would like") || sentence.contains("thinks about");
-    !wish && (sentence.contains(" moves to ") || sentence.contains(" swap places"))
+    let is_hypothetical = sentence.contains("would like") || sentence.contains("thinks about");
+    !is_hypothetical && (sentence.contains(" moves to ") || sentence.contains(" swap places"))
 }
 
 #[derive(Default)]
-struct Street {
+struct Lanes {
     queue: Vec<(usize, String)>,
 }
 
-impl Street {
+impl Lanes {
     fn index(&self, vehicle: &str) -> usize {
         self.queue.iter().position(|(_, other)| other == vehicle).unwrap()
     }
