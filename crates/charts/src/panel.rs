@@ -74,7 +74,7 @@ impl<'f> ResolvedPanel<'f> {
 
     /// The share of the slot by which the `index`th layer is moved aside, and the share that is its own. Layers of a
     /// kind stand side by side if they have numbers in the same slot.
-    pub(crate) fn place(&self, index: usize) -> Slice {
+    pub(crate) fn layer_slice(&self, index: usize) -> Slice {
         let kind = std::mem::discriminant(&self.layers[index]);
         let alike: Vec<usize> = (0..self.layers.len())
             .filter(|other| std::mem::discriminant(&self.layers[*other]) == kind)

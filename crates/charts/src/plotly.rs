@@ -206,9 +206,9 @@ impl Grid {
 
 fn plot_height(panel: &ResolvedPanel<'_>, columns: usize) -> f64 {
     /// Rows of which each has as much room as it likes.
-    const FEW: usize = 30;
+    const MAX_ROOMY_ROWS: usize = 30;
     let row = |names: usize| match panel.heatmap() {
-        _ if names > FEW => 19.0,
+        _ if names > MAX_ROOMY_ROWS => 19.0,
         Some(_) => 34.0,
         None => 28.0,
     };

@@ -158,7 +158,9 @@ impl Groups {
         let found = clustered.interval(Confidence::P95);
         match found.point {
             None => Ok((None, EstimateDetail::nothing(method))),
-            Some(share) => Ok((Some(share), EstimateDetail::between(rows, found.low, found.high, method))),
+            Some(proportion) => {
+                Ok((Some(proportion), EstimateDetail::between(rows, found.low, found.high, method)))
+            }
         }
     }
 }

@@ -68,9 +68,9 @@ impl Builder<'_> {
         if !style.is_grey && !panel.sideways {
             self.band(panel, name, points, shape, style);
         }
-        let place = |number: f64, axis: &ResolvedAxis| axis.fraction(number).map(|_| number);
-        let xs: Vec<Option<f64>> = points.iter().map(|point| place(point.x, &panel.x)).collect();
-        let ys: Vec<Option<f64>> = points.iter().map(|point| place(point.y, &panel.y)).collect();
+        let drawable = |number: f64, axis: &ResolvedAxis| axis.fraction(number).map(|_| number);
+        let xs: Vec<Option<f64>> = points.iter().map(|point| drawable(point.x, &panel.x)).collect();
+        let ys: Vec<Option<f64>> = points.iter().map(|point| drawable(point.y, &panel.y)).collect();
         let few = points.len() <= 30 && !step && !style.is_grey;
         let mut trace = json!({
             "type": "scatter", "mode": if few || points.len() == 1 { "lines+markers" } else { "lines" },
@@ -125,12 +125,12 @@ impl Builder<'_> {
 
     fn dots(&mut self, panel: &ResolvedPanel<'_>, position: usize, name: &str, points: &[Point]) {
         let style = self.styles.get(name);
-        let has_place =
+        let is_on_axes =
             |point: &&Point| panel.x.fraction(point.x).is_some() && panel.y.fraction(point.y).is_some();
-        let points: Vec<Point> = points.iter().filter(has_place).copied().collect();
+        let points: Vec<Point> = points.iter().filter(is_on_axes).copied().collect();
         // Dots of several layers in one slot stand side by side.
         let is_named = if panel.sideways { panel.y.names() } else { panel.x.names() }.is_some();
-        let aside = if is_named { panel.place(position).offset * 0.6 } else { 0.0 };
+        let aside = if is_named { panel.layer_slice(position).offset * 0.6 } else { 0.0 };
         let (aside_x, aside_y) = if panel.sideways { (0.0, aside) } else { (aside, 0.0) };
         let mut trace = json!({
             "type": "scatter", "mode": "markers",
@@ -360,7 +360,7 @@ fn all_inside(panel: &ResolvedPanel<'_>, points: &[Point]) -> bool {
 
 /// What is shown on pointing at a number.
 fn hints(panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) -> Vec<String> {
-    let tell = |axis: &ResolvedAxis, number: f64, bounds: Option<Bounds>| {
+    let describe = |axis: &ResolvedAxis, number: f64, bounds: Option<Bounds>| {
         let text = match axis.names() {
             Some(names) => names.get(number.round().max(0.0) as usize).cloned().unwrap_or_default(),
             None if bounds.is_some() => shown_with(number, bounds, axis.percent),
@@ -371,7 +371,7 @@ fn hints(panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) -> Vec<String>
     };
     let hint = |point: &Point| {
         let (of_x, of_y) = if panel.sideways { (point.interval, None) } else { (None, point.interval) };
-        let (x, y) = (tell(&panel.x, point.x, of_x), tell(&panel.y, point.y, of_y));
+        let (x, y) = (describe(&panel.x, point.x, of_x), describe(&panel.y, point.y, of_y));
         if name.is_empty() {
             format!("{x}<br>{y}")
         } else {

@@ -103,7 +103,7 @@ fn plot_height(panel: &ResolvedPanel<'_>, columns: usize) -> f64 {
         return default;
     };
     let widest_slice = |kind: fn(&Layer) -> bool| {
-        let crowded = |index: &usize| kind(&panel.layers[*index]) && panel.place(*index).width < 1.0;
+        let crowded = |index: &usize| kind(&panel.layers[*index]) && panel.layer_slice(*index).width < 1.0;
         (0..panel.layers.len()).filter(crowded).count()
     };
     let bars = widest_slice(|layer| matches!(layer, Layer::Bars { .. } | Layer::Boxes { .. }));

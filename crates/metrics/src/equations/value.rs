@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
                 let negative = self.kind() == Some(Kind::Minus);
                 self.at += usize::from(negative);
                 let (exponent, _) = self.primary::<A>()?;
-                Some(if negative { exponent.negated()? } else { exponent }.whole()?)
+                Some(if negative { exponent.negated()? } else { exponent }.to_integer()?)
             }
             Some(Kind::Raised(exponent)) => {
                 self.at += 1;
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
 
     /// The fraction of a mixed number: `2 1/2`, `2\frac{1}{2}`.
     fn mixed(&mut self) -> Option<(Written, Written)> {
-        let whole = |reader: &Self, at: usize| {
+        let integer_at = |reader: &Self, at: usize| {
             (reader.peek(at - reader.at)? == Kind::Number).then(|| Written::parse(reader.slice(at)))?
         };
         let (top, bottom, length) = if self.kind() == Some(Kind::OpenFraction) {
@@ -288,7 +288,7 @@ impl<'a> Reader<'a> {
             if !fits || self.peek(7) != Some(Kind::Close) {
                 return None;
             }
-            (whole(self, self.at + 2)?, whole(self, self.at + 6)?, 9)
+            (integer_at(self, self.at + 2)?, integer_at(self, self.at + 6)?, 9)
         } else {
             let slash = self.tokens.get(self.at + 1)?;
             let denominator = self.tokens.get(self.at + 2)?;
@@ -299,7 +299,7 @@ impl<'a> Reader<'a> {
             {
                 return None;
             }
-            (whole(self, self.at)?, whole(self, self.at + 2)?, 3)
+            (integer_at(self, self.at)?, integer_at(self, self.at + 2)?, 3)
         };
         if top.decimals > 0 || bottom.decimals > 0 || top.digits >= bottom.digits {
             return None;

@@ -158,11 +158,11 @@ static WORDS: LazyLock<Vec<Word>> = LazyLock::new(|| {
         }
     }
     words.sort_unstable_by_key(|word| word.letters);
-    words.dedup_by(|next, kept| {
-        let same = next.letters == kept.letters;
+    words.dedup_by(|next, merged| {
+        let same = next.letters == merged.letters;
         if same {
-            kept.roles |= next.roles;
-            kept.unit = kept.unit.or(next.unit);
+            merged.roles |= next.roles;
+            merged.unit = merged.unit.or(next.unit);
         }
         same
     });
