@@ -44,7 +44,7 @@ impl EstimateDetail {
         Self { n, low: None, high: None, method, reason: Some(reason) }
     }
 
-    pub(super) fn nothing(method: &'static str) -> Self {
+    pub(super) fn no_values(method: &'static str) -> Self {
         Self::without(0, method, "no answer has the value")
     }
 
@@ -292,7 +292,7 @@ impl Summary {
         };
         let latencies: Vec<f64> = self.rows().filter_map(|row| finite(row.latency_ms)).collect();
         if latencies.is_empty() {
-            return Ok((None, EstimateDetail::nothing(method)));
+            return Ok((None, EstimateDetail::no_values(method)));
         }
         let n = latencies.len() as u64;
         let found = quantile(&Sample::new(latencies)?, 0.95, Confidence::P95)?;

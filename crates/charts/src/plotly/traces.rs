@@ -75,7 +75,7 @@ impl Builder<'_> {
         let mut trace = json!({
             "type": "scatter", "mode": if few || points.len() == 1 { "lines+markers" } else { "lines" },
             "x": xs, "y": ys,
-            "text": hints(panel, name, points), "hoverinfo": "text",
+            "text": tooltips(panel, name, points), "hoverinfo": "text",
             "line": {"color": style.color, "dash": style.plotly_dash, "width": if style.is_grey { 1 } else { 2 }, "shape": shape},
             "marker": {"color": style.color, "symbol": style.marker.plotly(), "size": 7},
         });
@@ -136,7 +136,7 @@ impl Builder<'_> {
             "type": "scatter", "mode": "markers",
             "x": points.iter().map(|point| point.x + aside_x).collect::<Vec<_>>(),
             "y": points.iter().map(|point| point.y + aside_y).collect::<Vec<_>>(),
-            "text": hints(panel, name, &points), "hoverinfo": "text",
+            "text": tooltips(panel, name, &points), "hoverinfo": "text",
             "marker": {"color": style.color, "symbol": style.marker.plotly(), "size": 8},
             "cliponaxis": !all_inside(panel, &points),
         });
@@ -153,7 +153,7 @@ impl Builder<'_> {
             "type": "bar", "orientation": if panel.sideways { "h" } else { "v" },
             "x": points.iter().map(|point| point.x).collect::<Vec<_>>(),
             "y": points.iter().map(|point| point.y).collect::<Vec<_>>(),
-            "hovertext": hints(panel, name, &points), "hoverinfo": "text",
+            "hovertext": tooltips(panel, name, &points), "hoverinfo": "text",
             "marker": {"color": style.color, "pattern": {"shape": hatch, "fgcolor": "#ffffff", "fillmode": "replace", "bgcolor": style.color, "size": 6}},
         });
         if hatch.is_empty() {
@@ -187,7 +187,7 @@ impl Builder<'_> {
         let range = heatmap.color_range();
         let (rows, columns) = (heatmap.rows.len(), heatmap.columns.len());
         let value = |row, column| heatmap.number_at(row, column).map(|(_, value)| value);
-        let hint = |row: usize, column: usize| {
+        let tooltip = |row: usize, column: usize| {
             let (row_name, column_name) = (escaped(&heatmap.rows[row]), escaped(&heatmap.columns[column]));
             let number = heatmap.number_at(row, column).map_or("no data".to_owned(), |(cell, value)| {
                 shown_with(value, cell.interval, heatmap.percent)
@@ -209,7 +209,7 @@ impl Builder<'_> {
             "type": "heatmap",
             "x": (0..columns).collect::<Vec<_>>(), "y": (0..rows).collect::<Vec<_>>(),
             "z": table(&|row, column| json!(value(row, column))),
-            "hovertext": table(&|row, column| json!(hint(row, column))),
+            "hovertext": table(&|row, column| json!(tooltip(row, column))),
             "hoverinfo": "text", "hoverongaps": true,
             "zmin": range.low, "zmax": range.high, "colorscale": scale, "colorbar": bar,
             "xgap": 1, "ygap": 1,
@@ -359,7 +359,7 @@ fn all_inside(panel: &ResolvedPanel<'_>, points: &[Point]) -> bool {
 }
 
 /// What is shown on pointing at a number.
-fn hints(panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) -> Vec<String> {
+fn tooltips(panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) -> Vec<String> {
     let describe = |axis: &ResolvedAxis, number: f64, bounds: Option<Bounds>| {
         let text = match axis.names() {
             Some(names) => names.get(number.round().max(0.0) as usize).cloned().unwrap_or_default(),
@@ -369,7 +369,7 @@ fn hints(panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) -> Vec<String>
         let separator = if axis.label.is_empty() { "" } else { ": " };
         escaped(&format!("{}{separator}{text}", axis.label))
     };
-    let hint = |point: &Point| {
+    let tooltip = |point: &Point| {
         let (of_x, of_y) = if panel.sideways { (point.interval, None) } else { (None, point.interval) };
         let (x, y) = (describe(&panel.x, point.x, of_x), describe(&panel.y, point.y, of_y));
         if name.is_empty() {
@@ -378,5 +378,5 @@ fn hints(panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) -> Vec<String>
             format!("<b>{}</b><br>{x}<br>{y}", escaped(name))
         }
     };
-    points.iter().map(hint).collect()
+    points.iter().map(tooltip).collect()
 }

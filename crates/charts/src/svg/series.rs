@@ -190,7 +190,7 @@ fn whisker(
 }
 
 /// What is shown on pointing at a number.
-fn hint(context: &PanelContext<'_, '_>, name: &str, point: &Point) -> String {
+fn tooltip(context: &PanelContext<'_, '_>, name: &str, point: &Point) -> String {
     let (axis, other, place, number) = if context.panel.sideways {
         (&context.panel.x, &context.panel.y, point.y, point.x)
     } else {
@@ -214,7 +214,7 @@ fn dots(canvas: &mut Canvas, context: &PanelContext<'_, '_>, index: usize, name:
         let moved =
             if is_named { slice(context, index, if sideways { point.y } else { point.x }) } else { None };
         let along = moved.map_or(along, |(along, _)| along);
-        canvas.titled(&hint(context, name, point), |canvas| {
+        canvas.titled(&tooltip(context, name, point), |canvas| {
             if let Some(Bounds { low, high }) = interval(point.interval) {
                 let ends = (value_at(context, low), value_at(context, high));
                 whisker(canvas, context, along, ends, style.color, 3.0);
@@ -241,7 +241,7 @@ fn bars(canvas: &mut Canvas, context: &PanelContext<'_, '_>, index: usize, name:
         let (at, number) = if sideways { (point.y, point.x) } else { (point.x, point.y) };
         let Some((along, width)) = slice(context, index, at) else { continue };
         let area = rectangle(sideways, along, width, value_at(context, 0.0), value_at(context, number));
-        canvas.titled(&hint(context, name, point), |canvas| {
+        canvas.titled(&tooltip(context, name, point), |canvas| {
             fill(canvas, area, style);
             if let Some(Bounds { low, high }) = interval(point.interval) {
                 let ends = (value_at(context, low), value_at(context, high));
@@ -273,7 +273,7 @@ fn draw_box(
         [low, q1, q3, high].map(|n| crate::number::shown(n, percent));
     let title = format!(
         "{} median; quartiles {q1_text} and {q3_text}; whiskers {low_text} and {high_text}{outliers}",
-        hint(context, name, &point)
+        tooltip(context, name, &point)
     );
     canvas.titled(&title, |canvas| {
         let ends = [low, q1, q3, high].map(|number| value_at(context, number));

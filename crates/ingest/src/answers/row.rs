@@ -309,7 +309,7 @@ impl<'a> DeserializeSeed<'a> for Text<'_> {
 }
 
 impl Text<'_> {
-    fn wrong<T, E: Error>(&self, kind: &str) -> Result<T, E> {
+    fn unexpected<T, E: Error>(&self, kind: &str) -> Result<T, E> {
         Err(E::custom(format_args!("`{}` is {kind}, but must be text", self.name)))
     }
 }
@@ -334,27 +334,27 @@ impl<'a> Visitor<'a> for Text<'_> {
     }
 
     fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-        self.wrong("true or false")
+        self.unexpected("true or false")
     }
 
     fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
-        self.wrong("a number")
+        self.unexpected("a number")
     }
 
     fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
-        self.wrong("a number")
+        self.unexpected("a number")
     }
 
     fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-        self.wrong("a number")
+        self.unexpected("a number")
     }
 
     fn visit_seq<A: serde::de::SeqAccess<'a>>(self, _: A) -> Result<Self::Value, A::Error> {
-        self.wrong("a list")
+        self.unexpected("a list")
     }
 
     fn visit_map<A: MapAccess<'a>>(self, _: A) -> Result<Self::Value, A::Error> {
-        self.wrong("an object")
+        self.unexpected("an object")
     }
 }
 

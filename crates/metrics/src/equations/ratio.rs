@@ -128,7 +128,7 @@ impl Ratio {
         Some(Self { numerator: self.numerator.checked_abs()?, denominator: self.denominator })
     }
 
-    pub(super) fn is_whole(self) -> bool {
+    pub(super) fn is_integer(self) -> bool {
         self.denominator == 1
     }
 
@@ -194,7 +194,7 @@ impl Arithmetic for Ratio {
     }
 
     fn to_integer(self) -> Option<i32> {
-        if self.is_whole() { i32::try_from(self.numerator).ok() } else { None }
+        if self.is_integer() { i32::try_from(self.numerator).ok() } else { None }
     }
 
     fn small(value: i32) -> Self {

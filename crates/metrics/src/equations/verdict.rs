@@ -307,7 +307,7 @@ fn compare(
         });
     }
     // The digits shown would have been enough: then they must be right.
-    if exact.over(unit)?.is_whole() || !below(unit)? {
+    if exact.over(unit)?.is_integer() || !below(unit)? {
         return Some(Verdict::Fails);
     }
     if decimals == 0 && !written.percent {

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::monte_carlo::{check_draws, draw, share_greater};
+use super::monte_carlo::{check_draws, draw, proportion_greater};
 use super::quadrature::Grid;
 use super::{Beta, Method, WinRates};
 use crate::random::PyRandom;
@@ -173,7 +173,7 @@ fn task_rates(models: &[ModelIntervals], task: usize, method: Method) -> Vec<f64
                     draw(&entrant.beta, draws, &mut PyRandom::new(key))
                 })
                 .collect();
-            pairs(models.len(), |i, j| share_greater(&all[i], &all[j]))
+            pairs(models.len(), |i, j| proportion_greater(&all[i], &all[j]))
         }
     }
 }

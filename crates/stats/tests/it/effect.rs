@@ -4,7 +4,7 @@ use reasonscape_stats::Confidence;
 use reasonscape_stats::effect_size::{Sample, Size};
 use reasonscape_stats::random::PyRandom;
 
-use crate::golden::{assert_close, assert_share, cases, number, numbers};
+use crate::golden::{assert_close, assert_proportion, cases, number, numbers};
 
 #[test]
 fn delta_bounds_and_quantiles_agree_with_references() {
@@ -39,7 +39,7 @@ fn interval_covers_known_effect_at_95_percent() {
             let found = a.compared_with(&b, Confidence::P95);
             covered += usize::from(found.low <= truth && truth <= found.high);
         }
-        assert_share(covered, runs, 0.95, &format!("{n_a} against {n_b}, ratio {ratio}"));
+        assert_proportion(covered, runs, 0.95, &format!("{n_a} against {n_b}, ratio {ratio}"));
     }
 }
 

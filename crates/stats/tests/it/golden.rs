@@ -42,7 +42,7 @@ pub(crate) fn assert_close(found: f64, expected: f64, what: &str) {
 
 /// Fails unless a count of successes is one that a binomial of `n` and `proportion` gives, four standard errors allowed.
 #[track_caller]
-pub(crate) fn assert_share(count: usize, n: usize, proportion: f64, what: &str) {
+pub(crate) fn assert_proportion(count: usize, n: usize, proportion: f64, what: &str) {
     let error = (proportion * (1.0 - proportion) / n as f64).sqrt();
     let found = count as f64 / n as f64;
     assert!(

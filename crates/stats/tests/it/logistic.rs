@@ -5,7 +5,7 @@ use reasonscape_stats::logistic::{Crossing, Row, Trend, fit};
 use reasonscape_stats::random::PyRandom;
 use reasonscape_stats::{Confidence, chi_square};
 
-use crate::golden::{assert_close, assert_share, cases, list, number};
+use crate::golden::{assert_close, assert_proportion, cases, list, number};
 
 #[test]
 fn chi_square_tail_agrees_with_scipy() {
@@ -89,7 +89,7 @@ fn interval_covers_known_crossing_at_95_percent() {
         }
         let what = format!("frontier {} at slope {}", truth.x50, truth.slope);
         if truth.slope > -1.0 {
-            assert_share(covered, runs, 0.95, &what);
+            assert_proportion(covered, runs, 0.95, &what);
         } else {
             // A cliff between two tested values leaves hardly a mixed row; the interval is then the gap, and safe.
             assert!(covered >= runs * 93 / 100, "{what}: {covered}");

@@ -139,7 +139,7 @@ impl Observed {
 }
 
 /// The share of `runs` in which `test` says yes.
-fn share_of_runs(runs: u32, mut test: impl FnMut(u32) -> bool) -> f64 {
+fn proportion_of_runs(runs: u32, mut test: impl FnMut(u32) -> bool) -> f64 {
     let yes = (0..runs).filter(|&run| test(run)).count();
     yes as f64 / f64::from(runs)
 }
@@ -154,7 +154,7 @@ fn interval_covers_truth_at_95_percent() {
     ];
     let mut rng = PyRandom::new(1998);
     for truth in designs {
-        let coverage = share_of_runs(10_000, |_| {
+        let coverage = proportion_of_runs(10_000, |_| {
             let seen = truth.observe(&mut rng);
             let found = paired_difference(truth.n, seen.only_a, seen.only_b, Confidence::P95).unwrap();
             let difference = truth.only_a - truth.only_b;
@@ -195,7 +195,7 @@ fn requested_power_is_attained() {
             only_b: (psi - difference) / 2.0,
             both: (1.0 - psi) / 2.0,
         };
-        let attained = share_of_runs(4000, |_| {
+        let attained = proportion_of_runs(4000, |_| {
             let seen = truth.observe(&mut rng);
             let found = paired_difference(n, seen.only_a, seen.only_b, design(&case).confidence).unwrap();
             found.verdict() != Verdict::CannotTell
@@ -233,7 +233,7 @@ fn bootstrap_covers_known_difference() {
     };
     let truth = score(|truth| truth.only_a + truth.both) - score(|truth| truth.only_b + truth.both);
     let mut rng = PyRandom::new(1979);
-    let coverage = share_of_runs(500, |run| {
+    let coverage = proportion_of_runs(500, |run| {
         let found = compare(&suite, &mut rng, run);
         found.ci_low <= truth && truth <= found.ci_high
     });

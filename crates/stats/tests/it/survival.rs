@@ -5,7 +5,7 @@ use reasonscape_stats::survival::{Cause, Quantile, RiskSet, SurvivalData};
 use reasonscape_stats::{Confidence, Outcome};
 use serde_json::Value;
 
-use crate::golden::{assert_close, assert_share, cases, list, number, numbers};
+use crate::golden::{assert_close, assert_proportion, cases, list, number, numbers};
 
 const P95: Confidence = Confidence::P95;
 const CAUSES: [Cause; 2] = [Cause::Correct, Cause::Incorrect];
@@ -169,7 +169,7 @@ fn bounds_cover_known_hazards_survival_and_incidence() {
         ("median", &[medians]),
     ] {
         for count in counts {
-            assert_share(*count, runs, 0.95, name);
+            assert_proportion(*count, runs, 0.95, name);
         }
     }
 }

@@ -7,7 +7,7 @@ fn list(test: &Test) -> &str {
     between(&test.prompt, "\n\n", "\n\n")
 }
 
-fn upper_case_share(test: &Test) -> f64 {
+fn upper_case_proportion(test: &Test) -> f64 {
     let letters = || list(test).chars().filter(char::is_ascii_alphabetic);
     letters().filter(char::is_ascii_uppercase).count() as f64 / letters().count() as f64
 }
@@ -28,7 +28,7 @@ fn every_dimension_of_letters() {
     grows(
         "letters",
         &[r#"{"case_mutation": 0}"#, r#"{"case_mutation": 0.5}"#, r#"{"case_mutation": 1}"#],
-        upper_case_share,
+        upper_case_proportion,
     );
     // The longest stretch in which nothing but a sign tells where a word ends.
     for separator in ["space", "newline", "comma", "semicolon"] {

@@ -13,7 +13,7 @@ pub(crate) fn solve(prompt: &str) -> String {
     for line in between(prompt, "in this order:\n", "\n\n").lines() {
         let sentence = line.strip_suffix('.').unwrap().to_lowercase();
         if is_about_a_move(&sentence) {
-            state.obey(&sentence);
+            state.apply(&sentence);
         }
     }
     if prompt.contains("At which place is the ") {
@@ -53,23 +53,23 @@ impl Lanes {
         lane * 100 + ahead + 1
     }
 
-    fn obey(&mut self, sentence: &str) {
+    fn apply(&mut self, sentence: &str) {
         if let Some(rest) = sentence.strip_prefix("if ") {
             let (condition, rest) = rest.split_once(", ").unwrap();
             let (then, otherwise) = rest.split_once("; otherwise, ").unwrap();
-            self.obey(if self.is_true(condition) { then } else { otherwise });
+            self.apply(if self.is_true(condition) { then } else { otherwise });
         } else if let Some(rest) = sentence.strip_prefix("this is done twice: ") {
-            (0..2).for_each(|_| self.obey(rest));
+            (0..2).for_each(|_| self.apply(rest));
         } else if let Some(rest) = sentence.strip_prefix("this is done three times: ") {
-            (0..3).for_each(|_| self.obey(rest));
+            (0..3).for_each(|_| self.apply(rest));
         } else if let Some(pair) = sentence.strip_suffix(" swap places") {
             let (first, second) = pair.strip_prefix("the ").unwrap().split_once(" and the ").unwrap();
             let (one, two) = (self.index(first), self.index(second));
             second.clone_into(&mut self.queue[one].1);
             first.clone_into(&mut self.queue[two].1);
         } else {
-            let (who, goal) = sentence.split_once(" moves to the ").unwrap();
-            self.go(&self.who(who), goal);
+            let (vehicle_named, goal) = sentence.split_once(" moves to the ").unwrap();
+            self.move_vehicle(&self.vehicle_named(vehicle_named), goal);
         }
     }
 
@@ -93,7 +93,7 @@ impl Lanes {
     }
 
     /// The vehicle meant by "the taxi" or "the vehicle at the front of lane 2".
-    fn who(&self, text: &str) -> String {
+    fn vehicle_named(&self, text: &str) -> String {
         let in_lane = |lane: &str| {
             let lane: usize = lane.parse().unwrap();
             self.queue.iter().filter(move |(other, _)| *other == lane).map(|(_, vehicle)| vehicle.clone())
@@ -107,7 +107,7 @@ impl Lanes {
         }
     }
 
-    fn go(&mut self, vehicle: &str, goal: &str) {
+    fn move_vehicle(&mut self, vehicle: &str, goal: &str) {
         let old_lane = self.queue.remove(self.index(vehicle)).0;
         let lane_of = |text: &str| if text == "that lane" { old_lane } else { text[5..].parse().unwrap() };
         // The head and the tail of the flat list are the head and the tail of every lane.
