@@ -59,7 +59,7 @@ impl Task for Shuffle {
             while let Some((_, event)) = events.next_if(|(at, _)| *at == step) {
                 match event {
                     Event::Anchor(thing) => {
-                        state.anchor(position_of(thing, &things), thing, rng, &mut prompt)
+                        state.anchor(position_of(thing, &things), thing, rng, &mut prompt);
                     }
                     Event::Confounder => state.confounder(rng, &mut prompt),
                 }
