@@ -19,8 +19,8 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
+fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         if path.is_dir() { collect(&path, files)? } else { files.push(path) }
     }

@@ -166,14 +166,14 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
             let curve = survival_data.incidence(cause, options.confidence);
             move |tokens| {
                 let step = curve.at(tokens);
-                Interval { low: step.low, high: step.high, point: Some(step.share) }
+                Interval { low: step.low, high: step.high, point: Some(step.proportion) }
             }
         });
         let curve_point = |tokens| {
             let step = curve.at(tokens);
             CurvePoint {
                 tokens,
-                thinking: Interval { low: step.low, high: step.high, point: Some(step.share) },
+                thinking: Interval { low: step.low, high: step.high, point: Some(step.proportion) },
                 correct: right(tokens),
                 incorrect: wrong(tokens),
             }

@@ -24,9 +24,9 @@ const TASKS: [&str; 8] =
     ["arithmetic", "boolean", "brackets", "dates", "letters", "objects", "sequence", "shuffle"];
 
 /// A share with an interval of about the right width for 60 trials.
-fn share(x: f64, share: f64) -> Point {
-    let margin = 1.96 * (share * (1.0 - share) / 60.0 + 0.001).sqrt();
-    Point::between(x, share, (share - margin).max(0.0), (share + margin).min(1.0))
+fn proportion(x: f64, proportion: f64) -> Point {
+    let margin = 1.96 * (proportion * (1.0 - proportion) / 60.0 + 0.001).sqrt();
+    Point::between(x, proportion, (proportion - margin).max(0.0), (proportion + margin).min(1.0))
 }
 
 fn logistic(x: f64, middle: f64, slope: f64) -> f64 {
@@ -36,8 +36,9 @@ fn logistic(x: f64, middle: f64, slope: f64) -> f64 {
 fn projection(models: usize) -> Figure {
     let mut panel = Panel::new("", Axis::linear("number of operations"), Axis::percent("accuracy"));
     for (index, model) in MODELS.iter().take(models).enumerate() {
-        let points = (1..=10)
-            .map(|x| share(f64::from(x) * 2.0, logistic(f64::from(x) * 2.0, 6.0 + index as f64 * 2.0, 0.4)));
+        let points = (1..=10).map(|x| {
+            proportion(f64::from(x) * 2.0, logistic(f64::from(x) * 2.0, 6.0 + index as f64 * 2.0, 0.4))
+        });
         panel = panel.layer(Layer::line(*model, points.collect()));
     }
     panel = panel.layer(Layer::horizontal("chance", 0.1));
@@ -52,7 +53,8 @@ fn multiples() -> Figure {
         Figure::new("Where each model breaks").subtitle("50% frontier with its 95% interval").columns(3);
     for (index, task) in TASKS.iter().take(6).enumerate() {
         let middle = 3.0 + index as f64 * 2.5;
-        let points = (1..=8).map(|x| share(f64::from(x) * 2.0, logistic(f64::from(x) * 2.0, middle, 0.5)));
+        let points =
+            (1..=8).map(|x| proportion(f64::from(x) * 2.0, logistic(f64::from(x) * 2.0, middle, 0.5)));
         let curve = (0..=60).map(|x| {
             Point::exact(f64::from(x) * 0.25 + 1.0, logistic(f64::from(x) * 0.25 + 1.0, middle, 0.5))
         });
@@ -167,7 +169,7 @@ fn bars() -> Figure {
     )
 }
 
-fn heat(models: usize, tasks: usize) -> Figure {
+fn heatmap_figure(models: usize, tasks: usize) -> Figure {
     let mut cells = Vec::new();
     for row in 0..models {
         for column in 0..tasks {
@@ -176,7 +178,7 @@ fn heat(models: usize, tasks: usize) -> Figure {
                 continue;
             }
             let value = logistic(row as f64 * 0.6 + column as f64 * 0.5, 4.0, 0.7);
-            let point = share(0.0, value);
+            let point = proportion(0.0, value);
             cells.push(Cell {
                 value: Some(value),
                 interval: point.interval,
@@ -186,7 +188,7 @@ fn heat(models: usize, tasks: usize) -> Figure {
     }
     let rows = (0..models).map(|row| MODELS[row % MODELS.len()].to_owned()).collect();
     let columns = (0..tasks).map(|task| TASKS[task % TASKS.len()].to_owned()).collect();
-    let heat = Heatmap {
+    let heatmap = Heatmap {
         rows,
         columns,
         cells,
@@ -197,7 +199,7 @@ fn heat(models: usize, tasks: usize) -> Figure {
     };
     Figure::new("Accuracy by model and task")
         .subtitle("95% intervals by Wilson")
-        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heat)))
+        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heatmap)))
 }
 
 fn differences() -> Figure {
@@ -217,7 +219,7 @@ fn differences() -> Figure {
         })
         .collect();
     let names: Vec<String> = MODELS.iter().map(|name| (*name).to_owned()).collect();
-    let heat = Heatmap {
+    let heatmap = Heatmap {
         rows: names.clone(),
         columns: names,
         cells,
@@ -227,7 +229,7 @@ fn differences() -> Figure {
         percent: true,
     };
     Figure::new("Who is better than whom")
-        .panel(Panel::new("", Axis::linear(""), Axis::linear("")).layer(Layer::Heatmap(heat)))
+        .panel(Panel::new("", Axis::linear(""), Axis::linear("")).layer(Layer::Heatmap(heatmap)))
 }
 
 fn similar_models() -> Figure {
@@ -258,7 +260,7 @@ fn cost() -> Figure {
     for (index, model) in MODELS.iter().take(3).enumerate() {
         let points = (5..=15).map(|power| {
             let tokens = 2f64.powi(power);
-            share(tokens, 0.95 * (1.0 - (-tokens / (400.0 * (index as f64 + 1.0).powi(3))).exp()))
+            proportion(tokens, 0.95 * (1.0 - (-tokens / (400.0 * (index as f64 + 1.0).powi(3))).exp()))
         });
         panel = panel.layer(Layer::line(*model, points.collect()));
     }
@@ -280,7 +282,7 @@ fn cost() -> Figure {
 /// Names that try to become a part of the page.
 fn hostile() -> Figure {
     let name = "</script><script>alert(1)</script><b>&\"'%{x} $x$";
-    let points = vec![share(0.0, 0.3), share(1.0, 0.6)];
+    let points = vec![proportion(0.0, 0.3), proportion(1.0, 0.6)];
     Figure::new(name).subtitle(name).note(name).panel(
         Panel::new(name, Axis::categories(name, [name, "<img src=x onerror=alert(1)>"]), Axis::percent(name))
             .layer(Layer::line(name, points.clone()))
@@ -300,8 +302,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("leaderboard", leaderboard()),
         ("boxes", boxes()),
         ("bars", bars()),
-        ("heat", heat(8, 6)),
-        ("heat-large", heat(40, 24)),
+        ("heat", heatmap_figure(8, 6)),
+        ("heat-large", heatmap_figure(40, 24)),
         ("differences", differences()),
         ("tree", similar_models()),
         ("cost", cost()),

@@ -15,13 +15,13 @@ pub(crate) struct Bracket {
 
 /// The brackets of all merges that make sense; one that names a cluster that is not there yet is left out.
 pub(crate) fn brackets(dendrogram: &Dendrogram) -> Vec<Bracket> {
-    let mut places: Vec<Option<(f64, f64)>> = vec![None; dendrogram.leaves.len()];
+    let mut ends: Vec<Option<(f64, f64)>> = vec![None; dendrogram.leaves.len()];
     for (row, leaf) in dendrogram.shown_order().into_iter().enumerate() {
-        places[leaf] = Some((row as f64, 0.0));
+        ends[leaf] = Some((row as f64, 0.0));
     }
     let mut brackets = Vec::new();
     for Merge { a, b, height } in &dendrogram.merges {
-        let cluster = |index: usize| places.get(index).copied().flatten();
+        let cluster = |index: usize| ends.get(index).copied().flatten();
         let merged = match (cluster(*a), cluster(*b), drawable(*height)) {
             (Some(a), Some(b), Some(height)) => {
                 brackets.push(Bracket { rows: (a.0, b.0), from: (a.1, b.1), height });
@@ -29,7 +29,7 @@ pub(crate) fn brackets(dendrogram: &Dendrogram) -> Vec<Bracket> {
             }
             _ => None,
         };
-        places.push(merged);
+        ends.push(merged);
     }
     brackets
 }

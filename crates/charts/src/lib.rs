@@ -22,17 +22,19 @@
 mod alt_text;
 mod axis;
 mod brackets;
-mod canvas;
-mod draw;
-mod layout;
+mod heatmap;
 mod model;
+mod notes;
 mod number;
 mod output;
 mod page;
 mod panel;
 mod plotly;
 mod png;
+mod reference_lines;
+mod resolved_figure;
 mod style;
+mod svg;
 mod text_layout;
 
 pub use model::{

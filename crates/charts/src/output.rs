@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::model::Figure;
-use crate::{alt_text, draw, page, png};
+use crate::{alt_text, notes, page, png, svg};
 
 /// Pixels of a PNG for each of the SVG: 288 to the inch in print.
 pub const PNG_SCALE: f32 = 3.0;
@@ -74,7 +74,7 @@ impl Figure {
     ///
     /// It can stand in a file or within a page.
     pub fn svg(&self) -> String {
-        draw::svg(self, false)
+        svg::svg(self, false)
     }
 
     /// The figure as PNG, `scale` pixels for each of the SVG; [`PNG_SCALE`] is fit for print.
@@ -82,7 +82,7 @@ impl Figure {
     /// # Errors
     /// If the scale is not above zero, or the figure would be too large.
     pub fn png(&self, scale: f32) -> Result<Vec<u8>, FigureError> {
-        png::png(&draw::svg(self, true), scale)
+        png::png(&svg::svg(self, true), scale)
     }
 
     /// The figure as a page of its own, which needs no network.
@@ -117,7 +117,7 @@ impl Figure {
 
     /// The notes, and those that the drawing itself makes necessary.
     pub fn remarks(&self) -> Vec<String> {
-        draw::notes(self)
+        notes::notes(self)
     }
 
     /// The bytes of a file of this kind.

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 
 use crate::alt_text::describe;
-use crate::draw::{has_gap, notes};
 use crate::model::Figure;
+use crate::notes::{has_missing_cell, notes};
 use crate::plotly::plotly;
 use crate::text_layout::escape;
 
@@ -100,7 +100,7 @@ fn element(figure: &Figure, id: &str, heading: &str) -> String {
     }
     html.push_str("</figcaption>\n");
     html.push_str(&drawing(figure, id));
-    let gap = has_gap(figure).then(|| "× marks a cell without data.".to_owned());
+    let gap = has_missing_cell(figure).then(|| "× marks a cell without data.".to_owned());
     for note in gap.into_iter().chain(notes(figure)) {
         let _ = writeln!(html, "<p class=\"notes\">{}</p>", escape(&note));
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::axis::ResolvedAxis;
 use crate::model::{Bounds, Dendrogram, Direction, Figure, Heatmap, Layer, Panel, Point, Scale, Summary};
 use crate::number::{drawable, interval, is_far};
+use crate::reference_lines::ReferenceLine;
 
 /// A panel that can be drawn.
 #[derive(Debug)]
@@ -15,14 +16,6 @@ pub(crate) struct ResolvedPanel<'f> {
     pub(crate) layers: &'f [Layer],
     /// Whether numbers lie across and names stand below one another.
     pub(crate) sideways: bool,
-}
-
-/// A line across a panel and what it means.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ReferenceLine<'f> {
-    pub(crate) label: &'f str,
-    pub(crate) at: f64,
-    pub(crate) direction: Direction,
 }
 
 /// What the line in a dendrogram means.
@@ -81,7 +74,7 @@ impl<'f> ResolvedPanel<'f> {
 
     /// The share of the slot by which the `index`th layer is moved aside, and the share that is its own. Layers of a
     /// kind stand side by side if they have numbers in the same slot.
-    pub(crate) fn place(&self, index: usize) -> Slice {
+    pub(crate) fn layer_slice(&self, index: usize) -> Slice {
         let kind = std::mem::discriminant(&self.layers[index]);
         let alike: Vec<usize> = (0..self.layers.len())
             .filter(|other| std::mem::discriminant(&self.layers[*other]) == kind)

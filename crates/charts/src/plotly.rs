@@ -8,11 +8,11 @@ mod traces;
 use serde_json::{Map, Value, json};
 
 use crate::axis::{Ends, ResolvedAxis};
-use crate::canvas::Area;
-use crate::layout::{PlacedReferenceLine, columns, needs_axis_label, place_reference_lines};
 use crate::model::{Bounds, Figure, Layer};
 use crate::number::{log_ticks, tick_labels};
 use crate::panel::ResolvedPanel;
+use crate::reference_lines::{PlacedReferenceLine, level_count, place_reference_lines};
+use crate::resolved_figure::ResolvedFigure;
 use crate::style::{AXIS, GRID, StyleMap, TEXT};
 use crate::text_layout::{shorten, width};
 
@@ -67,32 +67,32 @@ struct Builder<'a> {
 }
 
 pub(crate) fn plotly(figure: &Figure) -> Plotly {
-    let panels: Vec<ResolvedPanel<'_>> = figure.panels.iter().map(ResolvedPanel::new).collect();
-    let styles = StyleMap::new(figure);
+    let resolved = ResolvedFigure::new(figure);
+    let panels = &resolved.panels;
     let mut builder = Builder {
         traces: Vec::new(),
         shapes: Vec::new(),
         annotations: Vec::new(),
-        styles: &styles,
+        styles: &resolved.styles,
         listed: Vec::new(),
     };
-    let grid = Grid::new(&panels, columns(figure));
+    let grid = Grid::new(&resolved);
     let mut layout = Map::new();
-    for (index, (panel, place)) in panels.iter().zip(&grid.placements).enumerate() {
-        let (x, y) = grid.domains(place);
-        let mut across = axis(&panel.x, x, &reference("y", index), place.shows_x_label);
-        if let Some(angle) = place.angle {
+    for (index, (panel, placement)) in panels.iter().zip(&grid.placements).enumerate() {
+        let (x, y) = grid.domains(placement);
+        let mut across = axis(&panel.x, x, &reference("y", index), placement.shows_x_label);
+        if let Some(angle) = placement.angle {
             across["tickangle"] = json!(angle);
         }
-        let mut up = axis(&panel.y, y, &reference("x", index), place.shows_y_label);
+        let mut up = axis(&panel.y, y, &reference("x", index), placement.shows_y_label);
         if let Some(names) = panel.y.names() {
             // Names run from the top down.
             up["range"] = json!([names.len() as f64 - 0.5, -0.5]);
         }
         layout.insert(reference("xaxis", index), across);
         layout.insert(reference("yaxis", index), up);
-        builder.title(panel.title, x[0], y[1], grid.levels(place) * REFERENCE_LABEL_HEIGHT);
-        let key_top = y[0] - (place.below - COLOR_KEY_HEIGHT) / grid.inner;
+        builder.title(panel.title, x[0], y[1], grid.levels(placement) * REFERENCE_LABEL_HEIGHT);
+        let key_top = y[0] - (placement.below - COLOR_KEY_HEIGHT) / grid.inner;
         for (position, layer) in panel.layers.iter().enumerate() {
             let before = builder.traces.len();
             builder.layer(panel, index, position, layer, [x[0], key_top]);
@@ -101,7 +101,12 @@ pub(crate) fn plotly(figure: &Figure) -> Plotly {
                 trace["yaxis"] = json!(reference("y", index));
             }
         }
-        builder.reference_lines(panel, index, &place.reference_lines, place.width * MIN_PLOT_FRACTION);
+        builder.reference_lines(
+            panel,
+            index,
+            &placement.reference_lines,
+            placement.width * MIN_PLOT_FRACTION,
+        );
     }
     let has = |kind: fn(&Layer) -> bool| panels.iter().any(|panel| panel.layers.iter().any(kind));
     if has(|layer| matches!(layer, Layer::Bars { .. })) {
@@ -158,26 +163,21 @@ struct Grid {
 }
 
 impl Grid {
-    fn new(panels: &[ResolvedPanel<'_>], columns: usize) -> Self {
+    fn new(resolved: &ResolvedFigure<'_>) -> Self {
         let placements: Vec<PanelPlacement> =
-            (0..panels.len()).map(|index| place(panels, index, columns)).collect();
+            (0..resolved.panels.len()).map(|index| place_panel(resolved, index)).collect();
         let mut rows: Vec<Row> = Vec::new();
-        for (panel, place) in panels.iter().zip(&placements) {
-            if rows.len() <= place.row {
+        for (panel, placement) in resolved.panels.iter().zip(&placements) {
+            if rows.len() <= placement.row {
                 rows.push(Row::default());
             }
-            let row = &mut rows[place.row];
-            let levels = place
-                .reference_lines
-                .iter()
-                .map(|reference_line| reference_line.level + 1)
-                .max()
-                .unwrap_or(0) as f64;
+            let row = &mut rows[placement.row];
+            let levels = level_count(&placement.reference_lines) as f64;
             row.above = row.above.max(
                 if panel.title.is_empty() { 10.0 } else { TITLE_HEIGHT } + levels * REFERENCE_LABEL_HEIGHT,
             );
-            row.plot = row.plot.max(plot_height(panel, columns));
-            row.below = row.below.max(place.below);
+            row.plot = row.plot.max(plot_height(panel, resolved.columns));
+            row.below = row.below.max(placement.below);
         }
         let inner = rows.iter().map(|row| row.above + row.plot + row.below).sum::<f64>().max(120.0);
         Self { placements, rows, inner }
@@ -189,30 +189,26 @@ impl Grid {
     }
 
     /// How many rows of words stand above a panel's row.
-    fn levels(&self, place: &PanelPlacement) -> f64 {
-        let same_row = self.placements.iter().filter(|other| other.row == place.row);
-        same_row
-            .flat_map(|other| &other.reference_lines)
-            .map(|reference_line| reference_line.level + 1)
-            .max()
-            .unwrap_or(0) as f64
+    fn levels(&self, placement: &PanelPlacement) -> f64 {
+        let same_row = self.placements.iter().filter(|other| other.row == placement.row);
+        level_count(same_row.flat_map(|other| &other.reference_lines)) as f64
     }
 
-    fn domains(&self, place: &PanelPlacement) -> ([f64; 2], [f64; 2]) {
-        let before: f64 = self.rows[..place.row].iter().map(|row| row.above + row.plot + row.below).sum();
-        let row = &self.rows[place.row];
+    fn domains(&self, placement: &PanelPlacement) -> ([f64; 2], [f64; 2]) {
+        let before: f64 = self.rows[..placement.row].iter().map(|row| row.above + row.plot + row.below).sum();
+        let row = &self.rows[placement.row];
         let top = 1.0 - (before + row.above) / self.inner;
         let bottom = top - row.plot / self.inner;
-        let right = (place.left + place.width) / WIDTH;
-        ([place.left / WIDTH, right.min(1.0)], [bottom.max(0.0), top])
+        let right = (placement.left + placement.width) / WIDTH;
+        ([placement.left / WIDTH, right.min(1.0)], [bottom.max(0.0), top])
     }
 }
 
 fn plot_height(panel: &ResolvedPanel<'_>, columns: usize) -> f64 {
     /// Rows of which each has as much room as it likes.
-    const FEW: usize = 30;
+    const MAX_ROOMY_ROWS: usize = 30;
     let row = |names: usize| match panel.heatmap() {
-        _ if names > FEW => 19.0,
+        _ if names > MAX_ROOMY_ROWS => 19.0,
         Some(_) => 34.0,
         None => 28.0,
     };
@@ -223,11 +219,12 @@ fn plot_height(panel: &ResolvedPanel<'_>, columns: usize) -> f64 {
     }
 }
 
-fn place(panels: &[ResolvedPanel<'_>], index: usize, columns: usize) -> PanelPlacement {
-    let panel = &panels[index];
+fn place_panel(resolved: &ResolvedFigure<'_>, index: usize) -> PanelPlacement {
+    let columns = resolved.columns;
+    let panel = &resolved.panels[index];
     let column = index % columns;
-    let shows_y_label = needs_axis_label(panels, index, (column > 0).then(|| index - 1), |panel| &panel.y);
-    let shows_x_label = needs_axis_label(panels, index, Some(index + columns), |panel| &panel.x);
+    let shows_y_label = resolved.shows_y_label(index);
+    let shows_x_label = resolved.shows_x_label(index);
     let widest =
         |names: &[String]| names.iter().map(|name| width(name, 13.0).min(MAX_NAME_WIDTH)).fold(0.0, f64::max);
     let cell = WIDTH / columns as f64;
@@ -248,7 +245,6 @@ fn place(panels: &[ResolvedPanel<'_>], index: usize, columns: usize) -> PanelPla
     };
     let label = if shows_x_label { TITLE_HEIGHT } else { 0.0 };
     let key = if panel.heatmap().is_some() { COLOR_KEY_HEIGHT } else { 0.0 };
-    let area = Area { x: 0.0, y: 0.0, width: plot_width * MIN_PLOT_FRACTION, height: 0.0 };
     PanelPlacement {
         row: index / columns,
         left: column as f64 * cell + left,
@@ -257,7 +253,7 @@ fn place(panels: &[ResolvedPanel<'_>], index: usize, columns: usize) -> PanelPla
         angle,
         shows_x_label,
         shows_y_label,
-        reference_lines: place_reference_lines(panel, area),
+        reference_lines: place_reference_lines(panel, 0.0, plot_width * MIN_PLOT_FRACTION),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+/// Size of words: 9 points.
+pub(crate) const FONT_SIZE: f64 = 12.0;
 /// Advance widths of the printable ASCII characters of Ubuntu Light, in thousandths of the size.
 const WIDTHS: [u16; 95] = [
     228, 274, 392, 653, 564, 831, 648, 240, 310, 310, 472, 564, 246, 282, 246, 359, 564, 564, 564, 564, 564,

@@ -50,9 +50,9 @@ pub fn is_correct<T: AsRef<str>>(
 ) -> bool {
     let plain = normalize(answer, numbers);
     // What an option says goes before what its letter would mean.
-    let option_of = |said: &str, plain: &str| {
+    let option_of = |answer_text: &str, plain: &str| {
         let by_text = options.iter().position(|option| normalize(option.as_ref(), numbers) == plain);
-        by_text.or_else(|| chosen(said, options))
+        by_text.or_else(|| chosen(answer_text, options))
     };
     let option = (!options.is_empty()).then(|| option_of(answer, &plain)).flatten();
     targets.into_iter().any(|target| {

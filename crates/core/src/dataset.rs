@@ -6,6 +6,9 @@
 
 mod columns;
 mod item;
+mod options;
+mod prompt;
+mod row;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -80,14 +83,14 @@ impl Dataset {
     /// A dataset of items that were checked.
     pub fn new(name: &str, items: Vec<Item>) -> Self {
         let mut groups: Vec<(String, Vec<Item>)> = Vec::new();
-        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut group_index: HashMap<String, usize> = HashMap::new();
         for item in items {
             let task = task_name(item.category.as_deref().unwrap_or(name));
-            let place = *places.entry(task.clone()).or_insert_with(|| {
+            let index = *group_index.entry(task.clone()).or_insert_with(|| {
                 groups.push((task, Vec::new()));
                 groups.len() - 1
             });
-            groups[place].1.push(item);
+            groups[index].1.push(item);
         }
         let tasks = groups.into_iter().map(|(name, items)| DatasetTask::new(name, items)).collect();
         Self { name: name.to_owned(), tasks }
@@ -273,6 +276,6 @@ pub fn task_name(name: &str) -> String {
 /// What is wrong with a line of JSON, without the line number that a single line always has.
 pub fn describe_json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let said = text.split(" at line ").next().unwrap_or(&text);
-    format!("not JSON: {said} at character {}", error.column())
+    let message = text.split(" at line ").next().unwrap_or(&text);
+    format!("not JSON: {message} at character {}", error.column())
 }

@@ -163,17 +163,17 @@ pub fn extract<'a>(reply: &Reply<'a>) -> Extraction<'a> {
 
 /// The pieces that are not blank, a paragraph each; borrowed when there is only one.
 fn joined<'a>(pieces: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
-    let mut whole = Cow::Borrowed("");
+    let mut joined = Cow::Borrowed("");
     for piece in pieces.map(str::trim).filter(|piece| !piece.is_empty()) {
-        if whole.is_empty() {
-            whole = Cow::Borrowed(piece);
+        if joined.is_empty() {
+            joined = Cow::Borrowed(piece);
         } else {
-            let whole = whole.to_mut();
-            whole.push_str("\n\n");
-            whole.push_str(piece);
+            let joined = joined.to_mut();
+            joined.push_str("\n\n");
+            joined.push_str(piece);
         }
     }
-    whole
+    joined
 }
 
 fn candidate(text: &str) -> (Method, &str) {

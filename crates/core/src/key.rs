@@ -186,7 +186,7 @@ fn write_value(text: &mut String, value: &Json) {
         Json::Null => text.push_str("null"),
         Json::Bool(true) => text.push_str("true"),
         Json::Bool(false) => text.push_str("false"),
-        Json::Int(whole) => write!(text, "{whole}").expect("writing to a string does not fail"),
+        Json::Int(integer) => write!(text, "{integer}").expect("writing to a string does not fail"),
         Json::BigInt(digits) => text.push_str(digits),
         Json::Float(number) => write_float(text, *number),
         Json::String(string) => write_string(text, string),
@@ -274,9 +274,10 @@ mod tests {
         let key = CacheKey::from_canonical_json("{}");
         assert_eq!(key.to_string().to_uppercase().parse(), Ok(key));
         let hex = key.to_string();
-        for wrong in ["", "ab", &hex[1..], &format!("{hex}00"), &hex.replace(&hex[..1], "g"), &"é".repeat(32)]
+        for invalid in
+            ["", "ab", &hex[1..], &format!("{hex}00"), &hex.replace(&hex[..1], "g"), &"é".repeat(32)]
         {
-            assert!(wrong.parse::<CacheKey>().is_err(), "{wrong}");
+            assert!(invalid.parse::<CacheKey>().is_err(), "{invalid}");
         }
     }
 

@@ -22,7 +22,7 @@ pub fn json_schema(task: &dyn Task) -> Value {
             Range::Word { words, .. } => json!({ "type": "string", "enum": words }),
         };
         property["default"] = match parameter.range.default_value() {
-            ParamValue::Int(whole) => json!(whole),
+            ParamValue::Int(integer) => json!(integer),
             ParamValue::Real(number) => json!(number),
             ParamValue::Word(word) => json!(word),
         };

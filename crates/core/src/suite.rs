@@ -114,16 +114,16 @@ impl Suite {
     /// Every point once, in the order in which the manifolds first reach it.
     pub fn points(&self) -> Vec<Point<'_>> {
         let mut points: Vec<Point<'_>> = Vec::new();
-        let mut places: HashMap<(&str, String), usize> = HashMap::new();
+        let mut index_by_point: HashMap<(&str, String), usize> = HashMap::new();
         for manifold in &self.manifolds {
             for params in &manifold.points {
                 let identity = (manifold.task.name(), canonical_json(&params.to_json()));
-                let place = *places.entry(identity).or_insert_with(|| {
+                let index = *index_by_point.entry(identity).or_insert_with(|| {
                     points.push(Point { task: manifold.task, params, count: 0, manifolds: Vec::new() });
                     points.len() - 1
                 });
-                points[place].count = points[place].count.max(manifold.count);
-                points[place].manifolds.push(&manifold.id);
+                points[index].count = points[index].count.max(manifold.count);
+                points[index].manifolds.push(&manifold.id);
             }
         }
         points

@@ -189,7 +189,7 @@ fn prompt_fingerprint(prompt: &str) -> u64 {
     let mut last = [0; 32];
     last[..rest.len()].copy_from_slice(rest);
     let mixed = blocks.iter().chain([&last]).fold(0, |mixed, block| {
-        let word = |place: usize| u64::from_le_bytes(std::array::from_fn(|i| block[8 * place + i]));
+        let word = |index: usize| u64::from_le_bytes(std::array::from_fn(|i| block[8 * index + i]));
         // The second product does not wait for the first.
         fold(word(0) ^ KEYS[0], word(1) ^ mixed) ^ fold(word(2) ^ KEYS[1], word(3) ^ KEYS[2])
     });

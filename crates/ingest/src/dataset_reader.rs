@@ -62,9 +62,9 @@ pub fn sample_items(mut items: Vec<Item>, sample: usize, seed: i64) -> Vec<Item>
     let indices: Vec<usize> = (0..items.len()).collect();
     let mut drawn = PyRandom::new(seed).sample(&indices, sample);
     drawn.sort_unstable();
-    let mut kept = drawn.into_iter().peekable();
+    let mut remaining = drawn.into_iter().peekable();
     let mut index = 0..;
-    items.retain(|_| kept.next_if_eq(&index.next().expect("numbers do not end")).is_some());
+    items.retain(|_| remaining.next_if_eq(&index.next().expect("numbers do not end")).is_some());
     items
 }
 

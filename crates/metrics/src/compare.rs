@@ -42,7 +42,7 @@ struct Shared {
 }
 
 impl Shared {
-    fn share(self) -> f64 {
+    fn proportion(self) -> f64 {
         self.right as f64 / self.n as f64
     }
 }
@@ -71,7 +71,7 @@ pub fn compare(a: &Summary, b: &Summary) -> Result<PairedComparison, StatsError>
                 right.next();
             }
             Ordering::Equal => {
-                let difference = of_a.share() - of_b.share();
+                let difference = of_a.proportion() - of_b.proportion();
                 moments.add(difference)?;
                 better += u64::from(difference > 0.0);
                 worse += u64::from(difference < 0.0);
@@ -137,7 +137,7 @@ mod tests {
     use super::super::{MetricOptions, SampleRecord, measure};
     use super::*;
 
-    fn of(rows: &[(&str, u32, bool)]) -> Summary {
+    fn summarize(rows: &[(&str, u32, bool)]) -> Summary {
         let targets = ["right".into()];
         let mut summary = Summary::default();
         for (id, repeat, right) in rows {
@@ -151,21 +151,21 @@ mod tests {
 
     #[test]
     fn ignores_tasks_of_only_one_model() {
-        let a = of(&[("1", 0, true), ("2", 0, true), ("3", 0, false), ("5", 0, true)]);
-        let b = of(&[("2", 0, false), ("3", 0, false), ("4", 0, true), ("1", 0, true)]);
+        let a = summarize(&[("1", 0, true), ("2", 0, true), ("3", 0, false), ("5", 0, true)]);
+        let b = summarize(&[("2", 0, false), ("3", 0, false), ("4", 0, true), ("1", 0, true)]);
         let found = compare(&a, &b).unwrap();
         assert_eq!((found.tasks, found.only_a, found.only_b), (3, 1, 1));
         assert_eq!((found.better, found.worse, found.difference), (1, 0, Some(1.0 / 3.0)));
         let back = compare(&b, &a).unwrap();
         assert_eq!((back.difference, back.p), (Some(-1.0 / 3.0), found.p));
-        let none = compare(&a, &of(&[("x", 0, true)])).unwrap();
+        let none = compare(&a, &summarize(&[("x", 0, true)])).unwrap();
         assert_eq!((none.tasks, none.difference, none.p), (0, None, None));
     }
 
     #[test]
     fn repeats_count_as_one_observation() {
         let rows = |right: [bool; 6]| -> Summary {
-            of(&[0, 1, 2, 3, 4, 5].map(|row| (["1", "2", "3"][row / 2], (row % 2) as u32, right[row])))
+            summarize(&[0, 1, 2, 3, 4, 5].map(|row| (["1", "2", "3"][row / 2], (row % 2) as u32, right[row])))
         };
         let a = rows([true, true, true, false, true, true]);
         let b = rows([false, true, false, false, true, true]);

@@ -55,8 +55,8 @@ pub fn answer_probability(tokens: &[(&str, f64)], answer: &str) -> Option<f64> {
     if answer.is_empty() {
         return None;
     }
-    let whole: String = tokens.iter().map(|(text, _)| *text).collect();
-    let start = memchr::memmem::rfind(whole.as_bytes(), answer.as_bytes())?;
+    let response: String = tokens.iter().map(|(text, _)| *text).collect();
+    let start = memchr::memmem::rfind(response.as_bytes(), answer.as_bytes())?;
     let end = start + answer.len();
     let mut at = 0;
     let mut sum = 0.0;
@@ -145,7 +145,7 @@ fn before(text: &str) -> Option<Stated> {
     let text = text.trim_end_matches([' ', '*', '_']);
     let number = ["%", "percent", "per cent"].iter().find_map(|sign| text.strip_suffix(sign))?;
     let number = number.trim_end_matches([' ', '\\']);
-    let start = number.rfind(|c: char| !(c.is_ascii_digit() || c == '.')).map_or(0, |place| place + 1);
+    let start = number.rfind(|c: char| !(c.is_ascii_digit() || c == '.')).map_or(0, |index| index + 1);
     // Not a letter's or a comma's number, nor a negative one.
     let value = number.get(start..)?.parse().ok()?;
     let sign = number[..start].chars().next_back();

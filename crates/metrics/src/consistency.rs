@@ -37,10 +37,10 @@ pub(super) fn repeats(summary: &Summary, tasks: &Groups, answers: &Groups) -> Re
     let sizes = tasks.sizes();
     let repeats = sizes.iter().max().copied().unwrap_or(u32::from(!summary.is_empty()));
     let mut rows: Vec<(u32, u32, bool, bool)> = Vec::new();
-    for (place, row) in summary.rows().enumerate().filter(|_| repeats > 1) {
-        let task = tasks.first(place);
+    for (index, row) in summary.rows().enumerate().filter(|_| repeats > 1) {
+        let task = tasks.first(index);
         if sizes[task] > 1 {
-            let answer = if row.answered() { answers.first(place) as u32 } else { NO_ANSWER };
+            let answer = if row.has_answer() { answers.first(index) as u32 } else { NO_ANSWER };
             rows.push((task as u32, answer, row.correct(), row.at_zero()));
         }
     }
@@ -89,7 +89,7 @@ mod tests {
     use super::super::{MetricOptions, MetricsSummary, SampleRecord, measure};
     use super::*;
 
-    fn of(rows: &[(&str, u32, Option<&str>, f64)]) -> MetricsSummary {
+    fn summarize(rows: &[(&str, u32, Option<&str>, f64)]) -> MetricsSummary {
         let targets = ["right".into()];
         let mut summary = Summary::default();
         for (id, repeat, answer, temperature) in rows {
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn repeated_tasks_are_measured_per_task() {
-        let found = of(&[
+        let found = summarize(&[
             ("a", 0, Some("right"), 0.0),
             ("a", 1, Some("RIGHT "), 0.0),
             ("b", 0, Some("wrong"), 0.0),
@@ -129,10 +129,10 @@ mod tests {
 
     #[test]
     fn tasks_without_repeats_give_no_consistency() {
-        let found = of(&[("a", 0, Some("right"), 0.0), ("b", 0, Some("x"), 0.0)]);
+        let found = summarize(&[("a", 0, Some("right"), 0.0), ("b", 0, Some("x"), 0.0)]);
         assert_eq!((found.repeats, found.stability, found.determinism_index), (1, None, None));
         assert!(!found.details.contains_key("stability"));
-        let warm = of(&[("a", 0, Some("right"), 0.7), ("a", 1, Some("x"), 0.7)]);
+        let warm = summarize(&[("a", 0, Some("right"), 0.7), ("a", 1, Some("x"), 0.7)]);
         assert_eq!((warm.stability, warm.determinism_index), (Some(0.5), None));
         assert!(warm.details["determinism_index"].reason.is_some());
     }

@@ -111,9 +111,9 @@ fn piece_end(text: &str, from: usize, end: usize) -> usize {
         return end;
     }
     let bytes = text.as_bytes();
-    let most = from + MAX_PIECE_LEN;
-    let space = memchr::memrchr(b' ', &bytes[from + 1..most]).map(|space| from + 1 + space);
-    space.unwrap_or_else(|| text.floor_char_boundary(most))
+    let limit = from + MAX_PIECE_LEN;
+    let space = memchr::memrchr(b' ', &bytes[from + 1..limit]).map(|space| from + 1 + space);
+    space.unwrap_or_else(|| text.floor_char_boundary(limit))
 }
 
 fn read_piece(

@@ -111,7 +111,7 @@ impl Groups {
             n += 1;
         }
         if n == 0 {
-            return Ok((None, EstimateDetail::nothing(method)));
+            return Ok((None, EstimateDetail::no_values(method)));
         }
         let mean = total.value() / n as f64;
         let groups = if self.are_single() {
@@ -157,8 +157,10 @@ impl Groups {
         self.sums(values, Counted::plus, |counted| clustered.add(counted.trials, counted.hits))?;
         let found = clustered.interval(Confidence::P95);
         match found.point {
-            None => Ok((None, EstimateDetail::nothing(method))),
-            Some(share) => Ok((Some(share), EstimateDetail::between(rows, found.low, found.high, method))),
+            None => Ok((None, EstimateDetail::no_values(method))),
+            Some(proportion) => {
+                Ok((Some(proportion), EstimateDetail::between(rows, found.low, found.high, method)))
+            }
         }
     }
 }

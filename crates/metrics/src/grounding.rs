@@ -79,11 +79,11 @@ impl Sources {
         for (_, word) in words(text) {
             let word = owner(word).to_lowercase();
             if let Some(value) = number_word(&word) {
-                self.numbers.insert(Quantity::whole(value));
+                self.numbers.insert(Quantity::integer(value));
                 if let Some(tens) = tens
                     && value < 10
                 {
-                    self.numbers.insert(Quantity::whole(tens + value));
+                    self.numbers.insert(Quantity::integer(tens + value));
                 }
                 tens = (20..100).contains(&value).then_some(value);
             } else {
@@ -205,8 +205,8 @@ fn folded(text: &str) -> String {
 }
 
 fn number_word(word: &str) -> Option<u64> {
-    let place = |names: &[&str]| names.iter().position(|name| *name == word).map(|place| place as u64);
-    place(&SMALL).or_else(|| Some((place(&TENS)? + 2) * 10)).or(match word {
+    let index_in = |names: &[&str]| names.iter().position(|name| *name == word).map(|index| index as u64);
+    index_in(&SMALL).or_else(|| Some((index_in(&TENS)? + 2) * 10)).or(match word {
         "hundred" => Some(100),
         "thousand" => Some(1_000),
         "million" => Some(1_000_000),

@@ -44,7 +44,7 @@ impl EstimateDetail {
         Self { n, low: None, high: None, method, reason: Some(reason) }
     }
 
-    pub(super) fn nothing(method: &'static str) -> Self {
+    pub(super) fn no_values(method: &'static str) -> Self {
         Self::without(0, method, "no answer has the value")
     }
 
@@ -185,7 +185,7 @@ impl Summary {
             return Vec::new();
         }
         let mut keys: Vec<([u64; 2], u32, u32)> = Vec::with_capacity(self.len());
-        keys.extend(self.rows().zip(0..).map(|(row, place)| (row.task, row.repeat, place)));
+        keys.extend(self.rows().zip(0..).map(|(row, index)| (row.task, row.repeat, index)));
         keys.sort_unstable();
         let same = keys.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1));
         let mut found: Vec<[usize; 2]> = same
@@ -272,13 +272,13 @@ impl Summary {
         let variety = self.variety(&tasks, &answers)?;
         found.sce = keep("sce", (variety.0.map(|entropy| entropy.nats), variety.1));
         found.sce_normalized = variety.0.and_then(|entropy| entropy.normalised());
-        let several = repeats(self, &tasks, &answers)?;
-        found.repeats = several.max;
+        let consistency = repeats(self, &tasks, &answers)?;
+        found.repeats = consistency.max;
         if found.repeats > 1 {
-            found.sce_per_task_mean = keep("sce_per_task_mean", several.sce);
-            found.mode_accuracy = keep("mode_accuracy", several.mode_accuracy);
-            found.stability = keep("stability", several.stability);
-            found.determinism_index = keep("determinism_index", several.determinism);
+            found.sce_per_task_mean = keep("sce_per_task_mean", consistency.sce);
+            found.mode_accuracy = keep("mode_accuracy", consistency.mode_accuracy);
+            found.stability = keep("stability", consistency.stability);
+            found.determinism_index = keep("determinism_index", consistency.determinism);
         }
         found.details = details;
         Ok(found)
@@ -292,7 +292,7 @@ impl Summary {
         };
         let latencies: Vec<f64> = self.rows().filter_map(|row| finite(row.latency_ms)).collect();
         if latencies.is_empty() {
-            return Ok((None, EstimateDetail::nothing(method)));
+            return Ok((None, EstimateDetail::no_values(method)));
         }
         let n = latencies.len() as u64;
         let found = quantile(&Sample::new(latencies)?, 0.95, Confidence::P95)?;
@@ -312,12 +312,13 @@ impl Summary {
         answers: &Groups,
     ) -> Result<(Option<Entropy>, EstimateDetail), StatsError> {
         let sizes = answers.sizes();
-        let size = |place: usize| sizes.get(place).copied().unwrap_or(1);
-        let counts = || self.rows().zip(0..).filter(|(row, _)| row.answered()).map(|(_, place)| size(place));
-        let answered = self.rows().filter(|row| row.answered()).count();
+        let size = |index: usize| sizes.get(index).copied().unwrap_or(1);
+        let counts =
+            || self.rows().zip(0..).filter(|(row, _)| row.has_answer()).map(|(_, index)| size(index));
+        let answered = self.rows().filter(|row| row.has_answer()).count();
         let entropy = Entropy::from_counts(counts().map(u64::from));
-        let surprise = self.rows().zip(0..).map(|(row, place)| {
-            row.answered().then(|| -(f64::from(size(answers.first(place))) / answered as f64).ln())
+        let surprise = self.rows().zip(0..).map(|(row, index)| {
+            row.has_answer().then(|| -(f64::from(size(answers.first(index))) / answered as f64).ln())
         });
         let (_, found) = tasks.mean(surprise)?;
         let detail = linearised(found).within(0.0, f64::INFINITY);

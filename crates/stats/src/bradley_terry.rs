@@ -154,8 +154,8 @@ pub fn fit<T: AsRef<[f64]>>(wins: &[T]) -> Result<BradleyTerry, StatsError> {
 /// use reasonscape_stats::pairwise::{Method, win_rates};
 /// use reasonscape_stats::{Confidence, wilson};
 ///
-/// let share = |correct| wilson(correct, 100.0, Confidence::P95);
-/// let models = [[Some(share(90.0)?)], [Some(share(80.0)?)], [Some(share(85.0)?)]];
+/// let proportion = |correct| wilson(correct, 100.0, Confidence::P95);
+/// let models = [[Some(proportion(90.0)?)], [Some(proportion(80.0)?)], [Some(proportion(85.0)?)]];
 /// let fitted = fit_win_rates(&win_rates(&models, Confidence::P95, Method::Exact)?)?;
 /// assert!(fitted.converged() && fitted.elo[0] > fitted.elo[2] && fitted.elo[2] > fitted.elo[1]);
 /// # Ok::<(), reasonscape_stats::StatsError>(())

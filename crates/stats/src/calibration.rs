@@ -48,7 +48,7 @@ pub enum Binning {
     EqualMass(usize),
 }
 
-/// The mean squared error of the probabilities, `mean((p - right)^2)`; `None` without answers.
+/// The mean squared error of the probabilities, `mean((p - is_correct)^2)`; `None` without answers.
 ///
 /// Source: G. W. Brier, "Verification of forecasts expressed in terms of probability", Mon. Weather Rev. 78 (1950).
 ///
@@ -155,11 +155,11 @@ impl Calibration {
     ///
     /// # Errors
     /// A [`StatsError`] when `p` is not a number from 0 to 1; nothing is counted then.
-    pub fn add(&mut self, p: f64, right: bool) -> Result<(), StatsError> {
+    pub fn add(&mut self, p: f64, is_correct: bool) -> Result<(), StatsError> {
         probability(p)?;
         let bin = ((p * self.bins.len() as f64) as usize).min(self.bins.len() - 1);
-        self.bins[bin].add(p, right);
-        let error = p - f64::from(u8::from(right));
+        self.bins[bin].add(p, is_correct);
+        let error = p - f64::from(u8::from(is_correct));
         self.squares.add(error * error);
         Ok(())
     }
@@ -231,35 +231,35 @@ impl Total {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Counts {
     n: u64,
-    right: u64,
+    is_correct: u64,
     probabilities: Total,
 }
 
 impl Counts {
-    fn add(&mut self, p: f64, right: bool) {
+    fn add(&mut self, p: f64, is_correct: bool) {
         self.n += 1;
-        self.right += u64::from(right);
+        self.is_correct += u64::from(is_correct);
         self.probabilities.add(p);
     }
 
     fn merge(&mut self, other: &Self) {
         self.n += other.n;
-        self.right += other.right;
+        self.is_correct += other.is_correct;
         self.probabilities.merge(&other.probabilities);
     }
 
     fn bin(&self, low: f64, high: f64, level: Confidence) -> Option<Bin> {
         let confidence = self.probabilities.mean(self.n)?;
-        let (right, n) = (self.right as f64, self.n as f64);
-        let interval = wilson_unchecked(right, n, level);
-        Some(Bin { low, high, n: self.n, confidence, accuracy: right / n, interval })
+        let (is_correct, n) = (self.is_correct as f64, self.n as f64);
+        let interval = wilson_unchecked(is_correct, n, level);
+        Some(Bin { low, high, n: self.n, confidence, accuracy: is_correct / n, interval })
     }
 }
 
 fn collected(answers: &[(f64, bool)], bins: usize) -> Result<Calibration, StatsError> {
     let mut calibration = Calibration::new(bins)?;
-    for &(p, right) in answers {
-        calibration.add(p, right)?;
+    for &(p, is_correct) in answers {
+        calibration.add(p, is_correct)?;
     }
     Ok(calibration)
 }
@@ -296,8 +296,8 @@ pub fn equal_mass(
         }
         let (_, tally, _, high) = open.get_or_insert((bin, Counts::default(), group[0].0, group[0].0));
         *high = group[0].0;
-        for &(p, right) in group {
-            tally.add(p, right);
+        for &(p, is_correct) in group {
+            tally.add(p, is_correct);
         }
     }
     result.extend(open.and_then(|(_, tally, low, high)| tally.bin(low, high, level)));
@@ -332,13 +332,13 @@ mod tests {
     proptest! {
         #[test]
         fn result_is_bitwise_independent_of_order_and_threads(mut answers in answers(), cut in 0.0..=1.0_f64) {
-            let whole = collected(&answers, 10).unwrap();
+            let all_at_once = collected(&answers, 10).unwrap();
             let adaptive = expected_error(&answers, Binning::EqualMass(10)).unwrap();
             answers.reverse();
             let (first, second) = answers.split_at((cut * answers.len() as f64) as usize);
             let mut merged = collected(first, 10).unwrap();
             merged.merge(&collected(second, 10).unwrap()).unwrap();
-            prop_assert_eq!(&merged, &whole);
+            prop_assert_eq!(&merged, &all_at_once);
             prop_assert_eq!(expected_error(&answers, Binning::EqualMass(10)).unwrap(), adaptive);
         }
 

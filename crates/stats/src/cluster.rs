@@ -334,16 +334,16 @@ mod tests {
         let profiles = measure(0);
         let tree = cluster(&profiles, Linkage::Average).unwrap();
         assert_eq!(tree.cut(0.1).unwrap(), [0, 0, 0, 1, 1, 1]);
-        let shares = stability(&tree, Linkage::Average, 200, measure).unwrap();
+        let proportions = stability(&tree, Linkage::Average, 200, measure).unwrap();
         let noise = tree.noise_heights(&[[error; 4]; 6]).unwrap();
-        for ((merge, share), (group, noise)) in
-            tree.merges().iter().zip(shares).zip(tree.groups().into_iter().zip(noise))
+        for ((merge, proportion), (group, noise)) in
+            tree.merges().iter().zip(proportions).zip(tree.groups().into_iter().zip(noise))
         {
             assert!((noise - error * 2.0_f64.sqrt()).abs() < 1e-12);
             match merge.size {
-                6 => assert!(share == 1.0 && merge.height > 5.0 * noise),
-                3 => assert!(share == 1.0, "{group:?}"),
-                _ => assert!(share < 0.6 && merge.height < 2.0 * noise, "{group:?} {share}"),
+                6 => assert!(proportion == 1.0 && merge.height > 5.0 * noise),
+                3 => assert!(proportion == 1.0, "{group:?}"),
+                _ => assert!(proportion < 0.6 && merge.height < 2.0 * noise, "{group:?} {proportion}"),
             }
         }
     }

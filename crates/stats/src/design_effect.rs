@@ -102,8 +102,8 @@ impl ClusteredRate {
     /// How many independent trials say as much: `n / design effect`. Where there is no design effect it is the number
     /// of clusters, since nothing speaks against all trials of a cluster being alike. `None` without trials.
     pub fn effective_n(&self) -> Option<f64> {
-        let alike = self.clusters as f64;
-        (self.n > 0).then(|| self.design_effect().map_or(alike, |effect| self.n as f64 / effect))
+        let one_per_cluster = self.clusters as f64;
+        (self.n > 0).then(|| self.design_effect().map_or(one_per_cluster, |effect| self.n as f64 / effect))
     }
 
     /// Wilson's interval of the rate at the effective number of trials.
@@ -127,7 +127,7 @@ mod tests {
         prop::collection::vec((0_u64..9).prop_flat_map(|n| (Just(n), 0..=n)), 0..40)
     }
 
-    fn of(clusters: &[(u64, u64)]) -> ClusteredRate {
+    fn clustered_rate(clusters: &[(u64, u64)]) -> ClusteredRate {
         let mut sums = ClusteredRate::default();
         for &(n, k) in clusters {
             sums.add(n, k).unwrap();
@@ -138,7 +138,7 @@ mod tests {
     proptest! {
         #[test]
         fn width_is_between_independent_and_fully_correlated(clusters in clusters()) {
-            let sums = of(&clusters);
+            let sums = clustered_rate(&clusters);
             let found = sums.interval(Confidence::P95);
             let plain = wilson(sums.k() as f64, sums.n() as f64, Confidence::P95).unwrap();
             prop_assert!(found.low <= plain.low + 1e-12 && plain.high <= found.high + 1e-12);
@@ -151,29 +151,29 @@ mod tests {
 
         #[test]
         fn merging_parts_equals_whole(mut clusters in clusters(), cut in 0.0..=1.0_f64) {
-            let whole = of(&clusters);
+            let expected = clustered_rate(&clusters);
             clusters.reverse();
             let (first, second) = clusters.split_at((cut * clusters.len() as f64) as usize);
-            let mut merged = of(first);
-            merged.merge(&of(second));
-            prop_assert_eq!(merged, whole);
+            let mut merged = clustered_rate(first);
+            merged.merge(&clustered_rate(second));
+            prop_assert_eq!(merged, expected);
         }
     }
 
     #[test]
     fn singleton_clusters_equal_independent_trials() {
-        let sums = of(&[(1, 1), (1, 0), (1, 1), (1, 1)]);
+        let sums = clustered_rate(&[(1, 1), (1, 0), (1, 1), (1, 1)]);
         assert_eq!(sums.effective_n(), Some(4.0));
         assert_eq!(sums.interval(Confidence::P95), wilson(3.0, 4.0, Confidence::P95).unwrap());
     }
 
     #[test]
     fn constant_clusters_count_as_one_trial_each() {
-        assert_eq!(of(&[(5, 5), (5, 5)]).effective_n(), Some(2.0));
-        assert_eq!(of(&[(5, 0), (3, 0), (2, 0)]).effective_n(), Some(3.0));
-        assert_eq!(of(&[(8, 3)]).effective_n(), Some(1.0));
-        assert_eq!(of(&[]).interval(Confidence::P95), Interval::UNKNOWN);
-        assert_eq!(of(&[(0, 0)]).effective_n(), None);
+        assert_eq!(clustered_rate(&[(5, 5), (5, 5)]).effective_n(), Some(2.0));
+        assert_eq!(clustered_rate(&[(5, 0), (3, 0), (2, 0)]).effective_n(), Some(3.0));
+        assert_eq!(clustered_rate(&[(8, 3)]).effective_n(), Some(1.0));
+        assert_eq!(clustered_rate(&[]).interval(Confidence::P95), Interval::UNKNOWN);
+        assert_eq!(clustered_rate(&[(0, 0)]).effective_n(), None);
     }
 
     #[test]

@@ -258,11 +258,11 @@ impl fmt::Display for Size {
 
 /// Type 7 quantile of values that are sorted and at least one.
 pub(crate) fn quantile_of_sorted(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    let below = place.floor();
-    let (low, high) = (sorted[below as usize], sorted[place.ceil() as usize]);
+    let position = share * (sorted.len() - 1) as f64;
+    let below = position.floor();
+    let (low, high) = (sorted[below as usize], sorted[position.ceil() as usize]);
     // Halves first: two huge values of opposite sign differ by more than the largest number.
-    let part = place - below;
+    let part = position - below;
     if low == high { low } else { low * (1.0 - part) + high * part }
 }
 

@@ -32,8 +32,8 @@ impl Entropy {
         let n: u64 = counts.iter().sum();
         let distinct = counts.len() as u64;
         let terms = counts.chunk_by(|a, b| a == b).map(|same| {
-            let share = same[0] as f64 / n as f64;
-            same.len() as f64 * share * -share.ln()
+            let proportion = same[0] as f64 / n as f64;
+            same.len() as f64 * proportion * -proportion.ln()
         });
         // Rounding may leave a term's last bit below zero or above the most there can be; adding zero makes a minus zero
         // a plain one.
@@ -61,7 +61,7 @@ mod tests {
             prop_assert_eq!(Entropy::from_counts(counts), forward);
             if let Some(entropy) = forward {
                 prop_assert!(0.0 <= entropy.nats && entropy.nats <= (entropy.distinct as f64).ln());
-                prop_assert!(entropy.normalised().is_none_or(|share| (0.0..=1.0).contains(&share)));
+                prop_assert!(entropy.normalised().is_none_or(|proportion| (0.0..=1.0).contains(&proportion)));
             }
         }
     }

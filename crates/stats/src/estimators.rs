@@ -171,7 +171,7 @@ fn calibrated(raw: Interval, chance: f64) -> Interval {
     if chance >= 1.0 {
         return Interval::UNKNOWN;
     }
-    let stretch = |share: f64| ((share - chance) / (1.0 - chance)).clamp(0.0, 1.0);
+    let stretch = |proportion: f64| ((proportion - chance) / (1.0 - chance)).clamp(0.0, 1.0);
     Interval { low: stretch(raw.low), high: stretch(raw.high), point: raw.point.map(stretch) }
 }
 

@@ -7,11 +7,11 @@ use crate::{Confidence, StatsError, finite};
 /// ```
 /// use reasonscape_stats::{Confidence, wilson};
 ///
-/// let share = wilson(8.0, 10.0, Confidence::P95)?;
-/// assert_eq!(share.point, Some(0.8));
-/// assert!(share.low < 0.8 && 0.8 < share.high);
-/// assert_eq!(share.center(), (share.low + share.high) / 2.0);
-/// assert_eq!(share.margin(), (share.high - share.low) / 2.0);
+/// let proportion = wilson(8.0, 10.0, Confidence::P95)?;
+/// assert_eq!(proportion.point, Some(0.8));
+/// assert!(proportion.low < 0.8 && 0.8 < proportion.high);
+/// assert_eq!(proportion.center(), (proportion.low + proportion.high) / 2.0);
+/// assert_eq!(proportion.margin(), (proportion.high - proportion.low) / 2.0);
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,9 +71,9 @@ impl Interval {
 /// ```
 /// use reasonscape_stats::{Confidence, wilson};
 ///
-/// let share = wilson(0.0, 20.0, Confidence::P95)?;
-/// assert_eq!(share.low, 0.0);
-/// assert!((share.high - 0.1611).abs() < 1e-4);
+/// let proportion = wilson(0.0, 20.0, Confidence::P95)?;
+/// assert_eq!(proportion.low, 0.0);
+/// assert!((proportion.high - 0.1611).abs() < 1e-4);
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 ///
@@ -117,9 +117,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn wilson_equals_textbook_formula(n in 0.1..1e5_f64, share in 0.0..=1.0_f64) {
-            let found = wilson(share * n, n, Confidence::P95).unwrap();
-            let (low, high) = textbook(share * n, n, Confidence::P95.z());
+        fn wilson_equals_textbook_formula(n in 0.1..1e5_f64, proportion in 0.0..=1.0_f64) {
+            let found = wilson(proportion * n, n, Confidence::P95).unwrap();
+            let (low, high) = textbook(proportion * n, n, Confidence::P95.z());
             prop_assert!((found.low - low).abs() < 1e-12 && (found.high - high).abs() < 1e-12);
         }
 
@@ -131,9 +131,9 @@ mod tests {
         }
 
         #[test]
-        fn interval_narrows_with_more_trials(n in 1.0..1e6_f64, share in 0.0..=1.0_f64) {
-            let few = wilson(share * n, n, Confidence::P95).unwrap();
-            let many = wilson(share * n * 4.0, n * 4.0, Confidence::P95).unwrap();
+        fn interval_narrows_with_more_trials(n in 1.0..1e6_f64, proportion in 0.0..=1.0_f64) {
+            let few = wilson(proportion * n, n, Confidence::P95).unwrap();
+            let many = wilson(proportion * n * 4.0, n * 4.0, Confidence::P95).unwrap();
             prop_assert!(many.margin() < few.margin());
         }
     }

@@ -230,11 +230,11 @@ mod tests {
         let x =
             prop_oneof![(-5_i32..5).prop_map(f64::from), (0_i32..14).prop_map(|power| 2.0_f64.powi(power))];
         let n = prop_oneof![4 => 0_u32..200, 1 => 0_u32..1_000_000_000].prop_map(f64::from);
-        let share = prop_oneof![2 => 0.0..=1.0_f64, 1 => Just(0.0), 1 => Just(1.0)];
-        let row = (x, n, share, guess).prop_map(|(x, n, share, guess)| Row {
+        let proportion = prop_oneof![2 => 0.0..=1.0_f64, 1 => Just(0.0), 1 => Just(1.0)];
+        let row = (x, n, proportion, guess).prop_map(|(x, n, proportion, guess)| Row {
             x,
             n,
-            successes: (share * n).round(),
+            successes: (proportion * n).round(),
             guess,
         });
         prop::collection::vec(row, 2..9).prop_filter("two values of x", |rows| {

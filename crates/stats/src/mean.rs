@@ -143,14 +143,14 @@ mod tests {
             let (first, second) = values.split_at((cut * values.len() as f64) as usize);
             let mut merged = moments(second);
             merged.merge(&moments(first));
-            let whole = moments(&values);
-            prop_assert_eq!(merged.n(), whole.n());
+            let all_at_once = moments(&values);
+            prop_assert_eq!(merged.n(), all_at_once.n());
             let close = |a: Option<f64>, b: Option<f64>, scale: f64| match (a, b) {
                 (Some(a), Some(b)) => (a - b).abs() <= 1e-12 * scale,
                 (a, b) => a == b,
             };
-            prop_assert!(close(merged.mean(), whole.mean(), 1e6));
-            prop_assert!(close(merged.variance(), whole.variance(), 1e12));
+            prop_assert!(close(merged.mean(), all_at_once.mean(), 1e6));
+            prop_assert!(close(merged.variance(), all_at_once.variance(), 1e12));
         }
 
         #[test]

@@ -209,13 +209,13 @@ fn upper_bound(n: f64, b: f64, c: f64, z: f64) -> f64 {
         let gap = n * difference - (b - c);
         gap * gap > z * z * n * variance(n, b, c, difference)
     };
-    let (mut kept, mut rejected) = ((b - c) / n, 1.0);
+    let (mut accepted, mut rejected) = ((b - c) / n, 1.0);
     loop {
-        let middle = f64::midpoint(kept, rejected);
-        if middle <= kept || middle >= rejected {
+        let middle = f64::midpoint(accepted, rejected);
+        if middle <= accepted || middle >= rejected {
             return rejected;
         }
-        if rejects(middle) { rejected = middle } else { kept = middle }
+        if rejects(middle) { rejected = middle } else { accepted = middle }
     }
 }
 

@@ -182,8 +182,10 @@ fn resample(tasks: &[Vec<Cell>], options: PairedBootstrap) -> ScoreDifference {
         .into_par_iter()
         .map(|replicate| {
             let mut rng = PyRandom::new((i128::from(options.seed) << 32) + i128::from(replicate));
-            statistic(tasks, options, |items, share| {
-                Binomial::new(items, share).expect("a share of the items is from 0 to 1").sample(&mut rng)
+            statistic(tasks, options, |items, proportion| {
+                Binomial::new(items, proportion)
+                    .expect("a share of the items is from 0 to 1")
+                    .sample(&mut rng)
             })
         })
         .collect();
@@ -192,12 +194,13 @@ fn resample(tasks: &[Vec<Cell>], options: PairedBootstrap) -> ScoreDifference {
     let p = (2.0 * (rarer + 1) as f64 / (options.replicates + 1) as f64).min(1.0);
     let (ci_low, ci_high) = middle_95(&mut replicates);
     // The items as they were: of those not yet dealt with, each cell gets its exact share.
-    let difference = statistic(tasks, options, |items, share| (items as f64 * share).round() as u64);
+    let difference =
+        statistic(tasks, options, |items, proportion| (items as f64 * proportion).round() as u64);
     ScoreDifference { difference, ci_low, ci_high, p, replicates: options.replicates }
 }
 
-/// A's score less B's when `draw(items, share)` decides how many of the `items` left fall into a cell that holds
-/// this `share` of the cells left.
+/// A's score less B's when `draw(items, proportion)` decides how many of the `items` left fall into a cell that holds
+/// this `proportion` of the cells left.
 fn statistic(tasks: &[Vec<Cell>], options: PairedBootstrap, mut draw: impl FnMut(u64, f64) -> u64) -> f64 {
     let (mut sum_a, mut sum_b) = (0.0, 0.0);
     for task in tasks {

@@ -119,11 +119,11 @@ impl WinRates {
 /// use reasonscape_stats::pairwise::{Method, expected_wins, win_rates};
 /// use reasonscape_stats::{Confidence, wilson};
 ///
-/// let share = |correct| wilson(correct, 100.0, Confidence::P95);
+/// let proportion = |correct| wilson(correct, 100.0, Confidence::P95);
 /// let models = [
-///     vec![Some(share(90.0)?), Some(share(70.0)?)],
-///     vec![Some(share(80.0)?), Some(share(70.0)?)],
-///     vec![Some(share(80.0)?), None],
+///     vec![Some(proportion(90.0)?), Some(proportion(70.0)?)],
+///     vec![Some(proportion(80.0)?), Some(proportion(70.0)?)],
+///     vec![Some(proportion(80.0)?), None],
 /// ];
 /// let rates = win_rates(&models, Confidence::P95, Method::Exact)?;
 /// assert_eq!(format!("{:.3}", rates.rate(0, 1).expect("two shared tasks")), "0.737");
@@ -188,8 +188,8 @@ mod tests {
                 let (forth, back) = (rates.rate(0, 1).unwrap(), rates.rate(1, 0).unwrap());
                 prop_assert_eq!(forth + back, 1.0);
             }
-            let of = |interval| Beta::from_interval(interval, Confidence::P95).unwrap();
-            let (a, b) = (of(a), of(b));
+            let fit = |interval| Beta::from_interval(interval, Confidence::P95).unwrap();
+            let (a, b) = (fit(a), fit(b));
             prop_assert_eq!(probability_greater(&a, &b) + probability_greater(&b, &a), 1.0);
             prop_assert_eq!(probability_greater(&a, &a), 0.5);
         }
@@ -202,9 +202,9 @@ mod tests {
             let [a, b, c, d] = shapes.map(|digits| 10_f64.powf(digits));
             let (before, other) = (beta(a, b), beta(c, d));
             let correct = probability_greater(&beta(a * more, b), &other);
-            let wrong = probability_greater(&beta(a, b * more), &other);
+            let lowered = probability_greater(&beta(a, b * more), &other);
             let before = probability_greater(&before, &other);
-            prop_assert!(wrong <= before + 1e-11 && before <= correct + 1e-11);
+            prop_assert!(lowered <= before + 1e-11 && before <= correct + 1e-11);
         }
 
         #[test]
@@ -256,8 +256,8 @@ mod tests {
 
     #[test]
     fn no_rate_without_a_shared_task() {
-        let some = Some(interval(0.4, 0.6));
-        let rates = win_rates(&[[some, None], [None, some]], Confidence::P95, Method::Exact).unwrap();
+        let known = Some(interval(0.4, 0.6));
+        let rates = win_rates(&[[known, None], [None, known]], Confidence::P95, Method::Exact).unwrap();
         assert_eq!((rates.rate(0, 1), rates.rate(0, 0), rates.shared_tasks(0, 1)), (None, None, 0));
         assert_eq!(expected_wins(&rates), [0.0, 0.0]);
     }

@@ -43,8 +43,8 @@ pub fn quantile_index(n: usize, share: f64) -> Result<usize, StatsError> {
         return Err(StatsError::Empty { name: "sample" });
     }
     let product = share * n as f64;
-    let whole = product.round();
-    let rank = if (product - whole).abs() <= 1e-12 * product { whole } else { product.ceil() };
+    let rounded = product.round();
+    let rank = if (product - rounded).abs() <= 1e-12 * product { rounded } else { product.ceil() };
     Ok((rank as usize).clamp(1, n) - 1)
 }
 

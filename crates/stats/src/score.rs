@@ -209,7 +209,7 @@ impl Stream {
         /// Draws at a time, so that the running products stay in the nearest cache.
         const BLOCK: usize = 1024;
 
-        let several = model.len() > TASKS_PER_PRODUCT;
+        let uses_logarithms = model.len() > TASKS_PER_PRODUCT;
         for (block, products) in products.chunks_mut(BLOCK).enumerate() {
             let mut sums = [0.0; BLOCK];
             for (bounds, numbers) in
@@ -222,18 +222,18 @@ impl Stream {
                         *product *= bound.low + width * number;
                     }
                 }
-                if several {
+                if uses_logarithms {
                     for (sum, product) in sums.iter_mut().zip(&*products) {
                         *sum += product.ln();
                     }
                 }
             }
-            if several {
+            if uses_logarithms {
                 products.copy_from_slice(&sums[..products.len()]);
             }
         }
         let (low, high) = middle_95(products);
-        let log = |value: f64| if several { value } else { value.ln() };
+        let log = |value: f64| if uses_logarithms { value } else { value.ln() };
         let scaled = |value| 1000.0 * (log(value) / model.len() as f64).exp();
         ReasonScore { ci_low: scaled(low), ci_high: scaled(high) }
     }

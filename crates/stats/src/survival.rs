@@ -28,9 +28,9 @@ use crate::{Outcome, StatsError};
 /// let trials = [(120, Outcome::Correct), (250, Outcome::Incorrect), (300, Outcome::Correct), (512, Outcome::Truncated)];
 /// let survival_data = SurvivalData::new(trials)?;
 /// let curve = survival_data.survival(Confidence::P95);
-/// assert_eq!(curve.at(299).share, 0.5);
+/// assert_eq!(curve.at(299).proportion, 0.5);
 /// assert_eq!(curve.median().tokens, Some(250));
-/// assert_eq!(survival_data.incidence(Cause::Correct, Confidence::P95).at(512).share, 0.5);
+/// assert_eq!(survival_data.incidence(Cause::Correct, Confidence::P95).at(512).proportion, 0.5);
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,13 +141,13 @@ fn sorted(keys: &mut [u64]) -> Vec<Row> {
 
 /// A share strictly between 0 and 1 with the standard error `error`, by the log-log transform.
 ///
-/// The ends are `share^exp(± z error / (share ln share))`: an interval of `ln(-ln share)`, taken back, which cannot
+/// The ends are `proportion^exp(± z error / (proportion ln proportion))`: an interval of `ln(-ln proportion)`, taken back, which cannot
 /// leave 0 to 1. Source: J. D. Kalbfleisch and R. L. Prentice, "The Statistical Analysis of Failure Time Data" (1980).
-fn log_log_bounds(share: f64, error: f64, z: f64) -> (f64, f64) {
-    let log = share.ln();
-    let reach = z * error / (share * log);
+fn log_log_bounds(proportion: f64, error: f64, z: f64) -> (f64, f64) {
+    let log = proportion.ln();
+    let reach = z * error / (proportion * log);
     let (one, other) = ((log * reach.exp()).exp(), (log * (-reach).exp()).exp());
-    (one.min(other).min(share), one.max(other).max(share))
+    (one.min(other).min(proportion), one.max(other).max(proportion))
 }
 
 #[cfg(test)]
@@ -181,9 +181,9 @@ mod tests {
             let curve = SurvivalData::new(trials).unwrap().survival(Confidence::P95);
             let mut before = 1.0;
             for step in curve.steps() {
-                prop_assert!(0.0 <= step.low && step.low <= step.share && step.share <= step.high);
-                prop_assert!(step.high <= 1.0 && step.share < before && step.error.is_finite());
-                before = step.share;
+                prop_assert!(0.0 <= step.low && step.low <= step.proportion && step.proportion <= step.high);
+                prop_assert!(step.high <= 1.0 && step.proportion < before && step.error.is_finite());
+                before = step.proportion;
             }
         }
 
@@ -191,15 +191,15 @@ mod tests {
         fn incidences_and_survival_sum_to_one(trials in trials()) {
             let survival_data = SurvivalData::new(trials).unwrap();
             let survival = survival_data.survival(Confidence::P95);
-            let [right, wrong] = [Cause::Correct, Cause::Incorrect]
+            let [correct, incorrect] = [Cause::Correct, Cause::Incorrect]
                 .map(|cause| survival_data.incidence(cause, Confidence::P95));
             for tokens in 0..31 {
-                let (right, wrong) = (right.at(tokens), wrong.at(tokens));
-                let sum = survival.at(tokens).share + right.share + wrong.share;
+                let (correct, incorrect) = (correct.at(tokens), incorrect.at(tokens));
+                let sum = survival.at(tokens).proportion + correct.proportion + incorrect.proportion;
                 prop_assert!((sum - 1.0).abs() < 1e-12, "{sum}");
-                for step in [right, wrong] {
-                    prop_assert!(0.0 <= step.low && step.low <= step.share);
-                    prop_assert!(step.share <= step.high && step.high <= 1.0 && step.error.is_finite());
+                for step in [correct, incorrect] {
+                    prop_assert!(0.0 <= step.low && step.low <= step.proportion);
+                    prop_assert!(step.proportion <= step.high && step.high <= 1.0 && step.error.is_finite());
                 }
             }
         }
@@ -226,29 +226,29 @@ mod tests {
         let survival_data = SurvivalData::new((1..=10).map(|tokens| (tokens, Outcome::Correct))).unwrap();
         let curve = survival_data.survival(Confidence::P95);
         for (done, step) in (1_u32..).zip(curve.steps()) {
-            assert_eq!(step.share, f64::from(10 - done) / 10.0);
-            let binomial = (step.share * (1.0 - step.share) / 10.0).sqrt();
+            assert_eq!(step.proportion, f64::from(10 - done) / 10.0);
+            let binomial = (step.proportion * (1.0 - step.proportion) / 10.0).sqrt();
             assert!((step.error - binomial).abs() < 1e-15);
         }
         assert_eq!(curve.median().tokens, Some(5));
-        let right = survival_data.incidence(Cause::Correct, Confidence::P95);
-        assert!((right.at(3).error - (0.3 * 0.7 / 10.0_f64).sqrt()).abs() < 1e-15);
-        assert_eq!((right.at(10).share, right.at(10).high), (1.0, 1.0));
-        assert_eq!(right.at(10).low, right.at(9).low);
+        let correct = survival_data.incidence(Cause::Correct, Confidence::P95);
+        assert!((correct.at(3).error - (0.3 * 0.7 / 10.0_f64).sqrt()).abs() < 1e-15);
+        assert_eq!((correct.at(10).proportion, correct.at(10).high), (1.0, 1.0));
+        assert_eq!(correct.at(10).low, correct.at(9).low);
         assert_eq!(survival_data.incidence(Cause::Incorrect, Confidence::P95).steps(), []);
     }
 
     #[test]
     fn censored_trial_is_at_risk_at_its_own_time() {
         let curve = SurvivalData::new([(5, Outcome::Truncated), (5, Outcome::Correct)]).unwrap();
-        assert_eq!(curve.survival(Confidence::P95).at(5).share, 0.5);
+        assert_eq!(curve.survival(Confidence::P95).at(5).proportion, 0.5);
     }
 
     #[test]
     fn all_censored_has_no_steps_and_no_median() {
         let curve = SurvivalData::new([(7, Outcome::Truncated); 3]).unwrap().survival(Confidence::P95);
         assert_eq!(curve.steps(), []);
-        assert_eq!(curve.at(7).share, 1.0);
+        assert_eq!(curve.at(7).proportion, 1.0);
         assert_eq!(curve.median(), Quantile { tokens: None, low: None, high: None });
     }
 

@@ -190,11 +190,11 @@ mod tests {
             let found = Budget::new(trials.iter().copied()).unwrap().at(limit);
             let cut = |trial: &BudgetTrial| trial.tokens > limit || trial.outcome == Truncated;
             let completed: Vec<_> = trials.iter().filter(|trial| !cut(trial)).collect();
-            let right = completed.iter().filter(|trial| trial.outcome == Correct).count();
+            let correct = completed.iter().filter(|trial| trial.outcome == Correct).count();
             let g: f64 = completed.iter().map(|trial| trial.guess).sum();
             prop_assert_eq!(found.counters.n(), trials.len() as f64);
             prop_assert_eq!(found.counters.n_u(), completed.len() as f64);
-            prop_assert_eq!(found.counters.n_e(), right as f64);
+            prop_assert_eq!(found.counters.n_e(), correct as f64);
             prop_assert!((found.counters.g() - g).abs() < 1e-12);
             let spent: u64 = trials.iter().map(|trial| trial.tokens.min(limit)).sum();
             prop_assert_eq!(found.mean_tokens, spent as f64 / trials.len() as f64);

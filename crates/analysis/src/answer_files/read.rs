@@ -194,7 +194,7 @@ impl Reading<'_> {
         let names = self.names;
         let failed = |source| AnalysisError::Read { name: names[file].clone(), source };
         let mut blocks = LineChunks::new(reader);
-        let mut batch = blocks.several(at_once).map_err(failed)?;
+        let mut batch = blocks.next_chunks(at_once).map_err(failed)?;
         let mut line = 0;
         while !batch.is_empty() {
             if self.progress.stop.load(Relaxed) {
@@ -206,7 +206,7 @@ impl Reading<'_> {
                     let part = |block: &Vec<u8>| self.part(file, block, kind);
                     batch.par_iter().map(part).collect::<Vec<Part>>()
                 },
-                || blocks.several(at_once),
+                || blocks.next_chunks(at_once),
             );
             for part in parts {
                 line = self.take(file, line, part, log)?;
@@ -248,8 +248,8 @@ impl Reading<'_> {
         }
         let text = std::str::from_utf8(line)
             .map_err(|error| format!("is not UTF-8 text from byte {} on", error.valid_up_to() + 1))?;
-        let row = AnswerRow::read(text, &self.options.names)?;
-        let answered = row.answered();
+        let row = AnswerRow::parse(text, &self.options.names)?;
+        let answered = row.to_sample_record();
         let name = row.model().or(self.default_model.as_deref());
         let task = measure(&answered, &self.options.rules);
         if part.examples.len() < self.options.examples {

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::{Builder, REFERENCE_LABEL_HEIGHT, escaped, placed, reference};
 use crate::axis::{Ends, ResolvedAxis};
 use crate::brackets::{Bracket, brackets};
-use crate::draw::{cell, ends, fraction, written};
-use crate::layout::PlacedReferenceLine;
+use crate::heatmap::color_fraction;
 use crate::model::{Bounds, Dendrogram, Direction, Heatmap, Layer, Point, Summary};
 use crate::number::{interval, short, shown, shown_with};
 use crate::panel::ResolvedPanel;
+use crate::reference_lines::PlacedReferenceLine;
 use crate::style::{SeriesStyle, TEXT, TEXT_MUTED};
 use crate::text_layout::width;
 
@@ -68,14 +68,14 @@ impl Builder<'_> {
         if !style.is_grey && !panel.sideways {
             self.band(panel, name, points, shape, style);
         }
-        let place = |number: f64, axis: &ResolvedAxis| axis.fraction(number).map(|_| number);
-        let xs: Vec<Option<f64>> = points.iter().map(|point| place(point.x, &panel.x)).collect();
-        let ys: Vec<Option<f64>> = points.iter().map(|point| place(point.y, &panel.y)).collect();
+        let drawable = |number: f64, axis: &ResolvedAxis| axis.fraction(number).map(|_| number);
+        let xs: Vec<Option<f64>> = points.iter().map(|point| drawable(point.x, &panel.x)).collect();
+        let ys: Vec<Option<f64>> = points.iter().map(|point| drawable(point.y, &panel.y)).collect();
         let few = points.len() <= 30 && !step && !style.is_grey;
         let mut trace = json!({
             "type": "scatter", "mode": if few || points.len() == 1 { "lines+markers" } else { "lines" },
             "x": xs, "y": ys,
-            "text": hints(panel, name, points), "hoverinfo": "text",
+            "text": tooltips(panel, name, points), "hoverinfo": "text",
             "line": {"color": style.color, "dash": style.plotly_dash, "width": if style.is_grey { 1 } else { 2 }, "shape": shape},
             "marker": {"color": style.color, "symbol": style.marker.plotly(), "size": 7},
         });
@@ -125,18 +125,18 @@ impl Builder<'_> {
 
     fn dots(&mut self, panel: &ResolvedPanel<'_>, position: usize, name: &str, points: &[Point]) {
         let style = self.styles.get(name);
-        let has_place =
+        let is_on_axes =
             |point: &&Point| panel.x.fraction(point.x).is_some() && panel.y.fraction(point.y).is_some();
-        let points: Vec<Point> = points.iter().filter(has_place).copied().collect();
+        let points: Vec<Point> = points.iter().filter(is_on_axes).copied().collect();
         // Dots of several layers in one slot stand side by side.
         let is_named = if panel.sideways { panel.y.names() } else { panel.x.names() }.is_some();
-        let aside = if is_named { panel.place(position).offset * 0.6 } else { 0.0 };
+        let aside = if is_named { panel.layer_slice(position).offset * 0.6 } else { 0.0 };
         let (aside_x, aside_y) = if panel.sideways { (0.0, aside) } else { (aside, 0.0) };
         let mut trace = json!({
             "type": "scatter", "mode": "markers",
             "x": points.iter().map(|point| point.x + aside_x).collect::<Vec<_>>(),
             "y": points.iter().map(|point| point.y + aside_y).collect::<Vec<_>>(),
-            "text": hints(panel, name, &points), "hoverinfo": "text",
+            "text": tooltips(panel, name, &points), "hoverinfo": "text",
             "marker": {"color": style.color, "symbol": style.marker.plotly(), "size": 8},
             "cliponaxis": !all_inside(panel, &points),
         });
@@ -153,7 +153,7 @@ impl Builder<'_> {
             "type": "bar", "orientation": if panel.sideways { "h" } else { "v" },
             "x": points.iter().map(|point| point.x).collect::<Vec<_>>(),
             "y": points.iter().map(|point| point.y).collect::<Vec<_>>(),
-            "hovertext": hints(panel, name, &points), "hoverinfo": "text",
+            "hovertext": tooltips(panel, name, &points), "hoverinfo": "text",
             "marker": {"color": style.color, "pattern": {"shape": hatch, "fgcolor": "#ffffff", "fillmode": "replace", "bgcolor": style.color, "size": 6}},
         });
         if hatch.is_empty() {
@@ -184,12 +184,12 @@ impl Builder<'_> {
     }
 
     fn heatmap(&mut self, heatmap: &Heatmap, index: usize, key: [f64; 2]) {
-        let range = ends(heatmap);
+        let range = heatmap.color_range();
         let (rows, columns) = (heatmap.rows.len(), heatmap.columns.len());
-        let value = |row, column| cell(heatmap, row, column).map(|(_, value)| value);
-        let hint = |row: usize, column: usize| {
+        let value = |row, column| heatmap.number_at(row, column).map(|(_, value)| value);
+        let tooltip = |row: usize, column: usize| {
             let (row_name, column_name) = (escaped(&heatmap.rows[row]), escaped(&heatmap.columns[column]));
-            let number = cell(heatmap, row, column).map_or("no data".to_owned(), |(cell, value)| {
+            let number = heatmap.number_at(row, column).map_or("no data".to_owned(), |(cell, value)| {
                 shown_with(value, cell.interval, heatmap.percent)
             });
             format!("{row_name}<br>{column_name}<br>{number}")
@@ -209,7 +209,7 @@ impl Builder<'_> {
             "type": "heatmap",
             "x": (0..columns).collect::<Vec<_>>(), "y": (0..rows).collect::<Vec<_>>(),
             "z": table(&|row, column| json!(value(row, column))),
-            "hovertext": table(&|row, column| json!(hint(row, column))),
+            "hovertext": table(&|row, column| json!(tooltip(row, column))),
             "hoverinfo": "text", "hoverongaps": true,
             "zmin": range.low, "zmax": range.high, "colorscale": scale, "colorbar": bar,
             "xgap": 1, "ygap": 1,
@@ -225,12 +225,13 @@ impl Builder<'_> {
             heatmap.rows.len() * heatmap.columns.len() <= MAX_LABELED_CELLS && heatmap.columns.len() <= 10;
         for row in 0..heatmap.rows.len() {
             for column in 0..heatmap.columns.len() {
-                let (text, color) = match cell(heatmap, row, column) {
+                let (text, color) = match heatmap.number_at(row, column) {
                     None => ("×".to_owned(), TEXT_MUTED),
                     Some((cell, value)) if is_small => {
-                        let below = written(cell, heatmap.percent)
+                        let below = cell
+                            .interval_label(heatmap.percent)
                             .map_or(String::new(), |text| format!("<br>{text}"));
-                        let text_color = heatmap.palette.at(fraction(range, value)).text_color();
+                        let text_color = heatmap.palette.at(color_fraction(range, value)).text_color();
                         (
                             format!("{}<span style=\"font-size:10px\">{below}</span>", escaped(&cell.text)),
                             text_color,
@@ -358,8 +359,8 @@ fn all_inside(panel: &ResolvedPanel<'_>, points: &[Point]) -> bool {
 }
 
 /// What is shown on pointing at a number.
-fn hints(panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) -> Vec<String> {
-    let tell = |axis: &ResolvedAxis, number: f64, bounds: Option<Bounds>| {
+fn tooltips(panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) -> Vec<String> {
+    let describe = |axis: &ResolvedAxis, number: f64, bounds: Option<Bounds>| {
         let text = match axis.names() {
             Some(names) => names.get(number.round().max(0.0) as usize).cloned().unwrap_or_default(),
             None if bounds.is_some() => shown_with(number, bounds, axis.percent),
@@ -368,14 +369,14 @@ fn hints(panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) -> Vec<String>
         let separator = if axis.label.is_empty() { "" } else { ": " };
         escaped(&format!("{}{separator}{text}", axis.label))
     };
-    let hint = |point: &Point| {
+    let tooltip = |point: &Point| {
         let (of_x, of_y) = if panel.sideways { (point.interval, None) } else { (None, point.interval) };
-        let (x, y) = (tell(&panel.x, point.x, of_x), tell(&panel.y, point.y, of_y));
+        let (x, y) = (describe(&panel.x, point.x, of_x), describe(&panel.y, point.y, of_y));
         if name.is_empty() {
             format!("{x}<br>{y}")
         } else {
             format!("<b>{}</b><br>{x}<br>{y}", escaped(name))
         }
     };
-    points.iter().map(hint).collect()
+    points.iter().map(tooltip).collect()
 }

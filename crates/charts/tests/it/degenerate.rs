@@ -151,14 +151,14 @@ fn undrawn_points_are_counted_in_a_note() {
 #[test]
 fn missing_cell_is_hatched() {
     let cell = |value| Cell { value, ..Cell::default() };
-    let heat = |cells| Heatmap {
+    let heatmap = |cells| Heatmap {
         rows: names("r", 1),
         columns: names("c", 2),
         cells,
         range: Some(Bounds::new(0.0, 1.0)),
         ..Heatmap::default()
     };
-    let draw = |cells| Figure::new("").panel(Panel::default().layer(Layer::Heatmap(heat(cells)))).svg();
+    let draw = |cells| Figure::new("").panel(Panel::default().layer(Layer::Heatmap(heatmap(cells)))).svg();
     let lowest = "fill=\"#00204c\"";
     let zero = draw(vec![cell(Some(0.0)), cell(Some(1.0))]);
     assert!(zero.contains(lowest) && !zero.contains("fill=\"url(#hatch-missing)\""));

@@ -15,7 +15,7 @@ fn hostile() -> Figure {
     let named = Axis::categories(HOSTILE, [HOSTILE, HOSTILE]);
     let summary = Summary { at: 0.0, low: 0.0, q1: 1.0, median: 2.0, q3: 3.0, high: 4.0, outliers: None };
     let cell = Cell { value: Some(1.0), interval: None, text: name() };
-    let heat = Heatmap {
+    let heatmap = Heatmap {
         rows: vec![name()],
         columns: vec![name(), name()],
         cells: vec![cell],
@@ -23,7 +23,7 @@ fn hostile() -> Figure {
         ..Heatmap::default()
     };
     let merges = vec![Merge { a: 0, b: 1, height: 1.0 }];
-    let tree = Dendrogram { leaves: vec![name(), name()], order: vec![], merges, noise: None };
+    let dendrogram = Dendrogram { leaves: vec![name(), name()], order: vec![], merges, noise: None };
     Figure::new(HOSTILE)
         .subtitle(HOSTILE)
         .note(HOSTILE)
@@ -40,8 +40,8 @@ fn hostile() -> Figure {
                 .layer(Layer::bars(HOSTILE, points))
                 .layer(Layer::boxes(HOSTILE, vec![summary])),
         )
-        .panel(Panel::new("", axis(), axis()).layer(Layer::Heatmap(heat)))
-        .panel(Panel::new("", axis(), axis()).layer(Layer::Dendrogram(tree)))
+        .panel(Panel::new("", axis(), axis()).layer(Layer::Heatmap(heatmap)))
+        .panel(Panel::new("", axis(), axis()).layer(Layer::Dendrogram(dendrogram)))
 }
 
 #[test]

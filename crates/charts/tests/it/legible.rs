@@ -19,10 +19,10 @@ fn texts(svg: &str) -> (Vec<(String, Rect)>, usvg::Size) {
         Arc::new(fonts)
     });
     let options = usvg::Options { fontdb: Arc::clone(fonts), ..usvg::Options::default() };
-    let tree = usvg::Tree::from_str(svg, &options).expect("resvg reads it");
+    let svg_tree = usvg::Tree::from_str(svg, &options).expect("resvg reads it");
     let mut found = Vec::new();
-    collect(tree.root(), &mut found);
-    (found, tree.size())
+    collect(svg_tree.root(), &mut found);
+    (found, svg_tree.size())
 }
 
 fn collect(group: &usvg::Group, found: &mut Vec<(String, Rect)>) {
@@ -131,7 +131,7 @@ fn cell_labels_fit_their_cells() {
                 text: format!("{:.1}", value * 100.0),
             }
         };
-        let heat = Heatmap {
+        let heatmap = Heatmap {
             rows: names("model-", rows),
             columns: names("t", columns),
             cells: (0..rows * columns).map(cell).collect(),
@@ -139,7 +139,8 @@ fn cell_labels_fit_their_cells() {
             percent: true,
             ..Heatmap::default()
         };
-        let panel = Panel::new("", Axis::linear("task"), Axis::linear("model")).layer(Layer::Heatmap(heat));
+        let panel =
+            Panel::new("", Axis::linear("task"), Axis::linear("model")).layer(Layer::Heatmap(heatmap));
         assert_legible(&format!("{rows} by {columns}"), &Figure::new("").panel(panel));
     }
 }

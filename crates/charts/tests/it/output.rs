@@ -18,8 +18,8 @@ fn png_has_expected_size_and_dark_pixels() {
         .iter()
         .filter(|pixel| (pixel.red(), pixel.green(), pixel.blue()) == (255, 255, 255))
         .count();
-    let share = white as f64 / png.pixels().len() as f64;
-    assert!((0.5..0.98).contains(&share), "{share}");
+    let proportion = white as f64 / png.pixels().len() as f64;
+    assert!((0.5..0.98).contains(&proportion), "{proportion}");
     assert!(png.pixels().iter().all(|pixel| pixel.alpha() == 255));
     // The blue of the first series.
     assert!(png.pixels().iter().any(|pixel| (pixel.red(), pixel.green(), pixel.blue()) == (0, 0x72, 0xb2)));

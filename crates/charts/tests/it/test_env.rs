@@ -95,13 +95,13 @@ pub(crate) fn boxes() -> Figure {
     )
 }
 
-pub(crate) fn heat(palette: Palette) -> Figure {
+pub(crate) fn heatmap_figure(palette: Palette) -> Figure {
     let cells = (0..6).map(|index| {
         let value = f64::from(index) / 5.0 - if palette == Palette::Diverging { 0.5 } else { 0.0 };
         let interval = Some(Bounds::new(value - 0.1, value + 0.1));
         Cell { value: (index != 4).then_some(value), interval, text: format!("{:.0}", value * 100.0) }
     });
-    let heat = Heatmap {
+    let heatmap = Heatmap {
         rows: names("model-", 2),
         columns: names("task ", 3),
         cells: cells.collect(),
@@ -111,14 +111,16 @@ pub(crate) fn heat(palette: Palette) -> Figure {
         percent: true,
     };
     Figure::new("Table")
-        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heat)))
+        .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heatmap)))
 }
 
-pub(crate) fn tree() -> Figure {
+pub(crate) fn dendrogram_figure() -> Figure {
     let merges = vec![Merge { a: 0, b: 2, height: 0.2 }, Merge { a: 1, b: 3, height: 0.9 }];
-    let tree = Dendrogram { leaves: names("model-", 3), order: vec![0, 2, 1], merges, noise: Some(0.3) };
-    Figure::new("Kin")
-        .panel(Panel::new("", Axis::linear("distance"), Axis::linear("")).layer(Layer::Dendrogram(tree)))
+    let dendrogram =
+        Dendrogram { leaves: names("model-", 3), order: vec![0, 2, 1], merges, noise: Some(0.3) };
+    Figure::new("Kin").panel(
+        Panel::new("", Axis::linear("distance"), Axis::linear("")).layer(Layer::Dendrogram(dendrogram)),
+    )
 }
 
 pub(crate) fn multiples() -> Figure {
@@ -141,9 +143,9 @@ pub(crate) fn all() -> Vec<(&'static str, Figure)> {
         ("dots", dots()),
         ("bars", bars()),
         ("boxes", boxes()),
-        ("heat", heat(Palette::Sequential)),
-        ("differences", heat(Palette::Diverging)),
-        ("tree", tree()),
+        ("heat", heatmap_figure(Palette::Sequential)),
+        ("differences", heatmap_figure(Palette::Diverging)),
+        ("tree", dendrogram_figure()),
         ("multiples", multiples()),
         ("empty", Figure::default()),
     ]

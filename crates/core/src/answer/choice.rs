@@ -70,7 +70,7 @@ impl Options {
         match letter.as_bytes() {
             [letter] if self.letters && letter.is_ascii_alphabetic() => {
                 Some(usize::from(letter.to_ascii_lowercase() - b'a'))
-                    .filter(|place| *place < self.texts.len())
+                    .filter(|index| *index < self.texts.len())
             }
             _ => None,
         }
@@ -110,7 +110,7 @@ impl Options {
                 .enumerate()
                 .filter(|(_, option)| fits(option))
                 .max_by_key(|(_, option)| option.len());
-            mentioned.extend(longest.map(|(place, _)| place));
+            mentioned.extend(longest.map(|(index, _)| index));
             at += longest.map_or(1, |(_, option)| option.len());
         }
         mentioned

@@ -26,12 +26,12 @@ impl Decimal {
         let (mantissa, exponent) = token.split_once(['e', 'E']).unwrap_or((token, "0"));
         // An exponent this large belongs to no answer, so that only the sums below need to be safe.
         let exponent: i64 = exponent.parse().unwrap_or(i64::MAX).clamp(-1 << 40, 1 << 40);
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let all: String = whole.chars().chain(fraction.chars()).filter(char::is_ascii_digit).collect();
+        let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let all: String = integer.chars().chain(fraction.chars()).filter(char::is_ascii_digit).collect();
         let significant = all.trim_end_matches('0');
-        let [zeros, places] = [all.len() - significant.len(), fraction.len()]
+        let [zeros, decimals] = [all.len() - significant.len(), fraction.len()]
             .map(|count| i64::try_from(count).expect("no text is that long"));
-        let exponent = exponent + zeros - places;
+        let exponent = exponent + zeros - decimals;
         let digits = significant.trim_start_matches('0').to_owned();
         if digits.is_empty() {
             Self { negative: false, digits, exponent: 0 }
@@ -52,8 +52,8 @@ impl Decimal {
         match self.exponent {
             0..=MAX_ZEROS => format!("{sign}{digits}{}", zeros(self.exponent)),
             _ if self.exponent < 0 && before_point > 0 => {
-                let (whole, fraction) = digits.split_at(usize::try_from(before_point).expect("above zero"));
-                format!("{sign}{whole}.{fraction}")
+                let (integer, fraction) = digits.split_at(usize::try_from(before_point).expect("above zero"));
+                format!("{sign}{integer}.{fraction}")
             }
             _ if self.exponent < 0 && before_point >= -MAX_ZEROS => {
                 format!("{sign}0.{}{digits}", zeros(-before_point))
@@ -68,8 +68,8 @@ impl Decimal {
 }
 
 impl From<u64> for Decimal {
-    fn from(whole: u64) -> Self {
-        Self::read(false, &whole.to_string())
+    fn from(integer: u64) -> Self {
+        Self::read(false, &integer.to_string())
     }
 }
 

@@ -11,8 +11,8 @@ use crate::extract::without_bullet;
 /// are wanted, so trying several is not lenient. Numbers are equal as numbers. The case of words does not matter as
 /// long as no two items differ in nothing else.
 pub(super) fn matches(answer: &str, target: &str) -> bool {
-    let wanted = Wanted::new(target);
-    if let [only] = wanted.items[..]
+    let target_items = Target::new(target);
+    if let [only] = target_items.items[..]
         && Decimal::parse(only).is_some()
         && integer::matches(answer, only)
     {
@@ -20,7 +20,7 @@ pub(super) fn matches(answer: &str, target: &str) -> bool {
     }
     let text = plain(answer);
     let text = text.trim();
-    bodies(text).any(|body| wanted.is(body))
+    bodies(text).any(|body| target_items.is(body))
 }
 
 /// The parts of a candidate that may be the list: all of it, what comes before an explanation, what is in brackets,
@@ -45,12 +45,12 @@ fn without_brackets(text: &str) -> &str {
         .trim()
 }
 
-struct Wanted<'a> {
+struct Target<'a> {
     items: Vec<&'a str>,
     case_matters: bool,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> Target<'a> {
     fn new(target: &'a str) -> Self {
         let body = without_brackets(target);
         let items: Vec<&str> = if body.contains(',') {
@@ -80,17 +80,17 @@ impl<'a> Wanted<'a> {
 
     fn are(&self, items: &[&str]) -> bool {
         items.len() == self.items.len()
-            && items.iter().zip(&self.items).all(|(item, wanted)| self.same(item, wanted))
+            && items.iter().zip(&self.items).all(|(item, target_items)| self.same(item, target_items))
     }
 
-    fn same(&self, item: &str, wanted: &str) -> bool {
+    fn same(&self, item: &str, target_items: &str) -> bool {
         let item = item.trim();
-        item == wanted || {
+        item == target_items || {
             let item = bare(item.strip_prefix("and ").unwrap_or(item));
-            match (Decimal::parse(item), Decimal::parse(wanted)) {
-                (Some(item), Some(wanted)) => item == wanted,
-                _ if self.case_matters => item == wanted,
-                _ => item.to_lowercase() == wanted.to_lowercase(),
+            match (Decimal::parse(item), Decimal::parse(target_items)) {
+                (Some(item), Some(target_items)) => item == target_items,
+                _ if self.case_matters => item == target_items,
+                _ => item.to_lowercase() == target_items.to_lowercase(),
             }
         }
     }

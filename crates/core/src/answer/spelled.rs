@@ -25,8 +25,8 @@ pub(super) fn claimed(text: &str) -> Option<Decimal> {
 }
 
 fn small(word: &str) -> Option<u64> {
-    let place = |names: &[&str]| names.iter().position(|name| *name == word).map(|place| place as u64);
-    place(&SMALL).or_else(|| Some((place(&TENS)? + 2) * 10))
+    let index_in = |names: &[&str]| names.iter().position(|name| *name == word).map(|index| index as u64);
+    index_in(&SMALL).or_else(|| Some((index_in(&TENS)? + 2) * 10))
 }
 
 fn scale(word: &str) -> Option<u64> {

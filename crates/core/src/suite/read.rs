@@ -126,8 +126,8 @@ impl Source<'_> {
         let mut points = Vec::with_capacity(size);
         for base in 0..bases {
             let base = raw.points.get(base);
-            for place in 0..size / bases {
-                let coordinates = self.coordinates(base, &axes, place)?;
+            for index in 0..size / bases {
+                let coordinates = self.coordinates(base, &axes, index)?;
                 let params = Params::new(task, &coordinates)
                     .map_err(|error| self.error(error_at(&error, raw, base), error.to_string()))?;
                 if seen.insert(crate::canonical_json(&params.to_json())) {
@@ -174,12 +174,12 @@ impl Source<'_> {
         }
     }
 
-    /// The coordinates of the grid's `place`: the last axis moves fastest, the base point fills in the rest.
+    /// The coordinates of the grid's `index`: the last axis moves fastest, the base point fills in the rest.
     fn coordinates(
         &self,
         base: Option<&BTreeMap<String, Spanned<Value>>>,
         axes: &[(&str, Vec<Json>)],
-        mut place: usize,
+        mut index: usize,
     ) -> Result<Json, SuiteError> {
         let mut coordinates = BTreeMap::new();
         for (name, value) in base.into_iter().flatten() {
@@ -196,8 +196,8 @@ impl Source<'_> {
             coordinates.insert(name.clone(), json);
         }
         for (name, values) in axes.iter().rev() {
-            coordinates.insert((*name).to_owned(), values[place % values.len()].clone());
-            place /= values.len();
+            coordinates.insert((*name).to_owned(), values[index % values.len()].clone());
+            index /= values.len();
         }
         Ok(Json::Object(coordinates))
     }

@@ -15,14 +15,20 @@ const PARAMETERS: &[Parameter] = &[
         "how deep parentheses nest, as far as the length allows",
     ),
     Parameter::int("max_number", Dimension::Length, [9, 9999, 9], "the largest number written"),
-    Parameter::word("operators", Dimension::MultiStep, &["+-", "+-*", "+-*%"], "the operators used").or(1),
-    Parameter::share(
+    Parameter::word("operators", Dimension::MultiStep, &["+-", "+-*", "+-*%"], "the operators used")
+        .with_default(1),
+    Parameter::proportion(
         "prob_dewhitespace",
         Dimension::Format,
         0.0,
         "the probability that an operator stands without spaces",
     ),
-    Parameter::share("prob_words", Dimension::Format, 0.0, "the probability that a number is spelled out"),
+    Parameter::proportion(
+        "prob_words",
+        Dimension::Format,
+        0.0,
+        "the probability that a number is spelled out",
+    ),
 ];
 
 /// Products stay below this, so that answers remain numbers that a person could work out.
@@ -49,9 +55,9 @@ impl Task for Arithmetic {
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let length = params.size("length");
         let operators = params.word("operators").as_bytes();
-        let world = Generator { max_number: params.int("max_number"), operators };
+        let generator = Generator { max_number: params.int("max_number"), operators };
         let depth = params.size("max_depth").min(length - 2);
-        let group = world.group(length, depth, rng);
+        let group = generator.group(length, depth, rng);
 
         let mut prompt = String::with_capacity(256 + 8 * length);
         prompt.push_str("What is the value of this expression?\n\n");

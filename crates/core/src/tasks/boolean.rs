@@ -15,7 +15,7 @@ const PARAMETERS: &[Parameter] = &[
         [0, 8, 2],
         "how deep parentheses nest, as far as the length allows",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "prob_negate",
         Dimension::Interference,
         0.25,
@@ -27,14 +27,14 @@ const PARAMETERS: &[Parameter] = &[
         &["and_or", "and_or_xor", "and_or_xor_implies"],
         "the operators used beside not",
     )
-    .or(1),
+    .with_default(1),
     Parameter::word(
         "notation",
         Dimension::Format,
         &["true_false", "t_f", "on_off", "binary", "yes_no"],
         "how true and false are written",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "prob_dewhitespace",
         Dimension::Format,
         0.0,
@@ -67,11 +67,11 @@ impl Task for Boolean {
             "and_or_xor" => &Operator::ALL[..3],
             _ => &Operator::ALL[..],
         };
-        let world = Generator { prob_negate: params.real("prob_negate"), operators };
+        let generator = Generator { prob_negate: params.real("prob_negate"), operators };
         // The answer comes first and the truth values are made to give it: were they drawn freely, the outermost
         // operator would betray the answer, since most conjunctions are false.
         let value = rng.getrandbits(1) == 1;
-        let mut group = world.group(length, params.size("max_depth").min(length - 2), rng);
+        let mut group = generator.group(length, params.size("max_depth").min(length - 2), rng);
         settle(&mut group.items, &group.operators, value, rng);
 
         let style = Style { words: notation(params), prob_dewhitespace: params.real("prob_dewhitespace") };
@@ -181,24 +181,24 @@ impl Generator<'_> {
 }
 
 /// Chooses the truth values of a run of items so that it has the wanted value.
-fn settle(items: &mut [Item], operators: &[Operator], wanted: bool, rng: &mut PyRandom) {
+fn settle(items: &mut [Item], operators: &[Operator], desired: bool, rng: &mut PyRandom) {
     let Some(&weakest) = operators.iter().max() else {
-        let wanted = wanted != items[0].negated;
+        let desired = desired != items[0].negated;
         match &mut items[0].body {
-            Body::Literal(value) => *value = wanted,
-            Body::Nested(group) => settle(&mut group.items, &group.operators, wanted, rng),
+            Body::Literal(value) => *value = desired,
+            Body::Nested(group) => settle(&mut group.items, &group.operators, desired, rng),
         }
         return;
     };
     let ends = operators.iter().enumerate().filter(|(_, operator)| **operator == weakest);
-    let ends: Vec<usize> = ends.map(|(place, _)| place + 1).chain([items.len()]).collect();
+    let ends: Vec<usize> = ends.map(|(index, _)| index + 1).chain([items.len()]).collect();
     let values = if weakest == Operator::Xor {
-        parities(ends.len(), wanted, rng)
+        parities(ends.len(), desired, rng)
     } else {
         let starts = [0].into_iter().chain(ends.iter().copied());
         let parts = starts.zip(&ends).map(|(start, end)| &items[start..*end]);
         let lengths: Vec<usize> = parts.map(|part| part.iter().map(|item| item.length).sum()).collect();
-        let mut values = operands(&lengths, weakest == Operator::And, wanted, rng);
+        let mut values = operands(&lengths, weakest == Operator::And, desired, rng);
         if weakest == Operator::Implies {
             // "a implies b implies c" is "not a or not b or c".
             let (_, premises) = values.split_last_mut().expect("two operands or more");
@@ -215,20 +215,20 @@ fn settle(items: &mut [Item], operators: &[Operator], wanted: bool, rng: &mut Py
     }
 }
 
-/// Values of which an odd number is true if `wanted`, else an even number.
-fn parities(count: usize, wanted: bool, rng: &mut PyRandom) -> Vec<bool> {
+/// Values of which an odd number is true if `desired`, else an even number.
+fn parities(count: usize, desired: bool, rng: &mut PyRandom) -> Vec<bool> {
     let mut values: Vec<bool> = (1..count).map(|_| rng.getrandbits(1) == 1).collect();
     let odd = values.iter().fold(false, |odd, value| odd != *value);
-    values.push(odd != wanted);
+    values.push(odd != desired);
     values
 }
 
-/// Values whose conjunction (where `neutral` is true) or disjunction (where it is false) is `wanted`.
+/// Values whose conjunction (where `neutral` is true) or disjunction (where it is false) is `desired`.
 ///
 /// One operand decides, and long ones do so more often: if all were alike, a lone truth value at the end of an
 /// expression would agree with the answer most of the time, and the rest need not be read.
-fn operands(lengths: &[usize], neutral: bool, wanted: bool, rng: &mut PyRandom) -> Vec<bool> {
-    if wanted == neutral {
+fn operands(lengths: &[usize], neutral: bool, desired: bool, rng: &mut PyRandom) -> Vec<bool> {
+    if desired == neutral {
         return vec![neutral; lengths.len()];
     }
     let mut draw = rng.index(lengths.iter().sum());
@@ -239,7 +239,7 @@ fn operands(lengths: &[usize], neutral: bool, wanted: bool, rng: &mut PyRandom) 
     });
     let decides = decides.expect("the draw is below the sum of the lengths");
     (0..lengths.len())
-        .map(|place| if place == decides || rng.random() < 0.25 { wanted } else { neutral })
+        .map(|index| if index == decides || rng.random() < 0.25 { desired } else { neutral })
         .collect()
 }
 

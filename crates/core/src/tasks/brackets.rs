@@ -19,13 +19,13 @@ const PARAMETERS: &[Parameter] = &[
         "how many brackets are open at the deepest place, as far as half the length allows",
     ),
     Parameter::int("kinds", Dimension::MultiStep, [1, 4, 3], "how many kinds of brackets there are"),
-    Parameter::share(
+    Parameter::proportion(
         "prob_noise",
         Dimension::Interference,
         0.0,
         "the probability that letters or digits follow a bracket",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "prob_spaced",
         Dimension::Format,
         0.0,
@@ -143,10 +143,10 @@ impl Style {
             1 => text.push_str("The only pair is "),
             _ => text.push_str("The pairs are "),
         }
-        for (place, [opening, closing]) in kinds.iter().enumerate() {
-            match place {
+        for (index, [opening, closing]) in kinds.iter().enumerate() {
+            match index {
                 0 => {}
-                _ if place + 1 == kinds.len() => text.push_str(" and "),
+                _ if index + 1 == kinds.len() => text.push_str(" and "),
                 _ => text.push_str(", "),
             }
             text.push(*opening);

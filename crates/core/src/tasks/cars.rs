@@ -23,12 +23,12 @@ const PARAMETERS: &[Parameter] = &[
         &["move", "swap", "insert", "rotate", "conditional"],
         "the hardest kind of instruction; each comes with all before it",
     )
-    .or(2),
+    .with_default(2),
     Parameter::int("distractors", Dimension::Interference, [0, 20, 2], "how many sentences move nothing"),
 ];
 
 /// A place can be guessed by who knows the number of vehicles, so it is asked for only where there are many.
-const ENTITIES_FOR_PLACES: usize = 6;
+const MIN_ENTITIES_FOR_SLOT_QUESTION: usize = 6;
 
 impl Task for Cars {
     fn name(&self) -> &'static str {
@@ -55,8 +55,8 @@ impl Task for Cars {
         let lanes = params.size("lanes");
         let kinds = kinds(params.word("complexity"));
         let names = rng.sample(VEHICLES, entities);
-        let mut street = Lanes::new(entities, lanes, rng);
-        let start = street.clone();
+        let mut state = Lanes::new(entities, lanes, rng);
+        let start = state.clone();
 
         let wording = Wording { names: &names, lanes };
         let mut prompt = wording.opening(&start);
@@ -67,29 +67,29 @@ impl Task for Cars {
         for moves_something in order(moves, params.size("distractors"), rng) {
             if moves_something {
                 let kind = if step == hardest_at { kinds[kinds.len() - 1] } else { *rng.choice(kinds) };
-                let operation = street.draw(kind, rng);
+                let operation = state.draw(kind, rng);
                 step += 1;
                 wording.instruction(&operation, &mut prompt);
-                street.apply(&operation);
+                state.apply(&operation);
             } else {
                 wording.distractor(rng, &mut prompt);
             }
         }
 
-        let asked = asked(&start, &street, entities, rng);
-        let place = street.place(asked);
-        if entities >= ENTITIES_FOR_PLACES && rng.random() < 0.5 {
+        let subject = choose_subject(&start, &state, entities, rng);
+        let slot = state.slot(subject);
+        if entities >= MIN_ENTITIES_FOR_SLOT_QUESTION && rng.random() < 0.5 {
             let _ = write!(
                 prompt,
                 "\nAt which place is the {} in the end? The answer is one integer.",
-                names[asked]
+                names[subject]
             );
-            return Test::free_form(prompt, place.number().to_string());
+            return Test::free_form(prompt, slot.number().to_string());
         }
-        let _ = write!(prompt, "\nWhich vehicle is at place {} in the end?", place.number());
+        let _ = write!(prompt, "\nWhich vehicle is at place {} in the end?", slot.number());
         let mut options: Vec<usize> = (0..entities).collect();
         rng.shuffle(&mut options);
-        let right = options.iter().position(|option| *option == asked).expect("every vehicle is an option");
+        let right = options.iter().position(|option| *option == subject).expect("every vehicle is an option");
         let options: Vec<String> = options.into_iter().map(|option| names[option].to_owned()).collect();
         write_options(&options, &mut prompt);
         Test::choice(prompt, options, right)
@@ -118,9 +118,9 @@ fn order(moves: usize, distractors: usize, rng: &mut PyRandom) -> Vec<bool> {
 
 /// The vehicle in question. One that is where it was at first comes up as often as chance would have it, so that
 /// neither "nothing has changed" nor "something has changed" is a good guess.
-fn asked(start: &Lanes, end: &Lanes, entities: usize, rng: &mut PyRandom) -> usize {
+fn choose_subject(start: &Lanes, end: &Lanes, entities: usize, rng: &mut PyRandom) -> usize {
     let (stayed, moved): (Vec<usize>, Vec<usize>) =
-        (0..entities).partition(|vehicle| start.place(*vehicle) == end.place(*vehicle));
+        (0..entities).partition(|vehicle| start.slot(*vehicle) == end.slot(*vehicle));
     let by_chance = rng.index(entities) == 0;
     let group = if moved.is_empty() || (by_chance && !stayed.is_empty()) { stayed } else { moved };
     *rng.choice(&group)

@@ -23,7 +23,7 @@ const PARAMETERS: &[Parameter] = &[
         KINDS,
         "the hardest kind of step, met at least once; the kinds before it are met as well",
     )
-    .or(2),
+    .with_default(2),
     Parameter::int(
         "span_years",
         Dimension::Length,
@@ -62,16 +62,16 @@ impl Task for Dates {
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let kinds = params.word("kinds");
         let level = KINDS.iter().position(|kind| *kind == kinds).expect("the schema knows the kinds");
-        let world = Generator::new(params.int("span_years"));
+        let generator = Generator::new(params.int("span_years"));
         let asks_weekday = level <= LAST_LEVEL_ASKING_WEEKDAYS && rng.random() < 0.5;
-        let start = world.start(rng);
+        let start = generator.start(rng);
         let operations = params.size("operations");
         let hardest = rng.index(operations);
         let mut day = start.to_day();
         let steps: Vec<Step> = (0..operations)
             .map(|i| {
                 let kind = if i == hardest { level } else { rng.index(level + 1) };
-                let step = world.step(KINDS[kind], day, rng);
+                let step = generator.step(KINDS[kind], day, rng);
                 day = step.apply(day);
                 step
             })
@@ -87,7 +87,7 @@ impl Task for Dates {
         for lines_left in (1..=operations + distractors).rev() {
             if rng.index(lines_left) < distractors_left {
                 distractors_left -= 1;
-                write_distractor(&world, format, &mut prompt, rng);
+                write_distractor(&generator, format, &mut prompt, rng);
             } else {
                 let step = steps_left.next().expect("each line is a step or a distractor");
                 step.write(&mut prompt);
@@ -254,7 +254,7 @@ fn write_date(date: Date, format: &str, text: &mut String, rng: &mut PyRandom) {
 }
 
 /// A line that mentions a date or a stretch of time and moves nothing.
-fn write_distractor(world: &Generator, format: &str, text: &mut String, rng: &mut PyRandom) {
+fn write_distractor(generator: &Generator, format: &str, text: &mut String, rng: &mut PyRandom) {
     const DATES: [&str; 6] = [
         "An unrelated invoice is dated ",
         "A note on the desk mentions ",
@@ -273,7 +273,7 @@ fn write_distractor(world: &Generator, format: &str, text: &mut String, rng: &mu
     ];
     if rng.random() < 0.5 {
         text.push_str(rng.choice::<&str>(&DATES));
-        write_date(world.date(rng), format, text, rng);
+        write_date(generator.date(rng), format, text, rng);
     } else {
         text.push_str(rng.choice::<&str>(&STRETCHES));
         write_number(rng.randint(2, 99), text);

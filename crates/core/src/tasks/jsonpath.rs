@@ -26,7 +26,7 @@ const PARAMETERS: &[Parameter] = &[
         &["child", "index", "slice", "wildcard", "recursive", "filter"],
         "names alone, names and positions, or these and one step of the kind named",
     )
-    .or(3),
+    .with_default(3),
     Parameter::int(
         "noise",
         Dimension::Interference,
@@ -64,8 +64,8 @@ impl Task for JsonPath {
         let Question { document, query } = scenario.question(rng);
 
         let mut target = String::from("[");
-        for (place, value) in select(&document, &query).into_iter().enumerate() {
-            target.push_str(if place == 0 { "" } else { ", " });
+        for (index, value) in select(&document, &query).into_iter().enumerate() {
+            target.push_str(if index == 0 { "" } else { ", " });
             value.write_compact(&mut target);
         }
         target.push(']');

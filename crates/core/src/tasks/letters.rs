@@ -23,7 +23,7 @@ const PARAMETERS: &[Parameter] = &[
         [0, 32, 4],
         "how many words in brackets stand among the others, with letters asked for, and do not count",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "case_mutation",
         Dimension::Format,
         0.0,
@@ -117,8 +117,8 @@ fn tally(words: &[&Word]) -> Tally {
     tally
 }
 
-fn letter_at(place: usize) -> char {
-    char::from(b'a' + place as u8)
+fn letter_at(index: usize) -> char {
+    char::from(b'a' + index as u8)
 }
 
 /// Letters that occur, in order of the alphabet; others only where the words have too few.
@@ -135,12 +135,12 @@ fn draw_letters(tally: &Tally, how_many: usize, rng: &mut PyRandom) -> Vec<usize
     let mut drawn = Vec::with_capacity(how_many);
     for _ in 0..how_many {
         let mut counts = (1..=highest).filter(|count| having[*count] != 0);
-        let wanted = match counts.clone().count() {
+        let count = match counts.clone().count() {
             0 => 0,
             different => counts.nth(rng.index(different)).expect("the place is below the number of counts"),
         };
-        let letter = nth_bit(having[wanted], rng.index(having[wanted].count_ones() as usize));
-        having[wanted] ^= 1 << letter;
+        let letter = nth_bit(having[count], rng.index(having[count].count_ones() as usize));
+        having[count] ^= 1 << letter;
         drawn.push(letter);
     }
     drawn.sort_unstable();

@@ -17,7 +17,7 @@ const PARAMETERS: &[Parameter] = &[
         [1, 3, 2],
         "how many categories are counted together",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "distractor_ratio",
         Dimension::Interference,
         0.5,
@@ -84,7 +84,7 @@ impl Task for Objects {
                 let category = match i.checked_sub(distractors) {
                     None => rng.choice(others),
                     // Every category asked for is met once before chance decides.
-                    Some(place) => targets.get(place).unwrap_or_else(|| rng.choice(targets)),
+                    Some(index) => targets.get(index).unwrap_or_else(|| rng.choice(targets)),
                 };
                 let noun = rng.choice(&category.nouns);
                 Entry { noun, quantity: rng.randint(1, MAX_QUANTITY), counts }

@@ -78,7 +78,7 @@ impl Task for Shapes {
             scale: limit("scale"),
             offset: limit("offset"),
             precision: params.size("precision"),
-            reorder: Reorder::named(params.word("reorder")),
+            reorder: Reorder::from_name(params.word("reorder")),
         };
         let extra_paths = params.size("extra_paths");
         let mut prompt = String::with_capacity(2048);

@@ -58,7 +58,9 @@ impl Task for Shuffle {
         for step in 0..=story.swaps.len() {
             while let Some((_, event)) = events.next_if(|(at, _)| *at == step) {
                 match event {
-                    Event::Anchor(thing) => state.anchor(place_of(thing, &things), thing, rng, &mut prompt),
+                    Event::Anchor(thing) => {
+                        state.anchor(position_of(thing, &things), thing, rng, &mut prompt);
+                    }
                     Event::Confounder => state.confounder(rng, &mut prompt),
                 }
             }
@@ -67,14 +69,14 @@ impl Task for Shuffle {
                 things.swap(swap[0], swap[1]);
             }
         }
-        state.question(story.asked, &mut prompt);
+        state.question(story.subject, &mut prompt);
         let options = state.options();
         write_options(&options, &mut prompt);
         Test::choice(prompt, options, story.answer)
     }
 }
 
-fn place_of(thing: usize, things: &[usize]) -> usize {
+fn position_of(thing: usize, things: &[usize]) -> usize {
     things.iter().position(|other| *other == thing).expect("nothing is lost in a swap")
 }
 
@@ -92,7 +94,7 @@ struct Story {
     /// The two places of each swap.
     swaps: Vec<[usize; 2]>,
     /// The thing in question.
-    asked: usize,
+    subject: usize,
     /// The place where it ends up.
     answer: usize,
     /// Which of the swaps move it.
@@ -116,16 +118,16 @@ impl Story {
             swaps.push([first, second(gap)]);
             end.swap(first, second(gap));
         }
-        let asked = asked(&start, &end, rng);
-        let mut place = place_of(asked, &start);
+        let subject = choose_subject(&start, &end, rng);
+        let mut position = position_of(subject, &start);
         let mut own_swaps = Vec::new();
         for (step, [first, second]) in swaps.iter().enumerate() {
-            if place == *first || place == *second {
-                place = first + second - place;
+            if position == *first || position == *second {
+                position = first + second - position;
                 own_swaps.push(step);
             }
         }
-        Self { start, swaps, asked, answer: place, own_swaps }
+        Self { start, swaps, subject, answer: position, own_swaps }
     }
 
     /// The sentences between the swaps, in order, each with the swap before which it stands.
@@ -136,13 +138,13 @@ impl Story {
         for _ in 0..anchors {
             let step = latest.min(1) + rng.index(latest - latest.min(1) + 1);
             let first = rng.index(self.start.len());
-            let is_news = |thing: &usize| {
-                let told = |(at, event): &(usize, Event)| *at == step && *event == Event::Anchor(*thing);
-                (*thing != self.asked || self.may_tell(step)) && !events.iter().any(told)
+            let is_unlisted = |thing: &usize| {
+                let is_listed = |(at, event): &(usize, Event)| *at == step && *event == Event::Anchor(*thing);
+                (*thing != self.subject || self.may_anchor_subject(step)) && !events.iter().any(is_listed)
             };
             let mut things = (first..first + self.start.len()).map(|thing| thing % self.start.len());
             // Where all has been told, something else than the thing in question is told again.
-            let thing = things.find(is_news).unwrap_or((self.asked + 1) % self.start.len());
+            let thing = things.find(is_unlisted).unwrap_or((self.subject + 1) % self.start.len());
             events.push((step, Event::Anchor(thing)));
         }
         for _ in 0..confounders {
@@ -155,7 +157,7 @@ impl Story {
 
     /// Whether it may be told where the thing in question is: only while half of its own swaps are still to come,
     /// or the way to the answer would become short.
-    fn may_tell(&self, step: usize) -> bool {
+    fn may_anchor_subject(&self, step: usize) -> bool {
         let to_come = self.own_swaps.iter().filter(|swap| **swap >= step).count();
         2 * to_come >= self.own_swaps.len()
     }
@@ -163,9 +165,9 @@ impl Story {
 
 /// The thing in question. One that is where it was at first comes up as often as chance would have it, so that
 /// neither "nothing has changed" nor "something has changed" is a good guess.
-fn asked(start: &[usize], end: &[usize], rng: &mut PyRandom) -> usize {
+fn choose_subject(start: &[usize], end: &[usize], rng: &mut PyRandom) -> usize {
     let (stayed, moved): (Vec<usize>, Vec<usize>) =
-        (0..start.len()).partition(|place| start[*place] == end[*place]);
+        (0..start.len()).partition(|position| start[*position] == end[*position]);
     let by_chance = rng.index(start.len()) == 0;
     let group = if moved.is_empty() || (by_chance && !stayed.is_empty()) { stayed } else { moved };
     end[*rng.choice(&group)]

@@ -21,7 +21,7 @@ const PARAMETERS: &[Parameter] = &[
         "the order: alphabetic, its reverse, by length and then alphabetic, by the number in a label, or natural \
          (file2 before file10)",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "case_mutation",
         Dimension::Format,
         0.0,
@@ -60,7 +60,7 @@ impl Task for Sort {
     }
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
-        let key = Key::named(params.word("key"));
+        let key = Key::from_name(params.word("key"));
         let shared_prefix = params.size("shared_prefix");
         let mut items = items(key, params.size("length"), shared_prefix, rng);
         let case_mutation = params.real("case_mutation");
@@ -125,10 +125,10 @@ impl Item {
                 1 => letters[..1].make_ascii_uppercase(),
                 _ => {
                     let mut capitals = rng.getrandbits(32);
-                    for place in 0..letters.len() {
+                    for position in 0..letters.len() {
                         capitals = capitals.rotate_right(1);
                         if capitals & 1 == 1 {
-                            letters[place..=place].make_ascii_uppercase();
+                            letters[position..=position].make_ascii_uppercase();
                         }
                     }
                 }
@@ -151,7 +151,7 @@ enum Key {
 }
 
 impl Key {
-    fn named(name: &str) -> Self {
+    fn from_name(name: &str) -> Self {
         match name {
             "reverse" => Self::Reverse,
             "length" => Self::Length,
@@ -217,8 +217,8 @@ fn items(key: Key, length: usize, shared_prefix: usize, rng: &mut PyRandom) -> V
         Key::Alphabetic | Key::Reverse | Key::Length => words(length, shared_prefix, rng),
         Key::Numeric => {
             // The shared digits begin with a digit other than 0, as numbers do.
-            let head =
-                (0..shared_prefix).fold(0, |head, place| head * 10 + rng.randint(i64::from(place == 0), 9));
+            let head = (0..shared_prefix)
+                .fold(0, |head, position| head * 10 + rng.randint(i64::from(position == 0), 9));
             words(length, 0, rng)
                 .into_iter()
                 .map(|word| {

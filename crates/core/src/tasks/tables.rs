@@ -30,14 +30,14 @@ const PARAMETERS: &[Parameter] = &[
         &["lookup", "count", "sum", "max", "group", "join"],
         "what is asked: one cell, how many rows, a sum, the row with the largest number, the largest sum of a group, or \
          a sum over a join with a second table",
-    ).or(2),
+    ).with_default(2),
     Parameter::int(
         "filters",
         Dimension::Depth,
         [0, 3, 2],
         "how many conditions choose the rows, as far as the columns allow",
     ),
-    Parameter::share(
+    Parameter::proportion(
         "noise",
         Dimension::Interference,
         0.25,
@@ -65,7 +65,7 @@ impl Task for Tables {
     }
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
-        let operation = Operation::named(params.word("operation"));
+        let operation = Operation::from_name(params.word("operation"));
         let plan = Plan {
             operation,
             rows: params.size("rows"),
@@ -76,7 +76,7 @@ impl Task for Tables {
         let grid = plan.grid(rng);
         let question = operation.ask(&grid, rng);
 
-        let format = Format::named(params.word("format"));
+        let format = Format::from_name(params.word("format"));
         let names: Vec<&str> = grid.columns.iter().map(|column| column.name).collect();
         let mut prompt = String::with_capacity(400 + 16 * grid.cells.len());
         if let Some(customers) = &grid.customers {
@@ -121,7 +121,7 @@ struct Question {
 }
 
 impl Operation {
-    fn named(name: &str) -> Self {
+    fn from_name(name: &str) -> Self {
         match name {
             "count" => Self::Count,
             "sum" => Self::Sum,
@@ -136,7 +136,7 @@ impl Operation {
         let mut conditions = String::new();
         grid.write_conditions(&mut conditions);
         let filtered = !conditions.is_empty();
-        let name = |role| grid.columns[grid.place(role)].name;
+        let name = |role| grid.columns[grid.column_index(role)].name;
         match self {
             Self::Lookup => lookup(grid, &conditions, rng),
             Self::Count if filtered => Question {
@@ -144,12 +144,12 @@ impl Operation {
                 answer: Cell::Number(grid.matching().count() as i64),
             },
             Self::Count => {
-                let place = grid.place(Role::Group);
-                let different: HashSet<Cell> = grid.rows().map(|row| row[place]).collect();
+                let index = grid.column_index(Role::Group);
+                let different: HashSet<Cell> = grid.rows().map(|row| row[index]).collect();
                 Question {
                     text: format!(
                         "How many different values are there in the column {}?",
-                        grid.columns[place].name
+                        grid.columns[index].name
                     ),
                     answer: Cell::Number(different.len() as i64),
                 }
@@ -173,7 +173,7 @@ impl Operation {
                     text: format!(
                         "{rows} with the largest {measure}; if several share it, the first of them. What is its id?"
                     ),
-                    answer: largest(grid)[grid.place(Role::Key)],
+                    answer: largest(grid)[grid.column_index(Role::Key)],
                 }
             }
             Self::Group => {
@@ -216,32 +216,32 @@ impl Operation {
 
 /// Asks for a cell of the one row that meets the conditions, or of the row with some key.
 fn lookup(grid: &Grid, conditions: &str, rng: &mut PyRandom) -> Question {
-    let key = grid.place(Role::Key);
+    let key = grid.column_index(Role::Key);
     if conditions.is_empty() {
         let rows: Vec<&[Cell]> = grid.rows().collect();
         let row = *rng.choice(&rows);
-        let asked = 1 + rng.index(grid.columns.len() - 1);
+        let column = 1 + rng.index(grid.columns.len() - 1);
         return Question {
-            text: format!("What is the {} in the row whose id is {}?", grid.columns[asked].name, row[key]),
-            answer: row[asked],
+            text: format!("What is the {} in the row whose id is {}?", grid.columns[column].name, row[key]),
+            answer: row[column],
         };
     }
     let free: Vec<usize> = (0..grid.columns.len())
-        .filter(|place| grid.conditions.iter().all(|condition| condition.column != *place))
+        .filter(|index| grid.conditions.iter().all(|condition| condition.column != *index))
         .collect();
-    let asked = *rng.choice(&free);
+    let column = *rng.choice(&free);
     let row = grid.matching().next().expect("one row was made to meet the conditions");
     Question {
         text: format!(
             "In exactly one row {conditions}. What is the {} in that row?",
-            grid.columns[asked].name
+            grid.columns[column].name
         ),
-        answer: row[asked],
+        answer: row[column],
     }
 }
 
 fn measured(grid: &Grid, row: &[Cell]) -> i64 {
-    match row[grid.place(Role::Measure)] {
+    match row[grid.column_index(Role::Measure)] {
         Cell::Number(number) => number,
         other => unreachable!("{other} is no amount"),
     }
@@ -260,7 +260,7 @@ fn largest(grid: &Grid) -> &[Cell] {
 }
 
 fn largest_sum(grid: &Grid) -> i64 {
-    let group = grid.place(Role::Group);
+    let group = grid.column_index(Role::Group);
     let mut sums: HashMap<Cell, i64> = HashMap::new();
     for row in grid.matching() {
         *sums.entry(row[group]).or_default() += measured(grid, row);
@@ -286,7 +286,7 @@ impl Plan {
         let mut grid = Grid { columns, conditions: Vec::new(), customers, cells: Vec::new() };
         grid.conditions = self.draw_conditions(&grid.columns, rng);
         if let Some(country) = country {
-            let column = grid.place(Role::Link);
+            let column = grid.column_index(Role::Link);
             grid.conditions.push(Condition { column, requirement: Requirement::From(country) });
         }
         let matching = match self.operation {
@@ -327,7 +327,7 @@ impl Plan {
             // Without text there would be no look-alikes.
             columns.push(Column::some_text(Role::Other, rng));
         }
-        for other in Column::others(rng) {
+        for other in Column::extra_columns(rng) {
             if columns.len() + usize::from(key.is_some()) < self.columns
                 && columns.iter().all(|column| column.name != other.name)
             {
@@ -340,17 +340,17 @@ impl Plan {
 
     /// Conditions on different columns; where these run out, a column of numbers is bounded from both sides.
     fn draw_conditions(&self, columns: &[Column], rng: &mut PyRandom) -> Vec<Condition> {
-        let mut places: Vec<usize> = (0..columns.len())
-            .filter(|place| match columns[*place].role {
+        let mut candidates: Vec<usize> = (0..columns.len())
+            .filter(|index| match columns[*index].role {
                 Role::Key | Role::Link => false,
                 // A group that is asked for by name would be the only one.
                 Role::Group => self.operation != Operation::Group,
                 Role::Measure | Role::Other => true,
             })
             .collect();
-        rng.shuffle(&mut places);
+        rng.shuffle(&mut candidates);
         let mut conditions = Vec::with_capacity(self.filters + 1);
-        for column in places.into_iter().take(self.filters) {
+        for column in candidates.into_iter().take(self.filters) {
             let requirement = match &columns[column].values {
                 Values::Texts(texts) => Requirement::Is(draw_text(texts, self.noise, rng)),
                 Values::Numbers { low, high } if rng.random() < 0.5 => at_least(*low, *high, rng),

@@ -9,7 +9,7 @@ use reasonscape_test_support::python;
 /// JSON documents as text, with everything that Python's reader takes and UTF-8 can hold.
 fn document() -> impl Strategy<Value = String> {
     let number = prop_oneof![
-        any::<i64>().prop_map(|whole| whole.to_string()),
+        any::<i64>().prop_map(|integer| integer.to_string()),
         "-?[1-9][0-9]{0,80}",
         // Every float that there is: all bit patterns that are numbers.
         any::<u64>()

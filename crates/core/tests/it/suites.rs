@@ -51,24 +51,24 @@ fn r12_points_share_almost_no_prompts() {
     let (mut tests, mut repeated, mut shared) = (0, 0, 0);
     let mut first_seen: HashMap<String, usize> = HashMap::new();
     let mut worst: HashMap<(usize, usize), usize> = HashMap::new();
-    for (place, point) in suite.points().iter().enumerate() {
+    for (index, point) in suite.points().iter().enumerate() {
         for test in TestStream::new(point.task, point.params, suite.seed).take(point.count) {
             tests += 1;
             match first_seen.get(&test.prompt) {
                 None => {
-                    first_seen.insert(test.prompt, place);
+                    first_seen.insert(test.prompt, index);
                 }
-                Some(&other) if other == place => repeated += 1,
+                Some(&other) if other == index => repeated += 1,
                 Some(&other) => {
                     shared += 1;
-                    *worst.entry((other, place)).or_default() += 1;
+                    *worst.entry((other, index)).or_default() += 1;
                 }
             }
         }
     }
     assert!(shared * 1000 < tests, "{shared} of {tests} prompts are shared between points");
     let points = suite.points();
-    let name = |place: usize| format!("{} {:?}", points[place].task.name(), points[place].params.to_json());
+    let name = |index: usize| format!("{} {:?}", points[index].task.name(), points[index].params.to_json());
     if let Some(((a, b), count)) = worst.iter().find(|(_, count)| **count > 2) {
         panic!("{count} prompts of 64 are shared by {} and {}", name(*a), name(*b));
     }
@@ -158,10 +158,13 @@ fn ranges_lists_and_base_points_expand_correctly() {
     ))
     .unwrap();
     assert_eq!(suite.points().len(), 2 * 3 * 3);
-    let shares: Vec<f64> =
+    let proportions: Vec<f64> =
         suite.manifolds[0].points[..3].iter().map(|point| point.real("case_mutation")).collect();
     let lengths: Vec<i64> = suite.manifolds[0].points[..9].iter().map(|point| point.int("length")).collect();
-    assert!(shares.iter().chain([&0.3]).all(|share| [0.1, 0.2, 0.3].contains(share)), "{shares:?}");
+    assert!(
+        proportions.iter().chain([&0.3]).all(|proportion| [0.1, 0.2, 0.3].contains(proportion)),
+        "{proportions:?}"
+    );
     assert!(lengths.iter().all(|length| [4, 8, 12].contains(length)));
 }
 

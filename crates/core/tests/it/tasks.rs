@@ -97,23 +97,23 @@ fn options_are_distinct_and_contain_target_once() {
 fn blind_guessing_attains_stated_probability() {
     for task in tasks::ALL {
         let mut rng = PyRandom::new(99);
-        let mut places: HashMap<(usize, usize), usize> = HashMap::new();
+        let mut target_positions: HashMap<(usize, usize), usize> = HashMap::new();
         let mut totals: HashMap<usize, usize> = HashMap::new();
         for _ in 0..150 {
             let params = random_params(*task, &mut rng);
             for test in tests(*task, &params, 11, 12) {
-                if let Some(place) = test.options.iter().position(|option| *option == test.target) {
-                    *places.entry((test.options.len(), place)).or_default() += 1;
+                if let Some(position) = test.options.iter().position(|option| *option == test.target) {
+                    *target_positions.entry((test.options.len(), position)).or_default() += 1;
                     *totals.entry(test.options.len()).or_default() += 1;
                 }
             }
         }
-        for ((options, place), count) in places {
+        for ((options, position), count) in target_positions {
             let (n, p) = (totals[&options] as f64, 1.0 / options as f64);
             let limit = n * p + 5.0 * (n * p * (1.0 - p)).sqrt() + 1.0;
             assert!(
                 count as f64 <= limit,
-                "{}: place {place} of {options} is right {count} of {n} times",
+                "{}: place {position} of {options} is right {count} of {n} times",
                 task.name()
             );
         }
@@ -132,12 +132,12 @@ fn no_constant_answer_beats_guess_probability() {
         }
         let (answer, count) = answers.iter().max_by_key(|(_, count)| **count).unwrap();
         let guess = tests.iter().map(Test::guess).fold(0.0, f64::max);
-        let share = *count as f64 / tests.len() as f64;
+        let proportion = *count as f64 / tests.len() as f64;
         assert!(
-            share <= guess + 0.2,
+            proportion <= guess + 0.2,
             "{}: `{answer}` is right {:.0} % of the time",
             task.name(),
-            100.0 * share
+            100.0 * proportion
         );
     }
 }

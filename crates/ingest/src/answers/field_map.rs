@@ -118,38 +118,38 @@ impl FieldMap {
     pub fn parse(pairs: &[String]) -> Result<Self, String> {
         let mut renamed: Vec<(Field, String)> = Vec::new();
         for pair in pairs {
-            let (ours, theirs) = pair.split_once('=').ok_or_else(|| {
+            let (field_name, column) = pair.split_once('=').ok_or_else(|| {
                 format!("`--map {pair}` has no `=`; give our name and the file's, as `target=gold`")
             })?;
-            let (ours, theirs) = (ours.trim(), theirs.trim());
-            let field = Field::from_name(ours).ok_or_else(|| {
+            let (field_name, column) = (field_name.trim(), column.trim());
+            let field = Field::from_name(field_name).ok_or_else(|| {
                 let names = Field::ALL.map(Field::name);
-                let suggestion =
-                    closest(ours, &names).map_or_else(String::new, |name| format!("did you mean `{name}`? "));
+                let suggestion = closest(field_name, &names)
+                    .map_or_else(String::new, |name| format!("did you mean `{name}`? "));
                 format!(
-                    "`--map {pair}`: there is no field `{ours}`; {suggestion}there are {}",
+                    "`--map {pair}`: there is no field `{field_name}`; {suggestion}there are {}",
                     names.join(", ")
                 )
             })?;
-            if theirs.is_empty() {
-                return Err(format!("`--map {pair}` does not say what `{ours}` is called in the file"));
+            if column.is_empty() {
+                return Err(format!("`--map {pair}` does not say what `{field_name}` is called in the file"));
             }
-            if renamed.iter().any(|(known, name)| *known == field || name == theirs) {
-                return Err(format!("`--map {pair}`: `{ours}` or `{theirs}` is mapped twice"));
+            if renamed.iter().any(|(known, name)| *known == field || name == column) {
+                return Err(format!("`--map {pair}`: `{field_name}` or `{column}` is mapped twice"));
             }
-            renamed.push((field, theirs.to_owned()));
+            renamed.push((field, column.to_owned()));
         }
         Ok(Self { renamed })
     }
 
     pub(super) fn field(&self, name: &str) -> Option<Field> {
-        if let Some((field, _)) = self.renamed.iter().find(|(_, theirs)| theirs == name) {
+        if let Some((field, _)) = self.renamed.iter().find(|(_, column)| column == name) {
             return Some(*field);
         }
         Field::from_name(name).filter(|field| self.renamed.iter().all(|(renamed, _)| renamed != field))
     }
 
     pub(super) fn name_of(&self, field: Field) -> &str {
-        self.renamed.iter().find(|(renamed, _)| *renamed == field).map_or(field.name(), |(_, theirs)| theirs)
+        self.renamed.iter().find(|(renamed, _)| *renamed == field).map_or(field.name(), |(_, column)| column)
     }
 }

@@ -63,7 +63,7 @@ impl<R: Read> LineChunks<R> {
     ///
     /// # Errors
     /// The reader's error.
-    pub fn several(&mut self, max: usize) -> io::Result<Vec<Vec<u8>>> {
+    pub fn next_chunks(&mut self, max: usize) -> io::Result<Vec<Vec<u8>>> {
         let mut chunks = Vec::new();
         while chunks.len() < max {
             match self.next_chunk()? {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     fn chunks(bytes: &[u8], drop: usize) -> Vec<Vec<u8>> {
-        LineChunks::new(Drops(bytes, drop)).several(usize::MAX).unwrap()
+        LineChunks::new(Drops(bytes, drop)).next_chunks(usize::MAX).unwrap()
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl<'a> AnswerRow<'a> {
     ///
     /// # Errors
     /// A sentence about the first thing that is wrong with it.
-    pub fn read(line: &'a str, names: &FieldMap) -> Result<Self, String> {
+    pub fn parse(line: &'a str, names: &FieldMap) -> Result<Self, String> {
         let mut deserializer = serde_json::Deserializer::from_str(line);
         let read = RowSeed { names }.deserialize(&mut deserializer);
         let row =
@@ -67,7 +67,7 @@ impl<'a> AnswerRow<'a> {
     }
 
     /// The input of the metrics.
-    pub fn answered(&self) -> SampleRecord<'_> {
+    pub fn to_sample_record(&self) -> SampleRecord<'_> {
         SampleRecord {
             id: self.id.as_deref().unwrap_or_default(),
             repeat: self.repeat,
@@ -309,7 +309,7 @@ impl<'a> DeserializeSeed<'a> for Text<'_> {
 }
 
 impl Text<'_> {
-    fn wrong<T, E: Error>(&self, kind: &str) -> Result<T, E> {
+    fn unexpected<T, E: Error>(&self, kind: &str) -> Result<T, E> {
         Err(E::custom(format_args!("`{}` is {kind}, but must be text", self.name)))
     }
 }
@@ -334,27 +334,27 @@ impl<'a> Visitor<'a> for Text<'_> {
     }
 
     fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-        self.wrong("true or false")
+        self.unexpected("true or false")
     }
 
     fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
-        self.wrong("a number")
+        self.unexpected("a number")
     }
 
     fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
-        self.wrong("a number")
+        self.unexpected("a number")
     }
 
     fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-        self.wrong("a number")
+        self.unexpected("a number")
     }
 
     fn visit_seq<A: serde::de::SeqAccess<'a>>(self, _: A) -> Result<Self::Value, A::Error> {
-        self.wrong("a list")
+        self.unexpected("a list")
     }
 
     fn visit_map<A: MapAccess<'a>>(self, _: A) -> Result<Self::Value, A::Error> {
-        self.wrong("an object")
+        self.unexpected("an object")
     }
 }
 
@@ -363,22 +363,22 @@ mod tests {
     use super::*;
 
     fn problem(line: &str) -> String {
-        AnswerRow::read(line, &FieldMap::default()).expect_err("a bad line")
+        AnswerRow::parse(line, &FieldMap::default()).expect_err("a bad line")
     }
 
     #[test]
     fn borrows_texts_without_escapes() {
         let line = r#"{"id": 7, "target": ["a", 1.50], "answer": "x", "cot": "plain", "extra": {"id": [1]}}"#;
-        let row = AnswerRow::read(line, &FieldMap::default()).unwrap();
+        let row = AnswerRow::parse(line, &FieldMap::default()).unwrap();
         assert!(matches!(row.cot, Some(Cow::Borrowed("plain"))));
-        let answered = row.answered();
+        let answered = row.to_sample_record();
         assert_eq!((answered.id, answered.targets[1].as_ref(), answered.answer), ("7", "1.50", Some("x")));
-        let escaped = AnswerRow::read(
+        let escaped = AnswerRow::parse(
             r#"{"id":"\u00e9","target":"a\nb","answer":null,"cot":"a\tb"}"#,
             &FieldMap::default(),
         );
         let escaped = escaped.unwrap();
-        let answered = escaped.answered();
+        let answered = escaped.to_sample_record();
         assert_eq!((answered.id, answered.answer, answered.cot), ("é", None, Some("a\tb")));
         assert_eq!(answered.targets[0], "a\nb");
     }
@@ -417,16 +417,19 @@ mod tests {
     #[test]
     fn accepts_counts_with_zero_decimals() {
         let line = r#"{"id": 1, "target": "x", "answer": "x", "prompt_tokens": 12.0, "repeat": 1e1}"#;
-        let row = AnswerRow::read(line, &FieldMap::default()).unwrap();
-        assert_eq!((row.answered().prompt_tokens, row.answered().repeat), (Some(12), 10));
+        let row = AnswerRow::parse(line, &FieldMap::default()).unwrap();
+        assert_eq!((row.to_sample_record().prompt_tokens, row.to_sample_record().repeat), (Some(12), 10));
     }
 
     #[test]
     fn maps_renamed_fields() {
         let names = FieldMap::parse(&["target=answer".to_owned(), "answer=output".to_owned()]).unwrap();
-        let row = AnswerRow::read(r#"{"id": 1, "answer": "gold", "output": "found", "target": 5}"#, &names)
+        let row = AnswerRow::parse(r#"{"id": 1, "answer": "gold", "output": "found", "target": 5}"#, &names)
             .unwrap();
-        assert_eq!((row.answered().targets[0].as_ref(), row.answered().answer), ("gold", Some("found")));
+        assert_eq!(
+            (row.to_sample_record().targets[0].as_ref(), row.to_sample_record().answer),
+            ("gold", Some("found"))
+        );
         for (pair, expected) in
             [("target", "has no `=`"), ("traget=x", "did you mean `target`?"), ("target=", "does not say")]
         {

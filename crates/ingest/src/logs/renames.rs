@@ -79,10 +79,10 @@ mod tests {
     #[test]
     fn refuses_one_name_for_several_things() {
         let both = ["a".to_owned(), "b".to_owned()];
-        let said = Renames::parse(["x"]).unwrap().check("model", &both).unwrap_err().to_string();
-        assert!(said.contains("--model a=x"), "{said}");
-        let said = Renames::parse(["c=x"]).unwrap().check("task", &both).unwrap_err().to_string();
-        assert!(said.contains("no task `c`") && said.contains("`a`, `b`"), "{said}");
+        let message = Renames::parse(["x"]).unwrap().check("model", &both).unwrap_err().to_string();
+        assert!(message.contains("--model a=x"), "{message}");
+        let message = Renames::parse(["c=x"]).unwrap().check("task", &both).unwrap_err().to_string();
+        assert!(message.contains("no task `c`") && message.contains("`a`, `b`"), "{message}");
         assert_eq!(Renames::parse(["b=x"]).unwrap().apply("b"), "x");
     }
 }

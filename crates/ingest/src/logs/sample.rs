@@ -115,13 +115,13 @@ mod tests {
         assert_eq!(document_index(DocumentId::Number("0")), 0);
         assert_eq!(document_index(DocumentId::Number("9007199254740991")), (1 << 53) - 1);
         // echo -n sum/0 | sha256sum, its first 53 bits.
-        let Some(said) = reasonscape_test_support::python(
+        let Some(printed) = reasonscape_test_support::python(
             "import hashlib,sys; print(int(hashlib.sha256(sys.stdin.buffer.read()).hexdigest()[:14], 16) >> 3)",
             "sum/0",
         ) else {
             return;
         };
-        assert_eq!(document_index(DocumentId::Text("sum/0")).to_string(), said.trim());
+        assert_eq!(document_index(DocumentId::Text("sum/0")).to_string(), printed.trim());
         let large = document_index(DocumentId::Number("9007199254740992"));
         assert_eq!(large, document_index(DocumentId::Text("9007199254740992")));
         assert_ne!(document_index(DocumentId::Number("-1")), document_index(DocumentId::Number("1")));

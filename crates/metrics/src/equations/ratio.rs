@@ -11,7 +11,7 @@ pub(super) trait Arithmetic: Copy {
     fn over(self, other: Self) -> Option<Self>;
     fn negated(self) -> Option<Self>;
     /// The value as a small whole number, for exponents.
-    fn whole(self) -> Option<i32>;
+    fn to_integer(self) -> Option<i32>;
     fn small(value: i32) -> Self;
 
     /// A whole power; a large one is none.
@@ -128,7 +128,7 @@ impl Ratio {
         Some(Self { numerator: self.numerator.checked_abs()?, denominator: self.denominator })
     }
 
-    pub(super) fn is_whole(self) -> bool {
+    pub(super) fn is_integer(self) -> bool {
         self.denominator == 1
     }
 
@@ -193,8 +193,8 @@ impl Arithmetic for Ratio {
         Some(Self { numerator: self.numerator.checked_neg()?, denominator: self.denominator })
     }
 
-    fn whole(self) -> Option<i32> {
-        if self.is_whole() { i32::try_from(self.numerator).ok() } else { None }
+    fn to_integer(self) -> Option<i32> {
+        if self.is_integer() { i32::try_from(self.numerator).ok() } else { None }
     }
 
     fn small(value: i32) -> Self {
@@ -256,9 +256,10 @@ impl Arithmetic for Span {
         Some(Self { low: -self.high, high: -self.low })
     }
 
-    fn whole(self) -> Option<i32> {
-        let whole = self.low.round();
-        (self.low == self.high && whole == self.low && whole.abs() < 1e9).then_some(whole as i32)
+    fn to_integer(self) -> Option<i32> {
+        let to_integer = self.low.round();
+        (self.low == self.high && to_integer == self.low && to_integer.abs() < 1e9)
+            .then_some(to_integer as i32)
     }
 
     fn small(value: i32) -> Self {
@@ -291,7 +292,7 @@ impl Arithmetic for Truncated {
         self.0.checked_neg().map(Self)
     }
 
-    fn whole(self) -> Option<i32> {
+    fn to_integer(self) -> Option<i32> {
         i32::try_from(self.0).ok()
     }
 

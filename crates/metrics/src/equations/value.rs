@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                     if sign == Kind::LetterTimes {
                         self.traits.letter_times = true;
-                        let tight = self.tokens.get(self.at).is_some_and(|token| !token.spaced);
+                        let tight = self.tokens.get(self.at).is_some_and(|token| !token.space_before);
                         self.traits.letter_power |=
                             tight && self.at < self.tokens.len() && matches!(self.slice(self.at), "2" | "3");
                     }
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
                 let negative = self.kind() == Some(Kind::Minus);
                 self.at += usize::from(negative);
                 let (exponent, _) = self.primary::<A>()?;
-                Some(if negative { exponent.negated()? } else { exponent }.whole()?)
+                Some(if negative { exponent.negated()? } else { exponent }.to_integer()?)
             }
             Some(Kind::Raised(exponent)) => {
                 self.at += 1;
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
 
     /// A sign behind the number, or the fence that ends a formula, whose start looked like a currency as well.
     fn closing_sign(&mut self) {
-        if self.kind() == Some(Kind::Currency) && !self.tokens[self.at].spaced {
+        if self.kind() == Some(Kind::Currency) && !self.tokens[self.at].space_before {
             self.at += 1;
             self.traits.units.push((Unit::CURRENCY, false));
         }
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
 
     /// The fraction of a mixed number: `2 1/2`, `2\frac{1}{2}`.
     fn mixed(&mut self) -> Option<(Written, Written)> {
-        let whole = |reader: &Self, at: usize| {
+        let integer_at = |reader: &Self, at: usize| {
             (reader.peek(at - reader.at)? == Kind::Number).then(|| Written::parse(reader.slice(at)))?
         };
         let (top, bottom, length) = if self.kind() == Some(Kind::OpenFraction) {
@@ -288,18 +288,18 @@ impl<'a> Reader<'a> {
             if !fits || self.peek(7) != Some(Kind::Close) {
                 return None;
             }
-            (whole(self, self.at + 2)?, whole(self, self.at + 6)?, 9)
+            (integer_at(self, self.at + 2)?, integer_at(self, self.at + 6)?, 9)
         } else {
             let slash = self.tokens.get(self.at + 1)?;
             let denominator = self.tokens.get(self.at + 2)?;
             if self.kind() != Some(Kind::Number)
                 || slash.kind != Kind::Divide
-                || slash.spaced
-                || denominator.spaced
+                || slash.space_before
+                || denominator.space_before
             {
                 return None;
             }
-            (whole(self, self.at)?, whole(self, self.at + 2)?, 3)
+            (integer_at(self, self.at)?, integer_at(self, self.at + 2)?, 3)
         };
         if top.decimals > 0 || bottom.decimals > 0 || top.digits >= bottom.digits {
             return None;
@@ -316,7 +316,7 @@ impl<'a> Reader<'a> {
 
     /// Notes what only looks like arithmetic: dates and ranges.
     fn date_or_range(&mut self) {
-        let tight = |ahead: usize| self.tokens.get(self.at + ahead).is_some_and(|token| !token.spaced);
+        let tight = |ahead: usize| self.tokens.get(self.at + ahead).is_some_and(|token| !token.space_before);
         if self.peek(2) != Some(Kind::Number) || !tight(1) || !tight(2) {
             return;
         }
@@ -349,7 +349,7 @@ impl<'a> Reader<'a> {
                         self.at += 1;
                         continue;
                     }
-                    let tight = words == 0 && !self.tokens[self.at].spaced;
+                    let tight = words == 0 && !self.tokens[self.at].space_before;
                     if words == MAX_UNIT_WORDS
                         || text.len() == 1
                         || (tight && !word.is_abbreviation())

@@ -267,7 +267,7 @@ fn is_multiple(one: Ratio, other: Ratio, factors: &[i32]) -> bool {
     quotients
         .iter()
         .flatten()
-        .any(|quotient| quotient.whole().is_some_and(|factor| factors.contains(&factor)))
+        .any(|quotient| quotient.to_integer().is_some_and(|factor| factors.contains(&factor)))
 }
 
 fn is_negative(value: Ratio) -> bool {
@@ -307,7 +307,7 @@ fn compare(
         });
     }
     // The digits shown would have been enough: then they must be right.
-    if exact.over(unit)?.is_whole() || !below(unit)? {
+    if exact.over(unit)?.is_integer() || !below(unit)? {
         return Some(Verdict::Fails);
     }
     if decimals == 0 && !written.percent {
@@ -332,8 +332,8 @@ fn compare(
 fn units_agree(left: &[(Unit, bool)], right: &[(Unit, bool)]) -> bool {
     let mut remaining = left.to_vec();
     for (unit, _) in left.iter().filter(|(_, per)| *per) {
-        let place = |per: bool| remaining.iter().position(|entry| *entry == (*unit, per));
-        if let (Some(above), Some(below)) = (place(false), place(true)) {
+        let position_of = |per: bool| remaining.iter().position(|entry| *entry == (*unit, per));
+        if let (Some(above), Some(below)) = (position_of(false), position_of(true)) {
             remaining.swap_remove(above.max(below));
             remaining.swap_remove(above.min(below));
         }

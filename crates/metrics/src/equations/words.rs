@@ -100,12 +100,13 @@ pub(super) enum Family {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unit {
     pub(super) family: Family,
-    place: u8,
+    /// Where the unit stands in the list of its family.
+    index: u8,
 }
 
 impl Unit {
     /// What a currency sign stands for.
-    pub(super) const CURRENCY: Unit = Unit { family: Family::Money, place: 0 };
+    pub(super) const CURRENCY: Unit = Unit { family: Family::Money, index: 0 };
 }
 
 /// The roles of a word, a bit each.
@@ -151,17 +152,17 @@ static WORDS: LazyLock<Vec<Word>> = LazyLock::new(|| {
         }));
     }
     for (family, units) in UNITS {
-        for (place, names) in units.split_whitespace().enumerate() {
-            let unit = Some(Unit { family, place: place as u8 });
+        for (index, names) in units.split_whitespace().enumerate() {
+            let unit = Some(Unit { family, index: index as u8 });
             words.extend(names.split('/').map(|name| Word { letters: letters(name), roles: 0, unit }));
         }
     }
     words.sort_unstable_by_key(|word| word.letters);
-    words.dedup_by(|next, kept| {
-        let same = next.letters == kept.letters;
+    words.dedup_by(|next, merged| {
+        let same = next.letters == merged.letters;
         if same {
-            kept.roles |= next.roles;
-            kept.unit = kept.unit.or(next.unit);
+            merged.roles |= next.roles;
+            merged.unit = merged.unit.or(next.unit);
         }
         same
     });
@@ -199,7 +200,7 @@ impl Word {
     pub(super) fn new(word: &str) -> Self {
         let letters = letters(word);
         match WORDS.binary_search_by_key(&letters, |known| known.letters) {
-            Ok(place) => WORDS[place],
+            Ok(index) => WORDS[index],
             Err(_) => Self { letters, roles: 0, unit: None },
         }
     }
@@ -211,6 +212,10 @@ impl Word {
     #[inline]
     pub(super) fn is(self, word: &str) -> bool {
         self.letters == letters(word)
+    }
+
+    pub(super) fn is_one_of(self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.is(word))
     }
 
     pub(super) fn is_operation(self) -> bool {

@@ -10,7 +10,7 @@ pub(super) struct Quantity {
 }
 
 impl Quantity {
-    pub(super) fn whole(value: u64) -> Self {
+    pub(super) fn integer(value: u64) -> Self {
         Self { digits: u128::from(value), decimals: 0 }
     }
 

@@ -44,12 +44,12 @@ impl Row {
             prob_correct: task.prob_correct.unwrap_or(f64::NAN),
             latency_ms: task.latency_ms.unwrap_or(f64::NAN),
             repeat: task.repeat,
-            cot_tokens: kept(task.cot_tokens),
-            cot_chars: kept(task.cot_chars),
-            step_count: kept(task.step_count),
-            answer_tokens: kept(task.answer_tokens),
-            prompt_tokens: kept(task.prompt_tokens.map(u64::from)),
-            completion_tokens: kept(task.completion_tokens.map(u64::from)),
+            cot_tokens: or_missing(task.cot_tokens),
+            cot_chars: or_missing(task.cot_chars),
+            step_count: or_missing(task.step_count),
+            answer_tokens: or_missing(task.answer_tokens),
+            prompt_tokens: or_missing(task.prompt_tokens.map(u64::from)),
+            completion_tokens: or_missing(task.completion_tokens.map(u64::from)),
             equations: [task.false_steps.len() as u32, task.equations_checked.unwrap_or(0)],
             sentences: grounding.map_or([0; 2], |found| [found.unsupported.len() as u32, found.sentences]),
             flags: flag(task.correct, CORRECT)
@@ -69,7 +69,7 @@ impl Row {
         self.has(CORRECT)
     }
 
-    pub(crate) fn answered(&self) -> bool {
+    pub(crate) fn has_answer(&self) -> bool {
         self.has(ANSWERED)
     }
 
@@ -91,7 +91,7 @@ impl Row {
     }
 }
 
-fn kept(count: Option<u64>) -> u32 {
+fn or_missing(count: Option<u64>) -> u32 {
     count.map_or(NONE, |count| u32::try_from(count).unwrap_or(NONE).min(NONE - 1))
 }
 

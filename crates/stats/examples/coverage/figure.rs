@@ -100,16 +100,16 @@ pub(crate) fn svg() -> String {
 
 fn panel(svg: &mut String, panels: &Panels, n: u32, left: f64, top: f64) {
     let x = |p: f64| left + WIDTH * p;
-    let y = |share: f64| top + HEIGHT * (1.0 - share) / (1.0 - FLOOR);
+    let y = |proportion: f64| top + HEIGHT * (1.0 - proportion) / (1.0 - FLOOR);
     let _ = writeln!(svg, r#"<text x="{left}" y="{}">n = {n}</text>"#, top - 10.0);
-    for share in [0.2, 0.4, 0.6, 0.8, 1.0] {
+    for proportion in [0.2, 0.4, 0.6, 0.8, 1.0] {
         let _ = writeln!(
             svg,
             r##"<path d="M{left} {y:.1}h{WIDTH}" stroke="#ddd"/><text x="{}" y="{:.1}" text-anchor="end">{:.0}</text>"##,
             left - 6.0,
-            y(share) + 4.5,
-            100.0 * share,
-            y = y(share),
+            y(proportion) + 4.5,
+            100.0 * proportion,
+            y = y(proportion),
         );
     }
     for p in [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] {
@@ -124,7 +124,7 @@ fn panel(svg: &mut String, panels: &Panels, n: u32, left: f64, top: f64) {
         .collect();
     for (i, series) in SERIES.iter().enumerate() {
         let points: Vec<String> =
-            points.iter().map(|(p, shares)| format!("{:.1},{:.1}", x(*p), y(shares[i]))).collect();
+            points.iter().map(|(p, proportions)| format!("{:.1},{:.1}", x(*p), y(proportions[i]))).collect();
         let _ = writeln!(svg, r#"<polyline points="{}" {}/>"#, points.join(" "), series.stroke());
     }
     // Beyond the panel on both sides, because the curves lie on it within.

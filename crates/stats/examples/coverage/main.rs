@@ -36,21 +36,23 @@ fn study() -> Vec<Row> {
 
 /// The tables that the statistics page discusses.
 fn summary(rows: &[Row]) -> String {
-    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    let percent = |proportion: f64| format!("{:.1}", 100.0 * proportion);
     let line = |name: &str, cells: &[String]| format!("| {name} | {} |\n", cells.join(" | "));
     let rule = |columns: usize| format!("|---|{}\n", "---:|".repeat(columns));
     let mut text = String::from("All 252 designs, in percent\n\n");
     text += "| mode | lowest | mean | highest | designs under 93 % | over 97 % |\n";
     text += &rule(5);
     for (i, mode) in Mode::ALL.into_iter().enumerate() {
-        let shares: Vec<f64> = rows.iter().map(|row| row.coverage[i]).collect();
-        let count = |test: fn(f64) -> bool| shares.iter().filter(|&&share| test(share)).count().to_string();
+        let proportions: Vec<f64> = rows.iter().map(|row| row.coverage[i]).collect();
+        let count = |test: fn(f64) -> bool| {
+            proportions.iter().filter(|&&proportion| test(proportion)).count().to_string()
+        };
         let cells = [
-            percent(shares.iter().copied().fold(1.0, f64::min)),
-            percent(shares.iter().sum::<f64>() / shares.len() as f64),
-            percent(shares.iter().copied().fold(0.0, f64::max)),
-            count(|share| share < 0.93),
-            count(|share| share > 0.97),
+            percent(proportions.iter().copied().fold(1.0, f64::min)),
+            percent(proportions.iter().sum::<f64>() / proportions.len() as f64),
+            percent(proportions.iter().copied().fold(0.0, f64::max)),
+            count(|proportion| proportion < 0.93),
+            count(|proportion| proportion > 0.97),
         ];
         text += &line(mode.name(), &cells);
     }
@@ -75,13 +77,13 @@ fn summary(rows: &[Row]) -> String {
     text += &rule(4);
     for n in [32, 128, 512, 2048, 8192] {
         let worst = |options, mode| {
-            let (share, p) = (0..=1000)
+            let (proportion, p) = (0..=1000)
                 .into_par_iter()
                 .map(|thousandth| f64::from(thousandth) / 1000.0)
                 .map(|p| (Design { p, truncation: 0.0, options, n }.coverage([mode])[0], p))
                 .min_by(|a, b| a.0.total_cmp(&b.0))
                 .expect("a grid of p");
-            format!("{} ({p})", percent(share))
+            format!("{} ({p})", percent(proportion))
         };
         let cells = [worst(2, Mode::C_I), worst(4, Mode::C_I), worst(10, Mode::C_I), worst(2, Mode::K_I)];
         text += &line(&n.to_string(), &cells);
@@ -110,9 +112,9 @@ fn page(rows: &[Row]) -> String {
             let _ = write!(text, "\n## {new_title}\n\n| n | p | {names} |\n{}|\n", "|---:".repeat(11));
             title = new_title;
         }
-        let cells = coverage.map(|share| {
-            let percent = format!("{:.1}", 100.0 * share);
-            if share < 0.93 { format!("**{percent}**") } else { percent }
+        let cells = coverage.map(|proportion| {
+            let percent = format!("{:.1}", 100.0 * proportion);
+            if proportion < 0.93 { format!("**{percent}**") } else { percent }
         });
         let _ = writeln!(text, "| {} | {} | {} |", design.n, design.p, cells.join(" | "));
     }

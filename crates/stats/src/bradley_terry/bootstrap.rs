@@ -68,8 +68,8 @@ impl RatingIntervals {
 /// use reasonscape_stats::pairwise::{Method, task_win_rates};
 /// use reasonscape_stats::{Confidence, wilson};
 ///
-/// let share = |correct| wilson(correct, 100.0, Confidence::P95).map(Some);
-/// let models = [[share(90.0)?, share(60.0)?, share(72.0)?], [share(80.0)?, share(66.0)?, share(70.0)?]];
+/// let proportion = |correct| wilson(correct, 100.0, Confidence::P95).map(Some);
+/// let models = [[proportion(90.0)?, proportion(60.0)?, proportion(72.0)?], [proportion(80.0)?, proportion(66.0)?, proportion(70.0)?]];
 /// let rates = task_win_rates(&models, Confidence::P95, Method::Exact)?;
 /// let (fitted, intervals) =
 ///     (fit_win_rates(&rates.average())?, rating_intervals(&rates, TaskBootstrap::default())?);
@@ -118,11 +118,11 @@ mod tests {
 
     /// Models whose shares differ by task, one of them with a gap.
     fn rates(models: usize, tasks: usize) -> TaskWinRates {
-        let share = |m: usize, t: usize| {
+        let proportion = |m: usize, t: usize| {
             let low = 0.3 + 0.04 * (m as f64) + 0.05 * ((m * 7 + t * 3) % 5) as f64;
             ((m, t) != (1, 0)).then_some(Interval { low, high: low + 0.1, point: None })
         };
-        let rows: Vec<Vec<_>> = (0..models).map(|m| (0..tasks).map(|t| share(m, t)).collect()).collect();
+        let rows: Vec<Vec<_>> = (0..models).map(|m| (0..tasks).map(|t| proportion(m, t)).collect()).collect();
         task_win_rates(&rows, Confidence::P95, Method::Exact).unwrap()
     }
 
@@ -149,8 +149,11 @@ mod tests {
     #[test]
     fn counts_unbounded_resamples() {
         let (high, low) = ((0.9, 0.91), (0.1, 0.11));
-        let share = |(low, high)| Some(Interval { low, high, point: None });
-        let rows = [[share(high), share(high), share(low)], [share(low), share(low), share(high)]];
+        let proportion = |(low, high)| Some(Interval { low, high, point: None });
+        let rows = [
+            [proportion(high), proportion(high), proportion(low)],
+            [proportion(low), proportion(low), proportion(high)],
+        ];
         let rates = task_win_rates(&rows, Confidence::P95, Method::Exact).unwrap();
         let found = rating_intervals(&rates, FEW).unwrap();
         // All three draws of a task that A wins, or all three of the one that B wins: 1/3 of the resamples.

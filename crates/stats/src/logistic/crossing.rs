@@ -89,16 +89,19 @@ impl<'a> Profile<'a> {
         let steepest = self.data.steepest().ln();
         // So flat that at the farthest row the log-odds are a millionth.
         let flattest = (1e-6 / (1.0 + center.abs())).ln();
-        let place = |look: i32| flattest + (steepest - flattest) * f64::from(look) / f64::from(GRID_STEPS);
-        let top = (0..=GRID_STEPS).max_by(|a, b| gain(place(*a)).total_cmp(&gain(place(*b)))).unwrap_or(0);
-        let (mut low, mut high) = (place((top - 1).max(0)), place((top + 1).min(GRID_STEPS)));
+        let grid_point =
+            |step: i32| flattest + (steepest - flattest) * f64::from(step) / f64::from(GRID_STEPS);
+        let top = (0..=GRID_STEPS)
+            .max_by(|a, b| gain(grid_point(*a)).total_cmp(&gain(grid_point(*b))))
+            .unwrap_or(0);
+        let (mut low, mut high) = (grid_point((top - 1).max(0)), grid_point((top + 1).min(GRID_STEPS)));
         for _ in 0..40 {
             let middle = f64::midpoint(low, high);
             let is_rising = self.sign * self.data.steepening(center, self.sign * middle.exp()) > 0.0;
             if is_rising { low = middle } else { high = middle }
         }
         let found = f64::midpoint(low, high);
-        through(if gain(found) >= gain(place(top)) { found } else { place(top) })
+        through(if gain(found) >= gain(grid_point(top)) { found } else { grid_point(top) })
     }
 
     /// The last place from `start` on, in `direction`, at which the loss is allowed; `None` when there is no end.

@@ -73,11 +73,11 @@ impl Data {
                 .find(|order| order.is_ne())
                 .unwrap_or(std::cmp::Ordering::Equal)
         });
-        pooled.dedup_by(|next, kept| {
-            let is_same = next.x == kept.x && next.guess == kept.guess;
+        pooled.dedup_by(|next, pooled_row| {
+            let is_same = next.x == pooled_row.x && next.guess == pooled_row.guess;
             if is_same {
-                kept.n += next.n;
-                kept.successes += next.successes;
+                pooled_row.n += next.n;
+                pooled_row.successes += next.successes;
             }
             is_same
         });

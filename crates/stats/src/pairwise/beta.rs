@@ -14,10 +14,10 @@ pub const MAX_TRIALS: f64 = 1e12;
 /// use reasonscape_stats::pairwise::Beta;
 /// use reasonscape_stats::{Confidence, wilson};
 ///
-/// let share = wilson(80.0, 100.0, Confidence::P95)?;
-/// let beta = Beta::from_interval(share, Confidence::P95)?;
-/// assert!((beta.mean() - share.center()).abs() < 1e-12);
-/// assert!((beta.standard_deviation() * Confidence::P95.z() - share.margin()).abs() < 1e-12);
+/// let proportion = wilson(80.0, 100.0, Confidence::P95)?;
+/// let beta = Beta::from_interval(proportion, Confidence::P95)?;
+/// assert!((beta.mean() - proportion.center()).abs() < 1e-12);
+/// assert!((beta.standard_deviation() * Confidence::P95.z() - proportion.margin()).abs() < 1e-12);
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,8 +110,8 @@ impl Beta {
     /// `(1 - x) / (1 - mean)`.
     ///
     /// No log-gamma enters, so that nothing cancels at shapes of 1e12; who needs the constant integrates.
-    pub(super) fn log_density(&self, log_share: f64, log_rest: f64) -> f64 {
-        (self.alpha - 1.0) * log_share + (self.beta - 1.0) * log_rest
+    pub(super) fn log_density(&self, log_proportion: f64, log_rest: f64) -> f64 {
+        (self.alpha - 1.0) * log_proportion + (self.beta - 1.0) * log_rest
     }
 }
 
@@ -127,12 +127,12 @@ mod tests {
     proptest! {
         #[test]
         fn beta_at_95_percent_needs_no_clamp(one in 0.0..=1.0_f64, other in 0.0..=1.0_f64) {
-            let share = interval(one.min(other), one.max(other));
-            prop_assume!(share.margin() > 1e-5 && share.center().min(1.0 - share.center()) > MEAN_FLOOR);
-            let (mean, z) = (share.center(), Confidence::P95.z());
-            let nu = mean * (1.0 - mean) / (share.margin() / z).powi(2) - 1.0;
+            let proportion = interval(one.min(other), one.max(other));
+            prop_assume!(proportion.margin() > 1e-5 && proportion.center().min(1.0 - proportion.center()) > MEAN_FLOOR);
+            let (mean, z) = (proportion.center(), Confidence::P95.z());
+            let nu = mean * (1.0 - mean) / (proportion.margin() / z).powi(2) - 1.0;
             prop_assert!(mean.min(1.0 - mean) * nu >= (z * z - 1.0) / 2.0 - 1e-9);
-            let beta = Beta::from_interval(share, Confidence::P95).unwrap();
+            let beta = Beta::from_interval(proportion, Confidence::P95).unwrap();
             prop_assert!((beta.alpha() / (mean * nu) - 1.0).abs() < 1e-9);
             prop_assert!((beta.beta() / ((1.0 - mean) * nu) - 1.0).abs() < 1e-9);
         }
@@ -143,25 +143,25 @@ mod tests {
             width in -20.0..0.0_f64,
             level in 0.01..0.999_f64,
         ) {
-            let share = interval(one, (one + 10_f64.powf(width)).min(1.0));
-            let beta = Beta::from_interval(share, Confidence::new(level).unwrap()).unwrap();
+            let proportion = interval(one, (one + 10_f64.powf(width)).min(1.0));
+            let beta = Beta::from_interval(proportion, Confidence::new(level).unwrap()).unwrap();
             prop_assert_eq!(Beta::new(beta.alpha(), beta.beta()), Ok(beta));
         }
     }
 
     #[test]
     fn degenerate_intervals_give_documented_betas() {
-        let of = |low, high, level| {
+        let fit = |low, high, level| {
             Beta::from_interval(interval(low, high), Confidence::new(level).unwrap()).unwrap()
         };
-        let (none, all) = (of(0.0, 0.0, 0.95), of(1.0, 1.0, 0.95));
+        let (none, all) = (fit(0.0, 0.0, 0.95), fit(1.0, 1.0, 0.95));
         assert!((none.mean() / MEAN_FLOOR - 1.0).abs() < 1e-12);
         assert_eq!((none.alpha(), none.beta()), (all.beta(), all.alpha()));
-        let sharp = of(0.3, 0.3, 0.95);
+        let sharp = fit(0.3, 0.3, 0.95);
         assert!((sharp.standard_deviation() / (1e-6 * 0.21_f64.sqrt()) - 1.0).abs() < 1e-9);
         // At 50 % confidence the interval [0, 1] would be a Beta of shapes -0.27.
-        assert_eq!(of(0.0, 1.0, 0.5), Beta::new(1.0, 1.0).unwrap());
-        let skewed = of(0.0, 0.4, 0.5);
+        assert_eq!(fit(0.0, 1.0, 0.5), Beta::new(1.0, 1.0).unwrap());
+        let skewed = fit(0.0, 0.4, 0.5);
         assert!(skewed.alpha() == 1.0 && (skewed.mean() - 0.2).abs() < 1e-12);
     }
 

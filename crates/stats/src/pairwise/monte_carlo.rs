@@ -32,7 +32,7 @@ pub fn probability_greater_monte_carlo(
     let mut rng = PyRandom::new(seed);
     let of_a = draw(a, draws, &mut rng);
     let of_b = draw(b, draws, &mut rng);
-    Ok(share_greater(&of_a, &of_b))
+    Ok(proportion_greater(&of_a, &of_b))
 }
 
 /// Refuses a number of draws that says nothing, or that no memory holds.
@@ -46,7 +46,7 @@ pub(super) fn draw(beta: &Beta, draws: usize, rng: &mut PyRandom) -> Vec<f64> {
 }
 
 /// In how many of the pairs the first is greater, ties as one half.
-pub(super) fn share_greater(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn proportion_greater(a: &[f64], b: &[f64]) -> f64 {
     // Greater counts twice, equal once; whole numbers, so that the loop is free to run in lanes.
     let halves: u64 = a.iter().zip(b).map(|(a, b)| u64::from(a > b) + u64::from(a >= b)).sum();
     halves as f64 / (2 * a.len()) as f64
@@ -58,6 +58,6 @@ mod tests {
 
     #[test]
     fn tie_counts_as_half_a_win() {
-        assert_eq!(share_greater(&[1.0, 2.0, 3.0, 4.0], &[1.0, 1.0, 4.0, 4.0]), 0.5);
+        assert_eq!(proportion_greater(&[1.0, 2.0, 3.0, 4.0], &[1.0, 1.0, 4.0, 4.0]), 0.5);
     }
 }

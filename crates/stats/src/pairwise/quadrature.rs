@@ -212,20 +212,20 @@ fn densities(beta: &Beta, panel: Panel, rule: &GaussLegendre) -> [f64; NODES] {
     let mut density = [0.0; NODES];
     if panel.left == 0.0 {
         for (density, &t) in density.iter_mut().zip(&rule.node) {
-            let (log_share, log_rest) = ((at(t) / mean).ln(), ((mean - at(t)) / rest).ln_1p());
-            *density = beta.log_density(log_share, log_rest).exp() * stretch(t);
+            let (log_proportion, log_rest) = ((at(t) / mean).ln(), ((mean - at(t)) / rest).ln_1p());
+            *density = beta.log_density(log_proportion, log_rest).exp() * stretch(t);
         }
     } else if panel.right_gap == 0.0 {
         for (density, &t) in density.iter_mut().zip(rule.node.iter().rev()) {
-            let (log_share, log_rest) = (((rest - at(t)) / mean).ln_1p(), (at(t) / rest).ln());
-            *density = beta.log_density(log_share, log_rest).exp() * stretch(t);
+            let (log_proportion, log_rest) = (((rest - at(t)) / mean).ln_1p(), (at(t) / rest).ln());
+            *density = beta.log_density(log_proportion, log_rest).exp() * stretch(t);
         }
     } else {
         let from_mean = if mean < 0.5 { panel.left - mean } else { rest - (panel.right_gap + panel.width) };
         for (density, &t) in density.iter_mut().zip(&rule.node) {
             let step = from_mean + panel.width * t;
-            let (log_share, log_rest) = ((step / mean).ln_1p(), (-step / rest).ln_1p());
-            *density = beta.log_density(log_share, log_rest).exp() * panel.width;
+            let (log_proportion, log_rest) = ((step / mean).ln_1p(), (-step / rest).ln_1p());
+            *density = beta.log_density(log_proportion, log_rest).exp() * panel.width;
         }
     }
     density
@@ -316,13 +316,13 @@ mod tests {
     #[test]
     fn quadrature_integrates_polynomials_exactly() {
         for degree in 0..2 * NODES as i32 {
-            let whole: f64 = GAUSS_LEGENDRE
+            let integral: f64 = GAUSS_LEGENDRE
                 .node
                 .iter()
                 .zip(&GAUSS_LEGENDRE.weight)
                 .map(|(t, weight)| weight * t.powi(degree))
                 .sum();
-            assert!((whole - 1.0 / f64::from(degree + 1)).abs() < 1e-14, "degree {degree}");
+            assert!((integral - 1.0 / f64::from(degree + 1)).abs() < 1e-14, "degree {degree}");
         }
         for degree in 0..NODES as i32 {
             for (i, end) in GAUSS_LEGENDRE.node.iter().enumerate() {

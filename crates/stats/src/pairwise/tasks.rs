@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::monte_carlo::{check_draws, draw, share_greater};
+use super::monte_carlo::{check_draws, draw, proportion_greater};
 use super::quadrature::Grid;
 use super::{Beta, Method, WinRates};
 use crate::random::PyRandom;
@@ -14,8 +14,8 @@ use crate::{Confidence, Interval, StatsError};
 /// use reasonscape_stats::pairwise::{Method, task_win_rates, win_rates};
 /// use reasonscape_stats::{Confidence, wilson};
 ///
-/// let share = |correct| wilson(correct, 100.0, Confidence::P95);
-/// let models = [[Some(share(90.0)?), Some(share(60.0)?)], [Some(share(80.0)?), Some(share(70.0)?)]];
+/// let proportion = |correct| wilson(correct, 100.0, Confidence::P95);
+/// let models = [[Some(proportion(90.0)?), Some(proportion(60.0)?)], [Some(proportion(80.0)?), Some(proportion(70.0)?)]];
 /// let rates = task_win_rates(&models, Confidence::P95, Method::Exact)?;
 /// assert!(rates.rate(0, 0, 1) > Some(0.9) && rates.rate(1, 0, 1) < Some(0.1));
 /// assert_eq!(rates.average(), win_rates(&models, Confidence::P95, Method::Exact)?);
@@ -52,8 +52,8 @@ impl TaskWinRates {
     /// When there is no such task.
     pub fn rate(&self, task: usize, a: usize, b: usize) -> Option<f64> {
         let TaskRates { models, rates } = &self.tasks[task];
-        let place = |model: usize| models.iter().position(|&entrant| entrant == model);
-        let (i, j) = (place(a)?, place(b)?);
+        let index_of = |model: usize| models.iter().position(|&entrant| entrant == model);
+        let (i, j) = (index_of(a)?, index_of(b)?);
         let above = |i: usize, j: usize| rates[i * models.len() - i * (i + 1) / 2 + j - i - 1];
         match i.cmp(&j) {
             std::cmp::Ordering::Less => Some(above(i, j)),
@@ -173,7 +173,7 @@ fn task_rates(models: &[ModelIntervals], task: usize, method: Method) -> Vec<f64
                     draw(&entrant.beta, draws, &mut PyRandom::new(key))
                 })
                 .collect();
-            pairs(models.len(), |i, j| share_greater(&all[i], &all[j]))
+            pairs(models.len(), |i, j| proportion_greater(&all[i], &all[j]))
         }
     }
 }

@@ -13,12 +13,12 @@ pub struct SurvivalStep {
     /// Trials of these that answered here, right or wrong.
     pub answered: u64,
     /// Estimated share of trials that need more tokens than this to answer.
-    pub share: f64,
-    /// Greenwood's standard error of `share`.
+    pub proportion: f64,
+    /// Greenwood's standard error of `proportion`.
     pub error: f64,
-    /// Lower bound of `share`.
+    /// Lower bound of `proportion`.
     pub low: f64,
-    /// Upper bound of `share`.
+    /// Upper bound of `proportion`.
     pub high: f64,
 }
 
@@ -53,18 +53,18 @@ impl SurvivalData {
     pub fn survival(&self, confidence: Confidence) -> SurvivalCurve {
         let mut steps: Vec<SurvivalStep> = Vec::new();
         // Between censorings the product telescopes: without any, a share is the plain quotient to the last bit.
-        let (mut base_share, mut base_risk) = (1.0, self.n);
-        let (mut share, mut greenwood) = (1.0, 0.0);
+        let (mut base_proportion, mut base_risk) = (1.0, self.n);
+        let (mut proportion, mut greenwood) = (1.0, 0.0);
         for (row, at_risk) in self.at_risk() {
             let answered = row.answers();
             let left = at_risk - answered;
             if answered > 0 {
-                share = base_share * (left as f64 / base_risk as f64);
+                proportion = base_proportion * (left as f64 / base_risk as f64);
                 let step = SurvivalStep {
                     tokens: row.tokens,
                     at_risk,
                     answered,
-                    share,
+                    proportion,
                     error: 0.0,
                     low: 0.0,
                     high: 1.0,
@@ -73,13 +73,13 @@ impl SurvivalData {
                     SurvivalStep { high: steps.last().map_or(1.0, |before| before.high), ..step }
                 } else {
                     greenwood += answered as f64 / (at_risk as f64 * left as f64);
-                    let error = share * greenwood.sqrt();
-                    let (low, high) = log_log_bounds(share, error, confidence.z());
+                    let error = proportion * greenwood.sqrt();
+                    let (low, high) = log_log_bounds(proportion, error, confidence.z());
                     SurvivalStep { error, low, high, ..step }
                 });
             }
             if row.all() > answered {
-                (base_share, base_risk) = (share, at_risk - row.all());
+                (base_proportion, base_risk) = (proportion, at_risk - row.all());
             }
         }
         SurvivalCurve { steps, n: self.n }
@@ -103,7 +103,7 @@ impl SurvivalCurve {
                 tokens: 0,
                 at_risk: self.n,
                 answered: 0,
-                share: 1.0,
+                proportion: 1.0,
                 error: 0.0,
                 low: 1.0,
                 high: 1.0,
@@ -137,7 +137,7 @@ impl SurvivalCurve {
             self.steps.iter().find(|step| value(step) <= limit).map(|step| step.tokens)
         };
         Quantile {
-            tokens: first(|step| step.share),
+            tokens: first(|step| step.proportion),
             low: first(|step| step.low),
             high: first(|step| step.high),
         }

@@ -93,7 +93,8 @@ impl SurvivalData {
                     RiskSet::Full => at_risk as f64,
                     RiskSet::Actuarial => at_risk as f64 - censored as f64 / 2.0,
                 };
-                let share = |events: u64, of: f64| wilson_unchecked(events as f64, of, confidence);
+                let proportion =
+                    |events: u64, trials: f64| wilson_unchecked(events as f64, trials, confidence);
                 let bin = HazardBin {
                     above,
                     up_to,
@@ -101,10 +102,10 @@ impl SurvivalData {
                     correct,
                     incorrect,
                     censored,
-                    answer_hazard: share(correct + incorrect, exposed),
-                    correct_hazard: share(correct, exposed),
-                    incorrect_hazard: share(incorrect, exposed),
-                    accuracy: share(correct, (correct + incorrect) as f64),
+                    answer_hazard: proportion(correct + incorrect, exposed),
+                    correct_hazard: proportion(correct, exposed),
+                    incorrect_hazard: proportion(incorrect, exposed),
+                    accuracy: proportion(correct, (correct + incorrect) as f64),
                 };
                 above = up_to;
                 at_risk -= correct + incorrect + censored;

@@ -27,12 +27,12 @@ pub struct IncidenceStep {
     /// Tokens used.
     pub tokens: u64,
     /// Estimated share of all trials that answer so within these tokens.
-    pub share: f64,
-    /// Standard error of `share`.
+    pub proportion: f64,
+    /// Standard error of `proportion`.
     pub error: f64,
-    /// Lower bound of `share`.
+    /// Lower bound of `proportion`.
     pub low: f64,
-    /// Upper bound of `share`.
+    /// Upper bound of `proportion`.
     pub high: f64,
 }
 
@@ -58,7 +58,7 @@ impl SurvivalData {
     /// semi-Markov models for partially censored data", Biometrika 73 (1986).
     pub fn incidence(&self, cause: Cause, confidence: Confidence) -> IncidenceCurve {
         let mut steps: Vec<IncidenceStep> = Vec::new();
-        let (mut thinking, mut share) = (1.0_f64, 0.0_f64);
+        let (mut thinking, mut proportion) = (1.0_f64, 0.0_f64);
         let (mut thinking_variance, mut variance, mut covariance) = (0.0_f64, 0.0_f64, 0.0_f64);
         for (row, at_risk) in self.at_risk() {
             if row.answers() == 0 {
@@ -73,18 +73,18 @@ impl SurvivalData {
                 2.0 * this * covariance + this * this * thinking_variance + square * this * (1.0 - this);
             covariance = stay * (covariance + this * thinking_variance - square * this);
             thinking_variance = stay * (stay * thinking_variance + square * any);
-            share += thinking * this;
+            proportion += thinking * this;
             thinking *= stay;
-            if share > 0.0 {
-                let (error, low, high) = if share < 1.0 - 1e-12 {
+            if proportion > 0.0 {
+                let (error, low, high) = if proportion < 1.0 - 1e-12 {
                     let error = variance.max(0.0).sqrt();
-                    let (low, high) = log_log_bounds(share, error, confidence.z());
+                    let (low, high) = log_log_bounds(proportion, error, confidence.z());
                     (error, low, high)
                 } else {
-                    share = 1.0;
+                    proportion = 1.0;
                     (0.0, steps.last().map_or(0.0, |before| before.low), 1.0)
                 };
-                steps.push(IncidenceStep { tokens: row.tokens, share, error, low, high });
+                steps.push(IncidenceStep { tokens: row.tokens, proportion, error, low, high });
             }
         }
         IncidenceCurve { steps }
@@ -104,7 +104,7 @@ impl IncidenceCurve {
         let steps_before = self.steps.partition_point(|step| step.tokens <= tokens);
         match steps_before.checked_sub(1) {
             Some(last) => self.steps[last],
-            None => IncidenceStep { tokens: 0, share: 0.0, error: 0.0, low: 0.0, high: 0.0 },
+            None => IncidenceStep { tokens: 0, proportion: 0.0, error: 0.0, low: 0.0, high: 0.0 },
         }
     }
 }

@@ -77,7 +77,7 @@ fn rank_bounds_agree_with_scipy() {
     for case in answer_metrics_cases("places") {
         let confidence = Confidence::new(number(&case, "level")).unwrap();
         let found = rank_bounds(number(&case, "n") as usize, number(&case, "share"), confidence).unwrap();
-        let expected = ["low", "high"].map(|name| case[name].as_u64().map(|place| place as usize));
+        let expected = ["low", "high"].map(|name| case[name].as_u64().map(|rank| rank as usize));
         assert_eq!([found.low, found.high], expected, "{case}");
     }
 }
@@ -85,19 +85,19 @@ fn rank_bounds_agree_with_scipy() {
 #[test]
 fn quantile_bounds_cover_true_quantile() {
     let mut rng = PyRandom::new(95);
-    for (n, share) in [(80, 0.95), (200, 0.5), (30, 0.9)] {
-        let bounds = rank_bounds(n, share, Confidence::P95).unwrap();
+    for (n, proportion) in [(80, 0.95), (200, 0.5), (30, 0.9)] {
+        let bounds = rank_bounds(n, proportion, Confidence::P95).unwrap();
         let (runs, mut covered) = (2000, 0);
         for _ in 0..runs {
             let mut values: Vec<f64> = (0..n).map(|_| rng.random()).collect();
             values.sort_unstable_by(f64::total_cmp);
             // The quantile of a uniform variable is the share itself.
             covered += u32::from(
-                bounds.low.is_none_or(|low| values[low] <= share)
-                    && bounds.high.is_none_or(|high| share <= values[high]),
+                bounds.low.is_none_or(|low| values[low] <= proportion)
+                    && bounds.high.is_none_or(|high| proportion <= values[high]),
             );
         }
-        assert!(f64::from(covered) / f64::from(runs) > 0.94, "{n} {share}: {covered} of {runs}");
+        assert!(f64::from(covered) / f64::from(runs) > 0.94, "{n} {proportion}: {covered} of {runs}");
     }
 }
 
@@ -123,8 +123,8 @@ fn clustered_interval_covers_where_wilson_does_not() {
         let mut rate = ClusteredRate::default();
         for _ in 0..100 {
             // Tasks differ: a Beta(1.2, 0.8) has mean 0.6 and a correlation of 1/3 within a task.
-            let share = rng.betavariate(1.2, 0.8);
-            rate.add(5, (0..5).map(|_| u64::from(rng.random() < share)).sum()).unwrap();
+            let proportion = rng.betavariate(1.2, 0.8);
+            rate.add(5, (0..5).map(|_| u64::from(rng.random() < proportion)).sum()).unwrap();
         }
         let holds = |low: f64, high: f64| u32::from(low <= 0.6 && 0.6 <= high);
         let found = rate.interval(Confidence::P95);
@@ -132,9 +132,9 @@ fn clustered_interval_covers_where_wilson_does_not() {
         let plain = reasonscape_stats::wilson(rate.k() as f64, rate.n() as f64, Confidence::P95).unwrap();
         plainly += holds(plain.low, plain.high);
     }
-    let share = |count: u32| f64::from(count) / f64::from(runs);
-    assert!((share(covered) - 0.95).abs() < 0.02, "{covered} of {runs}");
-    assert!(share(plainly) < 0.88, "{plainly} of {runs}");
+    let proportion = |count: u32| f64::from(count) / f64::from(runs);
+    assert!((proportion(covered) - 0.95).abs() < 0.02, "{covered} of {runs}");
+    assert!(proportion(plainly) < 0.88, "{plainly} of {runs}");
 }
 
 /// The seed's formulas, and bins of equal mass found by placing every answer by itself.

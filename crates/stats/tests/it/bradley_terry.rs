@@ -58,11 +58,11 @@ for model in range(models):
     ratings = sorted(ratings[model] for ratings in found)
     print(ratings[replicates * 25 // 1000], ratings[replicates * 975 // 1000])
 ";
-    let share = |k| Some(wilson(k, 40.0, Confidence::P95).unwrap());
+    let proportion = |k| Some(wilson(k, 40.0, Confidence::P95).unwrap());
     let models = [
-        [share(20.0), share(31.0), share(12.0), share(25.0)],
-        [share(25.0), share(30.0), share(11.0), share(18.0)],
-        [share(12.0), share(33.0), share(15.0), share(20.0)],
+        [proportion(20.0), proportion(31.0), proportion(12.0), proportion(25.0)],
+        [proportion(25.0), proportion(30.0), proportion(11.0), proportion(18.0)],
+        [proportion(12.0), proportion(33.0), proportion(15.0), proportion(20.0)],
     ];
     let rates = task_win_rates(&models, Confidence::P95, Method::Exact).unwrap();
     let rows: Vec<Vec<Vec<f64>>> = (0..4)

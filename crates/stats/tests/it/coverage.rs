@@ -107,15 +107,15 @@ fn documented_coverage_matches_simulation() {
 #[test]
 fn c_undercovers_near_chance_and_k_does_not() {
     let claims = claims();
-    let share = |claim: &Claim, mode: Mode| {
-        let place = Mode::ALL.iter().position(|&other| other == mode).unwrap();
-        claim.coverage[place].parse::<f64>().unwrap()
+    let proportion = |claim: &Claim, mode: Mode| {
+        let index = Mode::ALL.iter().position(|&other| other == mode).unwrap();
+        claim.coverage[index].parse::<f64>().unwrap()
     };
     let two_options = rows(&claims, "2 options, truncation 0", 512);
-    let at_p = |mode| -> Vec<f64> { two_options.iter().map(|claim| share(claim, mode)).collect() };
+    let at_p = |mode| -> Vec<f64> { two_options.iter().map(|claim| proportion(claim, mode)).collect() };
     assert_eq!(at_p(Mode::C_I), [51.8, 46.4, 74.0, 88.7, 93.5, 95.3, 100.0]);
     assert_eq!(at_p(Mode::K_I), [97.7, 94.8, 94.8, 95.4, 95.4, 95.3, 100.0]);
-    assert!(claims.iter().all(|claim| share(claim, Mode::K_P) > 92.9));
+    assert!(claims.iter().all(|claim| proportion(claim, Mode::K_P) > 92.9));
 }
 
 #[test]

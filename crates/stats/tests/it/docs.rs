@@ -75,7 +75,8 @@ fn paired_example_matches_code() {
 fn planning_tables_match_code() {
     let text = page("statistics.md");
     for margin in [0.10, 0.05, 0.03, 0.02, 0.01] {
-        let cells = [0.5, 0.8, 0.95].map(|share| trials_for_margin(share, margin, P95).unwrap().to_string());
+        let cells = [0.5, 0.8, 0.95]
+            .map(|proportion| trials_for_margin(proportion, margin, P95).unwrap().to_string());
         assert_has_line(&text, &format!("| ±{margin:.2} | {} |", cells.join(" | ")));
     }
     for items in [128_u64, 512, 2048] {
@@ -95,8 +96,8 @@ fn survival_example_matches_code() {
     let survival_data = SurvivalData::new(answers.into_iter().chain([(512, Outcome::Truncated)])).unwrap();
     let curve = survival_data.survival(P95);
     for step in curve.steps() {
-        let SurvivalStep { tokens, at_risk, share, low, high, .. } = step;
-        assert_has_line(&text, &format!("| {tokens} | {at_risk} | {share:.3} | {low:.3} | {high:.3} |"));
+        let SurvivalStep { tokens, at_risk, proportion, low, high, .. } = step;
+        assert_has_line(&text, &format!("| {tokens} | {at_risk} | {proportion:.3} | {low:.3} | {high:.3} |"));
     }
     let median = curve.median();
     let [tokens, low] = [median.tokens, median.low].map(Option::unwrap);

@@ -4,7 +4,7 @@ use reasonscape_stats::Confidence;
 use reasonscape_stats::effect_size::{Sample, Size};
 use reasonscape_stats::random::PyRandom;
 
-use crate::golden::{assert_close, assert_share, cases, number, numbers};
+use crate::golden::{assert_close, assert_proportion, cases, number, numbers};
 
 #[test]
 fn delta_bounds_and_quantiles_agree_with_references() {
@@ -14,8 +14,8 @@ fn delta_bounds_and_quantiles_agree_with_references() {
         assert_close(found.delta, number(&case, "delta"), "delta");
         assert_close(found.low, number(&case, "low"), "low");
         assert_close(found.high, number(&case, "high"), "high");
-        for (share, expected) in numbers(&case, "shares").into_iter().zip(numbers(&case, "quantiles")) {
-            assert_close(a.quantile(share).unwrap(), expected, "quantile");
+        for (proportion, expected) in numbers(&case, "shares").into_iter().zip(numbers(&case, "quantiles")) {
+            assert_close(a.quantile(proportion).unwrap(), expected, "quantile");
         }
     }
 }
@@ -39,7 +39,7 @@ fn interval_covers_known_effect_at_95_percent() {
             let found = a.compared_with(&b, Confidence::P95);
             covered += usize::from(found.low <= truth && truth <= found.high);
         }
-        assert_share(covered, runs, 0.95, &format!("{n_a} against {n_b}, ratio {ratio}"));
+        assert_proportion(covered, runs, 0.95, &format!("{n_a} against {n_b}, ratio {ratio}"));
     }
 }
 
@@ -49,8 +49,8 @@ fn distinguishes_different_and_equal_samples() {
     let mut sample =
         |n: usize, shift: f64| Sample::new((0..n).map(|_| shift + exponential(&mut rng)).collect()).unwrap();
     let (base, same, far) = (sample(500, 0.0), sample(500, 0.0), sample(500, 1.0));
-    let alike = base.compared_with(&same, Confidence::P95);
-    assert!(!alike.is_clear() && alike.size() == Size::Negligible, "{alike:?}");
+    let comparison = base.compared_with(&same, Confidence::P95);
+    assert!(!comparison.is_clear() && comparison.size() == Size::Negligible, "{comparison:?}");
     // Shifted by its mean an exponential exceeds another with probability 1 - exp(-1) / 2.
     let apart = far.compared_with(&base, Confidence::P95);
     assert!(apart.is_clear() && apart.size() == Size::Large, "{apart:?}");

@@ -40,10 +40,13 @@ pub(crate) fn assert_close(found: f64, expected: f64, what: &str) {
     );
 }
 
-/// Fails unless a count of successes is one that a binomial of `n` and `share` gives, four standard errors allowed.
+/// Fails unless a count of successes is one that a binomial of `n` and `proportion` gives, four standard errors allowed.
 #[track_caller]
-pub(crate) fn assert_share(count: usize, n: usize, share: f64, what: &str) {
-    let error = (share * (1.0 - share) / n as f64).sqrt();
+pub(crate) fn assert_proportion(count: usize, n: usize, proportion: f64, what: &str) {
+    let error = (proportion * (1.0 - proportion) / n as f64).sqrt();
     let found = count as f64 / n as f64;
-    assert!((found - share).abs() <= 4.0 * error, "{what}: {count} of {n} are {found}, expected {share}");
+    assert!(
+        (found - proportion).abs() <= 4.0 * error,
+        "{what}: {count} of {n} are {found}, expected {proportion}"
+    );
 }

@@ -5,7 +5,7 @@ use reasonscape_stats::logistic::{Crossing, Row, Trend, fit};
 use reasonscape_stats::random::PyRandom;
 use reasonscape_stats::{Confidence, chi_square};
 
-use crate::golden::{assert_close, assert_share, cases, list, number};
+use crate::golden::{assert_close, assert_proportion, cases, list, number};
 
 #[test]
 fn chi_square_tail_agrees_with_scipy() {
@@ -89,7 +89,7 @@ fn interval_covers_known_crossing_at_95_percent() {
         }
         let what = format!("frontier {} at slope {}", truth.x50, truth.slope);
         if truth.slope > -1.0 {
-            assert_share(covered, runs, 0.95, &what);
+            assert_proportion(covered, runs, 0.95, &what);
         } else {
             // A cliff between two tested values leaves hardly a mixed row; the interval is then the gap, and safe.
             assert!(covered >= runs * 93 / 100, "{what}: {covered}");
@@ -105,8 +105,8 @@ fn reports_poor_fit_for_other_curve_shapes() {
     let rows: Vec<Row> = (1..=8)
         .map(|x| {
             // A plateau at 70 % that no logistic curve has.
-            let share = if x < 7 { 0.7 } else { 0.02 };
-            let successes = Binomial::new(400, share).expect("a share").sample(&mut rng) as f64;
+            let proportion = if x < 7 { 0.7 } else { 0.02 };
+            let successes = Binomial::new(400, proportion).expect("a share").sample(&mut rng) as f64;
             Row { x: f64::from(x), n: 400.0, successes, guess: 0.0 }
         })
         .collect();

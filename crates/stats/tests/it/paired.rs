@@ -26,7 +26,7 @@ fn number(case: &Value, name: &str) -> f64 {
     case[name].as_f64().unwrap_or_else(|| panic!("no number `{name}` in {case}"))
 }
 
-fn whole(case: &Value, name: &str) -> u64 {
+fn count_field(case: &Value, name: &str) -> u64 {
     case[name].as_u64().unwrap_or_else(|| panic!("no whole number `{name}` in {case}"))
 }
 
@@ -49,7 +49,7 @@ fn is_close(found: f64, expected: f64, relative: f64) -> bool {
 #[test]
 fn mcnemar_agrees_with_statsmodels_and_high_precision_tails() {
     for case in golden("mcnemar").into_iter().chain(golden("mcnemar_tails")) {
-        let (b, c) = (whole(&case, "b"), whole(&case, "c"));
+        let (b, c) = (count_field(&case, "b"), count_field(&case, "c"));
         let found = mcnemar(b, c);
         let digits = if b + c > 1_000_000 { 1e-10 } else { 1e-12 };
         assert!(is_close(found.exact_p, number(&case, "exact_p"), digits), "{found:?} {case}");
@@ -61,7 +61,7 @@ fn mcnemar_agrees_with_statsmodels_and_high_precision_tails() {
 fn interval_agrees_with_numerical_likelihood() {
     for case in golden("tango") {
         let confidence = Confidence::new(number(&case, "confidence")).unwrap();
-        let (n, b, c) = (whole(&case, "n"), whole(&case, "b"), whole(&case, "c"));
+        let (n, b, c) = (count_field(&case, "n"), count_field(&case, "b"), count_field(&case, "c"));
         let found = paired_difference(n, b, c, confidence).unwrap();
         assert!((found.low - number(&case, "low")).abs() < 1e-11, "{found:?} {case}");
         assert!((found.high - number(&case, "high")).abs() < 1e-11, "{found:?} {case}");
@@ -85,14 +85,14 @@ fn trial_counts_agree_with_root_finding_and_statsmodels() {
     for case in golden("paired_power") {
         let (difference, psi) = (number(&case, "difference"), number(&case, "discordant_share"));
         let trials = trials_for_difference(difference, psi, design(&case)).unwrap();
-        assert_eq!(trials, whole(&case, "trials"), "{case}");
+        assert_eq!(trials, count_field(&case, "trials"), "{case}");
         let smallest = minimum_detectable_difference(trials, psi, design(&case)).unwrap();
         assert!(is_close(smallest, number(&case, "minimum_detectable"), 1e-11), "{smallest} {case}");
     }
     for case in golden("unpaired_power") {
         let (share_a, share_b) = (number(&case, "share_a"), number(&case, "share_b"));
         let trials = trials_for_difference_unpaired(share_a, share_b, design(&case)).unwrap();
-        assert_eq!(trials, whole(&case, "trials"), "{case}");
+        assert_eq!(trials, count_field(&case, "trials"), "{case}");
     }
 }
 
@@ -115,7 +115,8 @@ struct Observed {
 
 impl Truth {
     fn observe(self, rng: &mut PyRandom) -> Observed {
-        let mut draw = |items, share: f64| Binomial::new(items, share.min(1.0)).expect("a share").sample(rng);
+        let mut draw =
+            |items, proportion: f64| Binomial::new(items, proportion.min(1.0)).expect("a share").sample(rng);
         let only_a = draw(self.n, self.only_a);
         let only_b = draw(self.n - only_a, self.only_b / (1.0 - self.only_a));
         let both = draw(self.n - only_a - only_b, self.both / (1.0 - self.only_a - self.only_b));
@@ -138,7 +139,7 @@ impl Observed {
 }
 
 /// The share of `runs` in which `test` says yes.
-fn share_of_runs(runs: u32, mut test: impl FnMut(u32) -> bool) -> f64 {
+fn proportion_of_runs(runs: u32, mut test: impl FnMut(u32) -> bool) -> f64 {
     let yes = (0..runs).filter(|&run| test(run)).count();
     yes as f64 / f64::from(runs)
 }
@@ -153,7 +154,7 @@ fn interval_covers_truth_at_95_percent() {
     ];
     let mut rng = PyRandom::new(1998);
     for truth in designs {
-        let coverage = share_of_runs(10_000, |_| {
+        let coverage = proportion_of_runs(10_000, |_| {
             let seen = truth.observe(&mut rng);
             let found = paired_difference(truth.n, seen.only_a, seen.only_b, Confidence::P95).unwrap();
             let difference = truth.only_a - truth.only_b;
@@ -194,7 +195,7 @@ fn requested_power_is_attained() {
             only_b: (psi - difference) / 2.0,
             both: (1.0 - psi) / 2.0,
         };
-        let attained = share_of_runs(4000, |_| {
+        let attained = proportion_of_runs(4000, |_| {
             let seen = truth.observe(&mut rng);
             let found = paired_difference(n, seen.only_a, seen.only_b, design(&case).confidence).unwrap();
             found.verdict() != Verdict::CannotTell
@@ -222,17 +223,17 @@ fn compare(suite: &[Truth], rng: &mut PyRandom, seed: u32) -> ScoreDifference {
 fn bootstrap_covers_known_difference() {
     let suite = suite(0.06);
     // The statistic at the true shares, as it would come out of a run without luck.
-    let score = |share: fn(&Truth) -> f64| {
+    let score = |proportion: fn(&Truth) -> f64| {
         let centers = suite.each_ref().map(|truth| {
             let n = truth.n as f64;
-            let counters = Counters::new(n, n * share(truth), 0.0, 0.0).unwrap();
+            let counters = Counters::new(n, n * proportion(truth), 0.0, 0.0).unwrap();
             Mode::C_P.estimate(&counters, Confidence::P95).center()
         });
         1000.0 * reasonscape_stats::score::geometric_mean(&centers).unwrap()
     };
     let truth = score(|truth| truth.only_a + truth.both) - score(|truth| truth.only_b + truth.both);
     let mut rng = PyRandom::new(1979);
-    let coverage = share_of_runs(500, |run| {
+    let coverage = proportion_of_runs(500, |run| {
         let found = compare(&suite, &mut rng, run);
         found.ci_low <= truth && truth <= found.ci_high
     });

@@ -53,8 +53,10 @@ fn exact_method_equals_integral() {
 #[test]
 fn monte_carlo_agrees_with_integral() {
     const DRAWS: usize = 10_000;
-    let betas: Vec<Beta> =
-        grid().into_iter().map(|share| Beta::from_interval(share, Confidence::P95).unwrap()).collect();
+    let betas: Vec<Beta> = grid()
+        .into_iter()
+        .map(|proportion| Beta::from_interval(proportion, Confidence::P95).unwrap())
+        .collect();
     for (i, a) in betas.iter().enumerate() {
         for (j, b) in betas.iter().enumerate() {
             let exact = probability_greater(a, b);
@@ -69,7 +71,7 @@ fn monte_carlo_agrees_with_integral() {
 #[test]
 fn monte_carlo_win_rates_agree_with_integral() {
     const DRAWS: usize = 10_000;
-    let models: Vec<_> = grid().into_iter().map(|share| [Some(share)]).collect();
+    let models: Vec<_> = grid().into_iter().map(|proportion| [Some(proportion)]).collect();
     let exact = win_rates(&models, Confidence::P95, Method::Exact).unwrap();
     let drawn = win_rates(&models, Confidence::P95, Method::MonteCarlo { draws: DRAWS, seed: 42 }).unwrap();
     for a in 0..models.len() {
@@ -123,8 +125,12 @@ for a in range(len(models)):
             wins = [sum(x > y for x, y in zip(betas(t, a), betas(t, b))) / draws for t in shared]
             print(a, b, sum(wins) / len(wins))
 ";
-    let share = |k| Some(wilson(k, 60.0, Confidence::P95).unwrap());
-    let models = [vec![share(20.0), share(31.0)], vec![share(25.0), None], vec![share(12.0), share(40.0)]];
+    let proportion = |k| Some(wilson(k, 60.0, Confidence::P95).unwrap());
+    let models = [
+        vec![proportion(20.0), proportion(31.0)],
+        vec![proportion(25.0), None],
+        vec![proportion(12.0), proportion(40.0)],
+    ];
     let rows: Vec<Vec<Option<[f64; 2]>>> = models
         .iter()
         .map(|row| row.iter().map(|cell| cell.map(|cell| [cell.low, cell.high])).collect())

@@ -17,8 +17,8 @@ mod board;
 #[test]
 fn score_of_one_bad_task_among_twelve() {
     let with = |worst: f64| {
-        let shares: Vec<f64> = std::iter::repeat_n(0.95, 11).chain([worst]).collect();
-        format!("{:.3}", geometric_mean(&shares).unwrap())
+        let proportions: Vec<f64> = std::iter::repeat_n(0.95, 11).chain([worst]).collect();
+        format!("{:.3}", geometric_mean(&proportions).unwrap())
     };
     assert_eq!(with(0.05), "0.743");
     assert_eq!(with(0.01), "0.650");
@@ -68,8 +68,8 @@ fn bootstrap_margin_is_about_two_fifths_of_min_max() {
 #[test]
 fn margins_converge_by_5000_draws() {
     let board = board::synthetic();
-    let places = ranks(&reason_scores(&board, Bootstrap::default()).unwrap());
-    let middling = places.iter().position(|place| place.rank == 22).unwrap();
+    let ranking = ranks(&reason_scores(&board, Bootstrap::default()).unwrap());
+    let middling = ranking.iter().position(|entry| entry.rank == 22).unwrap();
     let rows = stability(&board[middling], &[100, 500, 1000, 5000, 10_000], 0..10).unwrap();
     assert!(rows.windows(2).all(|pair| pair[1].margin_range < pair[0].margin_range), "{rows:?}");
     assert!(rows.windows(2).all(|pair| pair[1].margin_sd < pair[0].margin_sd), "{rows:?}");

@@ -3,7 +3,7 @@
 use reasonscape_stats::random::PyRandom;
 use reasonscape_stats::spectrum::{PermutationTest, Population, periodogram};
 
-use crate::golden::{assert_close, assert_share, cases, number, numbers};
+use crate::golden::{assert_close, assert_proportion, cases, number, numbers};
 
 #[test]
 fn periodograms_agree_with_references() {
@@ -59,8 +59,8 @@ fn permutation_test_has_nominal_size_and_power() {
         assert!(found.p > 0.05 || found.distance_db > found.chance_db, "{found:?}");
         assert!(found.p < 0.07 || found.distance_db < found.chance_db, "{found:?}");
     }
-    assert_share(alarms, runs, 0.05, "false alarms");
-    assert_share(below_half, runs, 0.5, "p-values up to one half");
+    assert_proportion(alarms, runs, 0.05, "false alarms");
+    assert_proportion(below_half, runs, 0.5, "p-values up to one half");
     for _ in 0..10 {
         let (base, other) = (population(&mut rng, 60, 0.0), population(&mut rng, 60, 0.6));
         let found = base.compare(&other, PermutationTest::default()).unwrap();

@@ -5,7 +5,7 @@ use reasonscape_stats::survival::{Cause, Quantile, RiskSet, SurvivalData};
 use reasonscape_stats::{Confidence, Outcome};
 use serde_json::Value;
 
-use crate::golden::{assert_close, assert_share, cases, list, number, numbers};
+use crate::golden::{assert_close, assert_proportion, cases, list, number, numbers};
 
 const P95: Confidence = Confidence::P95;
 const CAUSES: [Cause; 2] = [Cause::Correct, Cause::Incorrect];
@@ -33,10 +33,10 @@ fn survival_agrees_with_lifelines() {
             assert_eq!(found.tokens as f64, number(&expected, "tokens"));
             assert_eq!(found.at_risk as f64, number(&expected, "at_risk"));
             assert_eq!(found.answered as f64, number(&expected, "answered"));
-            assert_close(found.share, number(&expected, "share"), "share");
+            assert_close(found.proportion, number(&expected, "share"), "share");
             // Where nobody is left the reference has no variance, and for a bound the share.
-            if found.share > 0.0 {
-                let error = found.share * number(&expected, "greenwood").sqrt();
+            if found.proportion > 0.0 {
+                let error = found.proportion * number(&expected, "greenwood").sqrt();
                 assert_close(found.error, error, "Greenwood's error");
                 assert_close(found.low, number(&expected, "low"), "low");
                 assert_close(found.high, number(&expected, "high"), "high");
@@ -56,7 +56,7 @@ fn incidence_agrees_with_lifelines() {
         let curve = survival_data(&case).incidence(CAUSES[number(&case, "cause") as usize], P95);
         for expected in list(&case, "steps") {
             let found = curve.at(number(&expected, "tokens") as u64);
-            assert_close(found.share, number(&expected, "share"), "share");
+            assert_close(found.proportion, number(&expected, "share"), "share");
             // Where nobody is left the reference divides by zero.
             if expected["variance"].is_number() {
                 assert_close(found.error, number(&expected, "variance").sqrt(), "error");
@@ -73,11 +73,15 @@ fn incidence_agrees_with_lifelines() {
 fn incidence_with_ties_agrees_with_statsmodels() {
     for case in cases("tied_incidence") {
         let survival_data = survival_data(&case);
-        for (cause, shares) in CAUSES.into_iter().zip(list(&case, "shares")) {
+        for (cause, proportions) in CAUSES.into_iter().zip(list(&case, "shares")) {
             let curve = survival_data.incidence(cause, P95);
-            let shares = shares.as_array().expect("a list a cause").clone();
-            for (tokens, share) in numbers(&case, "at").into_iter().zip(shares) {
-                assert_close(curve.at(tokens as u64).share, share.as_f64().expect("a share"), "share");
+            let proportions = proportions.as_array().expect("a list a cause").clone();
+            for (tokens, proportion) in numbers(&case, "at").into_iter().zip(proportions) {
+                assert_close(
+                    curve.at(tokens as u64).proportion,
+                    proportion.as_f64().expect("a share"),
+                    "share",
+                );
             }
         }
     }
@@ -165,7 +169,7 @@ fn bounds_cover_known_hazards_survival_and_incidence() {
         ("median", &[medians]),
     ] {
         for count in counts {
-            assert_share(*count, runs, 0.95, name);
+            assert_proportion(*count, runs, 0.95, name);
         }
     }
 }

@@ -11,12 +11,12 @@ pub(super) struct Lanes {
 
 /// A lane, and a position in it counted from 0 at the front.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Slot {
     pub(super) lane: usize,
     pub(super) position: usize,
 }
 
-impl Place {
+impl Slot {
     /// The number that the prompt gives to the place: 203 is the third from the front in lane 2.
     pub(super) fn number(self) -> usize {
         (self.lane + 1) * 100 + self.position + 1
@@ -64,32 +64,32 @@ pub(super) enum Operation {
 /// What can be true of a street.
 pub(super) enum Condition {
     InLane { vehicle: usize, lane: usize },
-    AtPlace { vehicle: usize, place: Place },
+    AtSlot { vehicle: usize, slot: Slot },
     LaneHolds { lane: usize, count: usize },
 }
 
 impl Lanes {
     /// Vehicles in lanes at random; a lane may be empty.
     pub(super) fn new(vehicles: usize, lanes: usize, rng: &mut PyRandom) -> Self {
-        let mut street = Self { lanes: vec![Vec::new(); lanes], vehicles };
+        let mut state = Self { lanes: vec![Vec::new(); lanes], vehicles };
         let mut order: Vec<usize> = (0..vehicles).collect();
         rng.shuffle(&mut order);
         for vehicle in order {
-            street.lanes[rng.index(lanes)].push(vehicle);
+            state.lanes[rng.index(lanes)].push(vehicle);
         }
-        street
+        state
     }
 
     pub(super) fn lanes(&self) -> &[Vec<usize>] {
         &self.lanes
     }
 
-    pub(super) fn place(&self, vehicle: usize) -> Place {
+    pub(super) fn slot(&self, vehicle: usize) -> Slot {
         let in_lane = |lane: &Vec<usize>| lane.iter().position(|other| *other == vehicle);
         self.lanes
             .iter()
             .enumerate()
-            .find_map(|(lane, queue)| in_lane(queue).map(|position| Place { lane, position }))
+            .find_map(|(lane, queue)| in_lane(queue).map(|position| Slot { lane, position }))
             .expect("a vehicle never leaves the street")
     }
 
@@ -103,13 +103,13 @@ impl Lanes {
                 queue.insert(position, *vehicle);
             }
             Operation::Swap { first, second } => {
-                let (one, two) = (self.place(*first), self.place(*second));
+                let (one, two) = (self.slot(*first), self.slot(*second));
                 self.lanes[one.lane][one.position] = *second;
                 self.lanes[two.lane][two.position] = *first;
             }
             Operation::Insert { vehicle, side, other } => {
                 self.remove(*vehicle);
-                let Place { lane, position } = self.place(*other);
+                let Slot { lane, position } = self.slot(*other);
                 self.lanes[lane].insert(position + usize::from(*side == Side::Behind), *vehicle);
             }
             Operation::Rotate { lane, from: End::Front, times } => self.lanes[*lane].rotate_left(*times),
@@ -121,14 +121,14 @@ impl Lanes {
     }
 
     fn remove(&mut self, vehicle: usize) {
-        let Place { lane, position } = self.place(vehicle);
+        let Slot { lane, position } = self.slot(vehicle);
         self.lanes[lane].remove(position);
     }
 
     fn meets(&self, condition: &Condition) -> bool {
         match *condition {
-            Condition::InLane { vehicle, lane } => self.place(vehicle).lane == lane,
-            Condition::AtPlace { vehicle, place } => self.place(vehicle) == place,
+            Condition::InLane { vehicle, lane } => self.slot(vehicle).lane == lane,
+            Condition::AtSlot { vehicle, slot } => self.slot(vehicle) == slot,
             Condition::LaneHolds { lane, count } => self.lanes[lane].len() == count,
         }
     }
@@ -157,12 +157,12 @@ impl Lanes {
 
     fn draw_move(&self, rng: &mut PyRandom) -> Operation {
         let vehicle = rng.index(self.vehicles);
-        let place = self.place(vehicle);
+        let slot = self.slot(vehicle);
         let is_there = |lane: usize, end: End| {
-            lane == place.lane
+            lane == slot.lane
                 && match end {
-                    End::Front => place.position == 0,
-                    End::Back => place.position + 1 == self.lanes[lane].len(),
+                    End::Front => slot.position == 0,
+                    End::Back => slot.position + 1 == self.lanes[lane].len(),
                 }
         };
         let goals: Vec<(usize, End)> = (0..self.lanes.len())
@@ -175,7 +175,7 @@ impl Lanes {
 
     fn draw_insert(&self, rng: &mut PyRandom) -> Operation {
         let (vehicle, other) = self.draw_two(rng);
-        let (from, to) = (self.place(vehicle), self.place(other));
+        let (from, to) = (self.slot(vehicle), self.slot(other));
         let coin = rng.random() < 0.5;
         let is_ahead = from.lane == to.lane && from.position + 1 == to.position;
         let is_behind = from.lane == to.lane && from.position == to.position + 1;
@@ -207,12 +207,12 @@ impl Lanes {
         match kind {
             0 => {
                 let (vehicle, other) = self.draw_two(rng);
-                Condition::AtPlace { vehicle, place: self.place(if met { vehicle } else { other }) }
+                Condition::AtSlot { vehicle, slot: self.slot(if met { vehicle } else { other }) }
             }
             1 => {
                 let vehicle = rng.index(self.vehicles);
-                let other = (self.place(vehicle).lane + 1 + rng.index(lanes - 1)) % lanes;
-                Condition::InLane { vehicle, lane: if met { self.place(vehicle).lane } else { other } }
+                let other = (self.slot(vehicle).lane + 1 + rng.index(lanes - 1)) % lanes;
+                Condition::InLane { vehicle, lane: if met { self.slot(vehicle).lane } else { other } }
             }
             _ => {
                 let lane = rng.index(lanes);

@@ -31,7 +31,7 @@ pub(super) struct Wording<'a> {
 
 impl Wording<'_> {
     /// The rules and the street at first.
-    pub(super) fn opening(&self, street: &Lanes) -> String {
+    pub(super) fn opening(&self, state: &Lanes) -> String {
         let mut text = String::with_capacity(2048);
         let (lanes, numbers) = match self.lanes {
             1 => ("one lane".to_owned(), "101, 102, 103 and so on"),
@@ -47,7 +47,7 @@ impl Wording<'_> {
              There are never gaps: the vehicles behind move up when one leaves its place, and move back when one \
              comes in ahead of them.\n\nAt the start, from front to back:"
         );
-        for (lane, vehicles) in street.lanes().iter().enumerate() {
+        for (lane, vehicles) in state.lanes().iter().enumerate() {
             let _ = write!(text, "Lane {}: ", lane + 1);
             for (position, vehicle) in vehicles.iter().enumerate() {
                 text.push_str(if position == 0 { "" } else { ", " });
@@ -105,8 +105,8 @@ impl Wording<'_> {
             Condition::InLane { vehicle, lane } => {
                 write!(text, "the {} is in lane {}", self.names[vehicle], lane + 1)
             }
-            Condition::AtPlace { vehicle, place } => {
-                write!(text, "the {} is at place {}", self.names[vehicle], place.number())
+            Condition::AtSlot { vehicle, slot } => {
+                write!(text, "the {} is at place {}", self.names[vehicle], slot.number())
             }
             Condition::LaneHolds { lane, count: 0 } => write!(text, "lane {} is empty", lane + 1),
             Condition::LaneHolds { lane, count } => {

@@ -93,8 +93,8 @@ impl Day {
             (days, true) => self.plus_days(-days),
             (days, false) => self.plus_days(3 - days),
         };
-        let place = base.weekday() + count;
-        Self(base.0 - base.weekday() + place.div_euclid(5) * 7 + place.rem_euclid(5))
+        let offset = base.weekday() + count;
+        Self(base.0 - base.weekday() + offset.div_euclid(5) * 7 + offset.rem_euclid(5))
     }
 }
 

@@ -37,8 +37,8 @@ impl Value {
         match self {
             Value::Object(members) => {
                 text.push('{');
-                for (place, (key, value)) in members.iter().enumerate() {
-                    text.push_str(if place == 0 { "\"" } else { ", \"" });
+                for (position, (key, value)) in members.iter().enumerate() {
+                    text.push_str(if position == 0 { "\"" } else { ", \"" });
                     text.push_str(key);
                     text.push_str("\": ");
                     value.write_compact(text);
@@ -47,8 +47,8 @@ impl Value {
             }
             Value::List(elements) => {
                 text.push('[');
-                for (place, value) in elements.iter().enumerate() {
-                    text.push_str(if place == 0 { "" } else { ", " });
+                for (position, value) in elements.iter().enumerate() {
+                    text.push_str(if position == 0 { "" } else { ", " });
                     value.write_compact(text);
                 }
                 text.push(']');
@@ -66,15 +66,15 @@ impl Value {
 
     /// A member or an element a line, two spaces a level.
     pub(super) fn write_indented(&self, level: usize, text: &mut String) {
-        let new_line = |text: &mut String, place: usize, level: usize| {
-            text.push_str(if place == 0 { "\n" } else { ",\n" });
+        let new_line = |text: &mut String, position: usize, level: usize| {
+            text.push_str(if position == 0 { "\n" } else { ",\n" });
             (0..level).for_each(|_| text.push_str("  "));
         };
         match self {
             Value::Object(members) => {
                 text.push('{');
-                for (place, (key, value)) in members.iter().enumerate() {
-                    new_line(text, place, level + 1);
+                for (position, (key, value)) in members.iter().enumerate() {
+                    new_line(text, position, level + 1);
                     text.push('"');
                     text.push_str(key);
                     text.push_str("\": ");
@@ -85,8 +85,8 @@ impl Value {
             }
             Value::List(elements) => {
                 text.push('[');
-                for (place, value) in elements.iter().enumerate() {
-                    new_line(text, place, level + 1);
+                for (position, value) in elements.iter().enumerate() {
+                    new_line(text, position, level + 1);
                     value.write_indented(level + 1, text);
                 }
                 new_line(text, 0, level);
@@ -139,7 +139,7 @@ impl Position {
     /// The place counted from the start, which may lie behind the end; none where it lies before the start.
     pub(super) fn within(self, length: usize) -> Option<usize> {
         match self {
-            Self::FromStart(place) => Some(place),
+            Self::FromStart(position) => Some(position),
             Self::FromEnd(back) => length.checked_sub(back),
         }
     }
@@ -148,7 +148,7 @@ impl Position {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FromStart(place) => write!(f, "{place}"),
+            Self::FromStart(position) => write!(f, "{position}"),
             Self::FromEnd(back) => write!(f, "-{back}"),
         }
     }
@@ -200,11 +200,11 @@ impl Step {
         match *self {
             Step::Child(key) => selected.extend(value.member(key)),
             Step::Index(index) => {
-                selected.extend(index.within(elements.len()).and_then(|place| elements.get(place)));
+                selected.extend(index.within(elements.len()).and_then(|position| elements.get(position)));
             }
             Step::Slice { start, end } => {
-                let place = |end: Position| end.within(elements.len()).unwrap_or(0);
-                let (start, end) = (start.map_or(0, place), end.map_or(elements.len(), place));
+                let position = |end: Position| end.within(elements.len()).unwrap_or(0);
+                let (start, end) = (start.map_or(0, position), end.map_or(elements.len(), position));
                 selected.extend(elements.iter().take(end).skip(start));
             }
             Step::EveryMember => {

@@ -49,23 +49,25 @@ impl Scenario {
             "filter" => (self.depth - 1).max(1),
             _ => self.depth,
         };
-        let place = 1 + rng.index(last);
+        let position = 1 + rng.index(last);
         let mut query = vec![Step::Child(names[0])];
         for (level, name) in names[..=self.depth].iter().enumerate().skip(1) {
             let step = match self.operators {
-                "index" if level == place => self.index(rng),
-                "slice" if level == place => self.slice(rng),
-                "wildcard" if level == place => rng.choice(&[Step::EveryMember, Step::EveryElement]).clone(),
-                "recursive" if level == place => {
+                "index" if level == position => self.index(rng),
+                "slice" if level == position => self.slice(rng),
+                "wildcard" if level == position => {
+                    rng.choice(&[Step::EveryMember, Step::EveryElement]).clone()
+                }
+                "recursive" if level == position => {
                     query.push(Step::Descend(name));
                     break;
                 }
-                "filter" if level == place => {
+                "filter" if level == position => {
                     let key = (level < self.depth).then_some(names[self.depth + 1]);
                     filter(key, ranks, rng)
                 }
                 "child" => Step::Child(name),
-                "filter" if level == place + 1 => Step::Child(name),
+                "filter" if level == position + 1 => Step::Child(name),
                 _ if rng.random() < 0.5 => Step::Child(name),
                 _ => self.index(rng),
             };
@@ -75,9 +77,9 @@ impl Scenario {
     }
 
     fn index(&self, rng: &mut PyRandom) -> Step {
-        let place = rng.index(self.width);
+        let position = rng.index(self.width);
         let from_end = rng.random() < 0.25;
-        Step::Index(if from_end { FromEnd(self.width - place) } else { FromStart(place) })
+        Step::Index(if from_end { FromEnd(self.width - position) } else { FromStart(position) })
     }
 
     /// Some but not all of the elements, unless there is only one.
@@ -124,13 +126,13 @@ fn filter(key: Option<&'static str>, ranks: &[i64], rng: &mut PyRandom) -> Step 
     let width = ranks.len();
     let count = 1 + rng.index((width - 1).max(1));
     let excludes = count < width && rng.random() < 0.5;
-    let (comparison, place) = match (rng.random() < 0.5, excludes) {
+    let (comparison, position) = match (rng.random() < 0.5, excludes) {
         (true, true) => (Comparison::Less, count),
         (true, false) => (Comparison::AtMost, count - 1),
         (false, true) => (Comparison::Greater, width - count - 1),
         (false, false) => (Comparison::AtLeast, width - count),
     };
-    Step::Filter { key, comparison, bound: ranks[place] }
+    Step::Filter { key, comparison, bound: ranks[position] }
 }
 
 /// How large a part of the document becomes.
@@ -184,15 +186,15 @@ impl Builder<'_> {
                     self.add_decoys(&mut elements, level, extent);
                 }
                 let wanted = self.value(level + 1, extent.below());
-                let place = index.within(elements.len() + 1).unwrap_or(0);
-                elements.insert(place.min(elements.len()), wanted);
+                let position = index.within(elements.len() + 1).unwrap_or(0);
+                elements.insert(position.min(elements.len()), wanted);
                 Value::List(elements)
             }
             Step::EveryMember => {
-                let values = self.alike(level, extent);
+                let values = self.similar_values(level, extent);
                 Value::Object(self.name(values))
             }
-            Step::Slice { .. } | Step::EveryElement => Value::List(self.alike(level, extent)),
+            Step::Slice { .. } | Step::EveryElement => Value::List(self.similar_values(level, extent)),
             Step::Filter { key, .. } => Value::List(self.filtered(level, key, extent)),
             Step::Descend(key) => self.searched(key, extent),
         }
@@ -214,16 +216,16 @@ impl Builder<'_> {
     /// one in full, the others at first sight.
     fn add_decoys(&mut self, elements: &mut [Value], level: usize, extent: Extent) {
         let full = if elements.is_empty() { 0 } else { self.rng.index(elements.len()) };
-        for (place, element) in elements.iter_mut().enumerate() {
+        for (position, element) in elements.iter_mut().enumerate() {
             if !element.is_container() {
-                let levels = if place == full { extent.levels - 1 } else { 1 };
+                let levels = if position == full { extent.levels - 1 } else { 1 };
                 *element = self.value(level + 1, Extent { levels, ..extent.decoy() });
             }
         }
     }
 
     /// Values of which a step selects several.
-    fn alike(&mut self, level: usize, extent: Extent) -> Vec<Value> {
+    fn similar_values(&mut self, level: usize, extent: Extent) -> Vec<Value> {
         (0..extent.width).map(|_| self.value(level + 1, extent.below())).collect()
     }
 
@@ -288,11 +290,11 @@ impl Builder<'_> {
 
     /// Gives each value a different name that the query does not mention.
     fn name(&mut self, values: Vec<Value>) -> Vec<(&'static str, Value)> {
-        let mut place = self.rng.index(FILLERS);
+        let mut position = self.rng.index(FILLERS);
         let stride = 1 + self.rng.index(FILLERS - 1);
         let mut next = || {
-            place = (place + stride) % FILLERS;
-            self.fillers[place]
+            position = (position + stride) % FILLERS;
+            self.fillers[position]
         };
         values.into_iter().map(|value| (next(), value)).collect()
     }

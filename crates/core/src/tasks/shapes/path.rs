@@ -19,7 +19,7 @@ pub(super) enum Reorder {
 }
 
 impl Reorder {
-    pub(super) fn named(name: &str) -> Self {
+    pub(super) fn from_name(name: &str) -> Self {
         match name {
             "none" => Self::None,
             "start" => Self::Start,
@@ -148,11 +148,11 @@ impl Frame {
 
     /// Writes a space and a number of units of the last decimal place.
     fn number(&self, number: i64, text: &mut String) {
-        let (whole, fraction) = (number.unsigned_abs() / self.unit(), number.unsigned_abs() % self.unit());
+        let (integer, fraction) = (number.unsigned_abs() / self.unit(), number.unsigned_abs() % self.unit());
         let sign = if number < 0 { "-" } else { "" };
         let _ = match self.precision {
-            0 => write!(text, " {sign}{whole}"),
-            precision => write!(text, " {sign}{whole}.{fraction:0precision$}"),
+            0 => write!(text, " {sign}{integer}"),
+            precision => write!(text, " {sign}{integer}.{fraction:0precision$}"),
         };
     }
 }

@@ -49,20 +49,20 @@ enum Style {
 /// The names of places and things.
 pub(super) struct State {
     style: Style,
-    places: Vec<String>,
+    holders: Vec<String>,
     things: Vec<&'static str>,
 }
 
 impl State {
     /// A scene in one of the three styles, with names drawn from the lists.
     pub(super) fn new(style: &str, entities: usize, rng: &mut PyRandom) -> Self {
-        let named = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
-        let (style, places, things) = match style {
-            "people" => (Style::People, named(rng.sample(PEOPLE, entities)), BELONGINGS),
-            "cups" => (Style::Cups, named(rng.sample(CUP_COLOURS, entities)), TRINKETS),
+        let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+        let (style, holders, things) = match style {
+            "people" => (Style::People, owned(rng.sample(PEOPLE, entities)), BELONGINGS),
+            "cups" => (Style::Cups, owned(rng.sample(CUP_COLOURS, entities)), TRINKETS),
             _ => (Style::Seats, (1..=entities).map(|seat| seat.to_string()).collect(), PEOPLE),
         };
-        Self { style, places, things: rng.sample(things, entities) }
+        Self { style, holders, things: rng.sample(things, entities) }
     }
 
     /// Where everything is at first; `start` has the thing at each place.
@@ -74,12 +74,12 @@ impl State {
             Style::Cups => write!(text, "Each of {count} cups hides one thing: "),
             Style::Seats => write!(text, "A row has {count} seats with one person in each: "),
         };
-        let placed: Vec<(&String, &usize)> = self.places.iter().zip(start).collect();
-        write_list(&placed, &mut text, |(place, thing), text| {
+        let placed: Vec<(&String, &usize)> = self.holders.iter().zip(start).collect();
+        write_list(&placed, &mut text, |(holder, thing), text| {
             let _ = match (self.style, self.things[**thing]) {
-                (Style::People, thing) => write!(text, "{place} has the {thing}"),
-                (Style::Cups, thing) => write!(text, "the {thing} is under the {place} cup"),
-                (Style::Seats, person) => write!(text, "{person} is in seat {place}"),
+                (Style::People, thing) => write!(text, "{holder} has the {thing}"),
+                (Style::Cups, thing) => write!(text, "the {thing} is under the {holder} cup"),
+                (Style::Seats, person) => write!(text, "{person} is in seat {holder}"),
             };
         });
         text.push_str(".\n\nThen this happens, in this order:\n");
@@ -94,7 +94,7 @@ impl State {
         rng: &mut PyRandom,
         text: &mut String,
     ) {
-        let (one, two) = (&self.places[first], &self.places[second]);
+        let (one, two) = (&self.holders[first], &self.holders[second]);
         let _ = match self.style {
             Style::People => writeln!(text, "{one} and {two} swap what they have."),
             Style::Cups => writeln!(text, "The things under the {one} cup and the {two} cup are swapped."),
@@ -109,16 +109,16 @@ impl State {
     }
 
     /// A line that says where a thing is at that moment.
-    pub(super) fn anchor(&self, place: usize, thing: usize, rng: &mut PyRandom, text: &mut String) {
-        let (place, thing) = (&self.places[place], self.things[thing]);
-        let place_first = rng.random() < 0.5;
-        let _ = match (self.style, place_first) {
-            (Style::People, true) => writeln!(text, "At this point, {place} has the {thing}."),
-            (Style::People, false) => writeln!(text, "For now, the {thing} is with {place}."),
-            (Style::Cups, true) => writeln!(text, "At this point, the {place} cup hides the {thing}."),
-            (Style::Cups, false) => writeln!(text, "For now, the {thing} is under the {place} cup."),
-            (Style::Seats, true) => writeln!(text, "At this point, the person in seat {place} is {thing}."),
-            (Style::Seats, false) => writeln!(text, "For now, {thing} is in seat {place}."),
+    pub(super) fn anchor(&self, holder: usize, thing: usize, rng: &mut PyRandom, text: &mut String) {
+        let (holder, thing) = (&self.holders[holder], self.things[thing]);
+        let holder_first = rng.random() < 0.5;
+        let _ = match (self.style, holder_first) {
+            (Style::People, true) => writeln!(text, "At this point, {holder} has the {thing}."),
+            (Style::People, false) => writeln!(text, "For now, the {thing} is with {holder}."),
+            (Style::Cups, true) => writeln!(text, "At this point, the {holder} cup hides the {thing}."),
+            (Style::Cups, false) => writeln!(text, "For now, the {thing} is under the {holder} cup."),
+            (Style::Seats, true) => writeln!(text, "At this point, the person in seat {holder} is {thing}."),
+            (Style::Seats, false) => writeln!(text, "For now, {thing} is in seat {holder}."),
         };
     }
 
@@ -129,7 +129,7 @@ impl State {
         let second = (first + 1 + rng.index(count - 1)) % count;
         let kind = rng.index(6);
         if let Style::Cups = self.style {
-            let (one, two) = (&self.places[first], &self.places[second]);
+            let (one, two) = (&self.holders[first], &self.holders[second]);
             let _ = match kind {
                 0 => writeln!(text, "The {one} cup is tapped with a spoon."),
                 1 => writeln!(text, "Somebody lifts the {one} cup, looks under it and puts it back."),
@@ -145,7 +145,7 @@ impl State {
         }
         let person = |index: usize| match self.style {
             Style::Seats => self.things[index],
-            _ => self.places[index].as_str(),
+            _ => self.holders[index].as_str(),
         };
         let (one, two) = (person(first), person(second));
         let _ = match (kind, self.style) {
@@ -172,11 +172,11 @@ impl State {
 
     /// The places, as answers.
     pub(super) fn options(&self) -> Vec<String> {
-        let option = |place: &String| match self.style {
-            Style::People => place.clone(),
-            Style::Cups => format!("{place} cup"),
-            Style::Seats => format!("seat {place}"),
+        let option = |holder: &String| match self.style {
+            Style::People => holder.clone(),
+            Style::Cups => format!("{holder} cup"),
+            Style::Seats => format!("seat {holder}"),
         };
-        self.places.iter().map(option).collect()
+        self.holders.iter().map(option).collect()
     }
 }

@@ -89,11 +89,11 @@ impl Column {
     }
 
     /// Every column that a table may have besides those in a role, in random order.
-    pub(super) fn others(rng: &mut PyRandom) -> Vec<Self> {
+    pub(super) fn extra_columns(rng: &mut PyRandom) -> Vec<Self> {
         let numbers = AMOUNTS.iter().chain(OTHER_NUMBERS).map(Self::number);
-        let mut others: Vec<Self> = TEXTS.iter().map(Self::text).chain(numbers).collect();
-        rng.shuffle(&mut others);
-        others
+        let mut extra_columns: Vec<Self> = TEXTS.iter().map(Self::text).chain(numbers).collect();
+        rng.shuffle(&mut extra_columns);
+        extra_columns
     }
 
     /// Keeps only some of the texts, so that rows share them.

@@ -64,7 +64,7 @@ pub(super) struct Grid {
 
 impl Grid {
     /// The place of the column in a role that the table is known to have.
-    pub(super) fn place(&self, role: Role) -> usize {
+    pub(super) fn column_index(&self, role: Role) -> usize {
         self.columns
             .iter()
             .position(|column| column.role == role)
@@ -87,8 +87,8 @@ impl Grid {
             (Requirement::AtMost(bound), Cell::Number(number)) => number <= bound,
             (Requirement::From(country), Cell::Code(code)) => {
                 let customers = self.customers.as_ref().expect("codes come with a second table");
-                let place = customers.codes.iter().position(|other| *other == code);
-                place.is_some_and(|place| customers.countries[place] == country)
+                let index = customers.codes.iter().position(|other| *other == code);
+                index.is_some_and(|index| customers.countries[index] == country)
             }
             (requirement, cell) => unreachable!("{requirement:?} does not apply to {cell:?}"),
         }
@@ -219,12 +219,12 @@ impl Choices {
 
 /// A text other than `wanted`: with probability `noise` its look-alike.
 fn other_text(texts: &[LookAlikes], wanted: &str, noise: f64, rng: &mut PyRandom) -> &'static str {
-    let place = texts.iter().position(|pair| pair.contains(&wanted)).expect("the list has the text wanted");
-    let [first, second] = texts[place];
+    let index = texts.iter().position(|pair| pair.contains(&wanted)).expect("the list has the text wanted");
+    let [first, second] = texts[index];
     if rng.random() < noise {
         return if first == wanted { second } else { first };
     }
     // One of the other pairs, which every list has.
     let shift = 1 + rng.index(texts.len() - 1);
-    texts[(place + shift) % texts.len()][0]
+    texts[(index + shift) % texts.len()][0]
 }

@@ -14,7 +14,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    pub(super) fn named(name: &str) -> Self {
+    pub(super) fn from_name(name: &str) -> Self {
         match name {
             "csv" => Self::Csv,
             "json" => Self::Json,

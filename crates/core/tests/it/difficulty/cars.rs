@@ -29,16 +29,16 @@ fn first_position_is_not_a_good_guess() {
                 vehicles.enumerate().map(move |(i, vehicle)| (format!("{lane}0{}", i + 1), vehicle))
             })
             .collect();
-        let (place, vehicle) = if test.options.is_empty() {
+        let (slot, vehicle) = if test.options.is_empty() {
             (test.target.as_str(), between(&test.prompt, "At which place is the ", " in"))
         } else {
             (between(&test.prompt, "Which vehicle is at place ", " in"), test.target.as_str())
         };
-        f64::from(start.iter().any(|(number, name)| number == place && *name == vehicle))
+        f64::from(start.iter().any(|(number, name)| number == slot && *name == vehicle))
     };
     for moves in [1, 8, 40] {
-        let share = super::mean("cars", &format!(r#"{{"moves": {moves}}}"#), stayed);
-        assert!(share < 0.3, "{moves}: {share}");
+        let proportion = super::mean("cars", &format!(r#"{{"moves": {moves}}}"#), stayed);
+        assert!(proportion < 0.3, "{moves}: {proportion}");
     }
 }
 
@@ -74,6 +74,6 @@ fn sentences(test: &Test, moves: bool) -> f64 {
 fn kinds(test: &Test) -> f64 {
     let signs = ["If ", " of that lane.", " directly ", " swap places.", " moves to the "];
     let kind = |line: &str| signs.into_iter().find(|sign| line.contains(sign));
-    let told = story(test).filter(|line| moves_something(line)).filter_map(kind);
-    told.collect::<HashSet<_>>().len() as f64
+    let kinds = story(test).filter(|line| moves_something(line)).filter_map(kind);
+    kinds.collect::<HashSet<_>>().len() as f64
 }

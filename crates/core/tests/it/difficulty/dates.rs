@@ -67,8 +67,8 @@ fn every_dimension_of_dates() {
 #[test]
 fn month_end_rule_matters_in_many_tests() {
     let late_start = |test: &Test| f64::from(start(test)[8..].parse::<u32>().unwrap() > 28);
-    let share = super::mean("dates", r#"{"kinds": "months", "operations": 1}"#, late_start);
-    assert!(share > 0.2, "{share}");
+    let proportion = super::mean("dates", r#"{"kinds": "months", "operations": 1}"#, late_start);
+    assert!(proportion > 0.2, "{proportion}");
 }
 
 /// A reader who answers without looking at the steps gets one in seven weekdays at every point.
@@ -88,8 +88,8 @@ fn target_weekdays_are_uniform() {
             for test in choices {
                 counts[test.options.iter().position(|option| *option == test.target).unwrap()] += 1;
             }
-            let most = f64::from(*counts.iter().max().unwrap()) / 2000.0;
-            assert!(most < 1.0 / 7.0 + 0.04, "{given}: {counts:?}");
+            let max = f64::from(*counts.iter().max().unwrap()) / 2000.0;
+            assert!(max < 1.0 / 7.0 + 0.04, "{given}: {counts:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ fn list(test: &Test) -> &str {
     between(&test.prompt, "\n\n", "\n\n")
 }
 
-fn upper_case_share(test: &Test) -> f64 {
+fn upper_case_proportion(test: &Test) -> f64 {
     let letters = || list(test).chars().filter(char::is_ascii_alphabetic);
     letters().filter(char::is_ascii_uppercase).count() as f64 / letters().count() as f64
 }
@@ -28,7 +28,7 @@ fn every_dimension_of_letters() {
     grows(
         "letters",
         &[r#"{"case_mutation": 0}"#, r#"{"case_mutation": 0.5}"#, r#"{"case_mutation": 1}"#],
-        upper_case_share,
+        upper_case_proportion,
     );
     // The longest stretch in which nothing but a sign tells where a word ends.
     for separator in ["space", "newline", "comma", "semicolon"] {
@@ -56,8 +56,8 @@ fn confounders_contain_target_letters() {
 #[test]
 fn letter_counts_are_spread() {
     let once = |test: &Test| f64::from(test.target == "1");
-    let share = super::mean("letters", r#"{"words": 1, "letters": 1}"#, once);
-    assert!(share < 0.7, "{share}");
+    let proportion = super::mean("letters", r#"{"words": 1, "letters": 1}"#, once);
+    assert!(proportion < 0.7, "{proportion}");
     let zero = |test: &Test| f64::from(test.target == "0");
     assert_eq!(super::mean("letters", r#"{"words": 1}"#, zero), 0.0);
 }

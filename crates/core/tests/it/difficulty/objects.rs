@@ -1,9 +1,9 @@
 use reasonscape_core::Test;
 
 use super::grows;
-use crate::solve::objects::{Entry, asked, entries};
+use crate::solve::objects::{Entry, asked_categories, entries};
 
-fn share(test: &Test, which: impl Fn(&Entry) -> bool) -> f64 {
+fn proportion(test: &Test, which: impl Fn(&Entry) -> bool) -> f64 {
     let entries = entries(&test.prompt);
     entries.iter().filter(|entry| which(entry)).count() as f64 / entries.len() as f64
 }
@@ -16,7 +16,7 @@ fn every_dimension_of_objects() {
     grows(
         "objects",
         &[r#"{"target_groups": 1}"#, r#"{"target_groups": 2}"#, r#"{"target_groups": 3}"#],
-        |test| asked(&test.prompt).len() as f64,
+        |test| asked_categories(&test.prompt).len() as f64,
     );
     grows(
         "objects",
@@ -26,7 +26,7 @@ fn every_dimension_of_objects() {
             r#"{"distractor_ratio": 0.5}"#,
             r#"{"distractor_ratio": 1}"#,
         ],
-        |test| share(test, |entry| !entry.counts),
+        |test| proportion(test, |entry| !entry.counts),
     );
     grows(
         "objects",
@@ -36,7 +36,7 @@ fn every_dimension_of_objects() {
     grows(
         "objects",
         &[r#"{"quantities": "digits"}"#, r#"{"quantities": "mixed"}"#, r#"{"quantities": "words"}"#],
-        |test| share(test, |entry| entry.spelled),
+        |test| proportion(test, |entry| entry.spelled),
     );
 }
 

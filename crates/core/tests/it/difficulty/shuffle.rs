@@ -31,22 +31,22 @@ fn every_dimension_adds_state_to_track() {
 /// What was last said about a thing, at first or later, is seldom where it ends up.
 #[test]
 fn last_mention_is_not_a_good_guess() {
-    let repeats_it = |test: &Test| f64::from(last_told(test) == test.target);
+    let repeats_it = |test: &Test| f64::from(last_mentioned_holder(test) == test.target);
     for params in
         [r#"{"depth": 1}"#, r#"{"anchors": 0}"#, r#"{"anchors": 16}"#, r#"{"anchors": 16, "depth": 64}"#]
     {
-        let share = mean("shuffle", params, repeats_it);
-        assert!(share < 0.35, "{params}: {share}");
+        let proportion = mean("shuffle", params, repeats_it);
+        assert!(proportion < 0.35, "{params}: {proportion}");
     }
 }
 
 /// The person with whom the thing in question was, as the text last had it.
-fn last_told(test: &Test) -> &str {
+fn last_mentioned_holder(test: &Test) -> &str {
     let (text, question) = test.prompt.split_once("Who has the ").unwrap();
-    let asked = question.split(' ').next().unwrap();
+    let subject = question.split(' ').next().unwrap();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).collect();
     let is_claim = |words: &&[&str]| match **words {
-        [_, "has", "the", thing, _] | ["the", thing, "is", "with", _] => thing == asked,
+        [_, "has", "the", thing, _] | ["the", thing, "is", "with", _] => thing == subject,
         _ => false,
     };
     let last = words.windows(5).rfind(is_claim).expect("the opening tells where it is");

@@ -8,7 +8,7 @@ fn items(target: &str) -> Vec<String> {
 
 /// How many characters are alike at the beginning of neighbours in the right order: the least that must be looked at
 /// to tell them apart.
-fn alike(target: &str) -> f64 {
+fn shared_prefix_length(target: &str) -> f64 {
     let items = items(target);
     let shared = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     items.windows(2).map(|pair| shared(&pair[0], &pair[1])).sum::<usize>() as f64 / items.len() as f64
@@ -46,7 +46,7 @@ fn every_dimension_of_sort_makes_it_harder() {
         |test| test.target.chars().filter(char::is_ascii_uppercase).count() as f64,
     );
     let prefixes = [r#"{"shared_prefix": 0}"#, r#"{"shared_prefix": 2}"#, r#"{"shared_prefix": 6}"#];
-    grows("sort", &prefixes, |test| alike(&test.target));
+    grows("sort", &prefixes, |test| shared_prefix_length(&test.target));
     let digits = prefixes.map(|params| params.replace('}', r#", "key": "numeric"}"#));
     grows("sort", &digits.each_ref().map(String::as_str), |test| {
         test.target.chars().filter(char::is_ascii_digit).count() as f64

@@ -62,9 +62,9 @@ fn small(word: &str) -> i64 {
     let units = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
                  sixteen seventeen eighteen nineteen";
     let tens = "twenty thirty forty fifty sixty seventy eighty ninety";
-    let place = |list: &str| list.split_whitespace().position(|w| w == word).map(|i| i as i64);
-    place(units)
-        .or_else(|| place(tens).map(|i| (i + 2) * 10))
+    let index_in = |list: &str| list.split_whitespace().position(|w| w == word).map(|i| i as i64);
+    index_in(units)
+        .or_else(|| index_in(tens).map(|i| (i + 2) * 10))
         .unwrap_or_else(|| panic!("no number word: {word}"))
 }
 

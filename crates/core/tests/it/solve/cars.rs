@@ -3,45 +3,45 @@
 use super::between;
 
 pub(crate) fn solve(prompt: &str) -> String {
-    let mut street = Street::default();
+    let mut state = Lanes::default();
     for line in between(prompt, "from front to back:\n", "\n\n").lines() {
         let (lane, vehicles) = line.strip_prefix("Lane ").unwrap().split_once(": ").unwrap();
         for vehicle in vehicles.split(", ").filter(|vehicle| *vehicle != "empty") {
-            street.queue.push((lane.parse().unwrap(), vehicle.to_owned()));
+            state.queue.push((lane.parse().unwrap(), vehicle.to_owned()));
         }
     }
     for line in between(prompt, "in this order:\n", "\n\n").lines() {
         let sentence = line.strip_suffix('.').unwrap().to_lowercase();
         if is_about_a_move(&sentence) {
-            street.obey(&sentence);
+            state.apply(&sentence);
         }
     }
     if prompt.contains("At which place is the ") {
         let vehicle = between(prompt, "At which place is the ", " in the end?");
-        street.number(vehicle).to_string()
+        state.number(vehicle).to_string()
     } else {
         let number: usize = between(prompt, "Which vehicle is at place ", " in the end?").parse().unwrap();
         let answer =
-            street.queue.iter().find(|(_, vehicle)| street.number(vehicle) == number).unwrap().1.clone();
+            state.queue.iter().find(|(_, vehicle)| state.number(vehicle) == number).unwrap().1.clone();
         let options = prompt.split_once("one of these:\n").unwrap().1;
         assert_eq!(options.lines().filter(|line| line[3..] == answer).count(), 1);
-        assert_eq!(options.lines().count(), street.queue.len());
+        assert_eq!(options.lines().count(), state.queue.len());
         answer
     }
 }
 
 /// Instructions use these words; what only moves the story along uses others.
 fn is_about_a_move(sentence: &str) -> bool {
-    let wish = sentence.contains("would like") || sentence.contains("thinks about");
-    !wish && (sentence.contains(" moves to ") || sentence.contains(" swap places"))
+    let is_hypothetical = sentence.contains("would like") || sentence.contains("thinks about");
+    !is_hypothetical && (sentence.contains(" moves to ") || sentence.contains(" swap places"))
 }
 
 #[derive(Default)]
-struct Street {
+struct Lanes {
     queue: Vec<(usize, String)>,
 }
 
-impl Street {
+impl Lanes {
     fn index(&self, vehicle: &str) -> usize {
         self.queue.iter().position(|(_, other)| other == vehicle).unwrap()
     }
@@ -53,23 +53,23 @@ impl Street {
         lane * 100 + ahead + 1
     }
 
-    fn obey(&mut self, sentence: &str) {
+    fn apply(&mut self, sentence: &str) {
         if let Some(rest) = sentence.strip_prefix("if ") {
             let (condition, rest) = rest.split_once(", ").unwrap();
             let (then, otherwise) = rest.split_once("; otherwise, ").unwrap();
-            self.obey(if self.is_true(condition) { then } else { otherwise });
+            self.apply(if self.is_true(condition) { then } else { otherwise });
         } else if let Some(rest) = sentence.strip_prefix("this is done twice: ") {
-            (0..2).for_each(|_| self.obey(rest));
+            (0..2).for_each(|_| self.apply(rest));
         } else if let Some(rest) = sentence.strip_prefix("this is done three times: ") {
-            (0..3).for_each(|_| self.obey(rest));
+            (0..3).for_each(|_| self.apply(rest));
         } else if let Some(pair) = sentence.strip_suffix(" swap places") {
             let (first, second) = pair.strip_prefix("the ").unwrap().split_once(" and the ").unwrap();
             let (one, two) = (self.index(first), self.index(second));
             second.clone_into(&mut self.queue[one].1);
             first.clone_into(&mut self.queue[two].1);
         } else {
-            let (who, goal) = sentence.split_once(" moves to the ").unwrap();
-            self.go(&self.who(who), goal);
+            let (vehicle_named, goal) = sentence.split_once(" moves to the ").unwrap();
+            self.move_vehicle(&self.vehicle_named(vehicle_named), goal);
         }
     }
 
@@ -93,7 +93,7 @@ impl Street {
     }
 
     /// The vehicle meant by "the taxi" or "the vehicle at the front of lane 2".
-    fn who(&self, text: &str) -> String {
+    fn vehicle_named(&self, text: &str) -> String {
         let in_lane = |lane: &str| {
             let lane: usize = lane.parse().unwrap();
             self.queue.iter().filter(move |(other, _)| *other == lane).map(|(_, vehicle)| vehicle.clone())
@@ -107,7 +107,7 @@ impl Street {
         }
     }
 
-    fn go(&mut self, vehicle: &str, goal: &str) {
+    fn move_vehicle(&mut self, vehicle: &str, goal: &str) {
         let old_lane = self.queue.remove(self.index(vehicle)).0;
         let lane_of = |text: &str| if text == "that lane" { old_lane } else { text[5..].parse().unwrap() };
         // The head and the tail of the flat list are the head and the tail of every lane.

@@ -19,7 +19,7 @@ pub(crate) fn solve(prompt: &str) -> String {
         };
         if words[2] == "to" {
             assert_eq!(words[7], if way > 0 { "after" } else { "before" });
-            let weekday = place(WEEKDAYS, words[5]);
+            let weekday = index_in(WEEKDAYS, words[5]);
             day += way;
             while day % 7 != weekday {
                 day += way;
@@ -70,10 +70,10 @@ fn read_date(text: &str, us: bool, eu: bool) -> (i64, i64, i64) {
         return (parts[0], parts[1], parts[2]);
     }
     let parts: Vec<&str> = text.split([' ', ',']).filter(|part| !part.is_empty()).collect();
-    (number(parts[2]), place(MONTHS, parts[0]) + 1, number(parts[1]))
+    (number(parts[2]), index_in(MONTHS, parts[0]) + 1, number(parts[1]))
 }
 
-fn place(list: &str, word: &str) -> i64 {
+fn index_in(list: &str, word: &str) -> i64 {
     (0..)
         .zip(list.split(' '))
         .find(|(_, other)| *other == word)

@@ -149,7 +149,7 @@ impl Step<'_> {
         positions
             .iter()
             .zip(children)
-            .filter(|(place, _)| (from..to).contains(place))
+            .filter(|(index, _)| (from..to).contains(index))
             .map(|(_, c)| c)
             .collect()
     }

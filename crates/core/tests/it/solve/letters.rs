@@ -10,8 +10,8 @@ pub(crate) fn solve(prompt: &str) -> String {
     for character in between(prompt, "\n\n", "\n\n").chars() {
         struck_out = character == '[' || (struck_out && character != ']');
         assert!(!struck_out || prompt.contains("Words in [square brackets] do not count."));
-        let asked = letters.iter().any(|letter| letter.eq_ignore_ascii_case(&character.to_string()));
-        total += usize::from(asked && !struck_out);
+        let is_asked = letters.iter().any(|letter| letter.eq_ignore_ascii_case(&character.to_string()));
+        total += usize::from(is_asked && !struck_out);
     }
     total.to_string()
 }

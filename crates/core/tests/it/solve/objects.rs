@@ -78,12 +78,12 @@ pub(crate) fn solve(prompt: &str) -> String {
 }
 
 /// The categories that the question asks for.
-pub(crate) fn asked(prompt: &str) -> Vec<&str> {
+pub(crate) fn asked_categories(prompt: &str) -> Vec<&str> {
     between(prompt, "How many ", " are there").split(", ").flat_map(|part| part.split(" and ")).collect()
 }
 
 pub(crate) fn entries(prompt: &str) -> Vec<Entry> {
-    let asked = asked(prompt);
+    let asked_categories = asked_categories(prompt);
     between(prompt, "things:\n\n", "\n\n")
         .split(", ")
         .map(|text| {
@@ -92,7 +92,7 @@ pub(crate) fn entries(prompt: &str) -> Vec<Entry> {
             let quantity = spelled.unwrap_or_else(|| words[0].parse().expect("a quantity"));
             let noun = words[words.len() - 1];
             assert_eq!(quantity == 1, is_singular(noun), "{text}");
-            let counts = asked.contains(&category(noun));
+            let counts = asked_categories.contains(&category(noun));
             Entry { quantity, spelled: spelled.is_some(), adjectives: words.len() - 2, counts }
         })
         .collect()

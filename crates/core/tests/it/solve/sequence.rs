@@ -11,7 +11,7 @@ pub(crate) fn solve(prompt: &str) -> String {
         several => several.strip_suffix(" terms are").unwrap().parse().unwrap(),
     };
     let modulus: i64 = between(prompt, "divided by ", ".").parse().unwrap();
-    let wanted = match prompt.split_once("What are the next ") {
+    let answer_length = match prompt.split_once("What are the next ") {
         Some((_, rest)) => rest.split(' ').next().unwrap().parse().unwrap(),
         None => 1,
     };
@@ -26,7 +26,7 @@ pub(crate) fn solve(prompt: &str) -> String {
     };
 
     let mut all = shown[..given].to_vec();
-    while all.len() < shown.len() + wanted {
+    while all.len() < shown.len() + answer_length {
         let previous = *all.last().unwrap();
         let (_, steps) = rules.iter().find(|(when, _)| holds(when, all.len() as i64 + 1, previous)).unwrap();
         let mut number = previous;
@@ -58,8 +58,8 @@ fn spelled(text: &str) -> i64 {
         } else if let Some(value) = names.split_whitespace().position(|name| name == word) {
             rest += value as i64;
         } else {
-            let place = tens.split_whitespace().position(|name| name == word).expect(word);
-            rest += (place as i64 + 2) * 10;
+            let index = tens.split_whitespace().position(|name| name == word).expect(word);
+            rest += (index as i64 + 2) * 10;
         }
     }
     thousands * 1000 + rest

@@ -56,12 +56,12 @@ impl Stroke {
         // Where the ellipse is a unit circle, its middle is off the chord's to the side that the direction tells.
         let flat =
             |[x, y]: Point| [(x * cosine + y * sine) / arc.radii[0], (y * cosine - x * sine) / arc.radii[1]];
-        let ([a, b], [c, d], wanted) = (flat(self.from), flat(self.to), flat(middle));
+        let ([a, b], [c, d], expected) = (flat(self.from), flat(self.to), flat(middle));
         let chord = length([c - a, d - b]);
         let off =
             (1.0 - chord * chord / 4.0).max(0.0).sqrt() / chord * if arc.clockwise { 1.0 } else { -1.0 };
         let found = [a.midpoint(c) - off * (d - b), b.midpoint(d) + off * (c - a)];
-        length(between_points(found, wanted)) < 0.15
+        length(between_points(found, expected)) < 0.15
     }
 }
 

@@ -9,15 +9,15 @@ pub(crate) fn solve(prompt: &str) -> String {
     let mut things: BTreeMap<String, String> = BTreeMap::new();
     let opening = between(prompt, ": ", ".\n\n").replace(" and ", ", ");
     for claim in opening.split(", ") {
-        let (place, thing) = claim_of(claim).unwrap();
-        assert!(things.insert(place, thing).is_none());
+        let (holder, thing) = claim_of(claim).unwrap();
+        assert!(things.insert(holder, thing).is_none());
     }
     for line in between(prompt, "in this order:\n", "\n\n").lines() {
         let sentence = line.strip_suffix('.').unwrap();
         let claim = sentence.strip_prefix("At this point, ").or(sentence.strip_prefix("For now, "));
         if let Some(claim) = claim {
-            let (place, thing) = claim_of(claim).unwrap();
-            assert_eq!(things[&place], thing, "false: {line}");
+            let (holder, thing) = claim_of(claim).unwrap();
+            assert_eq!(things[&holder], thing, "false: {line}");
         } else if let Some([one, two]) = swap_of(sentence, &things) {
             let (first, second) = (things[&one].clone(), things[&two].clone());
             things.insert(one, second);
@@ -36,7 +36,7 @@ pub(crate) fn solve(prompt: &str) -> String {
 /// A place and the thing that a clause says is there.
 fn claim_of(clause: &str) -> Option<(String, String)> {
     let words: Vec<&str> = clause.split(' ').collect();
-    let (place, thing) = match words[..] {
+    let (holder, thing) = match words[..] {
         [person, "has", "the", thing] | ["the", thing, "is", "with", person] => (person.to_owned(), thing),
         ["the", thing, "is", "under", "the", colour, "cup"]
         | ["the", colour, "cup", "hides", "the", thing] => (format!("{colour} cup"), thing),
@@ -45,7 +45,7 @@ fn claim_of(clause: &str) -> Option<(String, String)> {
         }
         _ => return None,
     };
-    Some((place, thing.to_owned()))
+    Some((holder, thing.to_owned()))
 }
 
 /// The two places of a swap, if the sentence tells of one.

@@ -111,7 +111,7 @@ fn json_row(row: &Json) -> Row {
     let Json::Object(row) = row else { panic!("a row is no object") };
     let cell = |value: &Json| match value {
         Json::String(text) => text.clone(),
-        Json::Int(whole) => whole.to_string(),
+        Json::Int(integer) => integer.to_string(),
         other => panic!("neither text nor whole number: {other:?}"),
     };
     row.iter().map(|(name, value)| (name.clone(), cell(value))).collect()

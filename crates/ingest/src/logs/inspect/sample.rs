@@ -170,9 +170,9 @@ impl Content {
         match part.kind.as_str() {
             "reasoning" => {
                 // Reasoning that a provider keeps to itself has a summary at best.
-                let said =
+                let text =
                     part.reasoning.filter(|text| !text.is_empty()).or(part.summary).unwrap_or_default();
-                add(self.reasoning.get_or_insert_default(), &said);
+                add(self.reasoning.get_or_insert_default(), &text);
             }
             "text" => add(&mut self.text, &part.text.unwrap_or_default()),
             other => add(&mut self.text, &format!("[{other}]")),
@@ -372,9 +372,9 @@ mod tests {
             "2000-03-01T00:00:00.5+02:00",
         ];
         let script = "import sys, datetime\nfor line in sys.stdin.read().split():\n    print(int(datetime.datetime.fromisoformat(line).timestamp() * 1000))";
-        let Some(said) = reasonscape_test_support::python(script, &texts.join("\n")) else { return };
+        let Some(text) = reasonscape_test_support::python(script, &texts.join("\n")) else { return };
         let ours: Vec<String> = texts.iter().map(|text| parse_timestamp(text).unwrap().to_string()).collect();
-        assert_eq!(ours, said.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(ours, text.split_whitespace().collect::<Vec<_>>());
         assert_eq!(parse_timestamp("2026-11-16T03:56:12Z"), parse_timestamp("2026-11-16T03:56:12+00:00"));
         assert_eq!(parse_timestamp("yesterday"), None);
     }
@@ -386,12 +386,15 @@ mod tests {
             "stop_reason": "length"}]}}"#;
         let sample: Sample<'_> = serde_json::from_str(text).unwrap();
         assert_eq!(sample.scorers(), ["score"]);
-        let said = sample.to_log_sample(&ChosenScore::new("score"), "m").unwrap();
-        assert_eq!((said.index, said.repeat, said.score, said.is_truncated), (7, 1, 1.0, true));
+        let log_sample = sample.to_log_sample(&ChosenScore::new("score"), "m").unwrap();
         assert_eq!(
-            (said.reasoning, said.replies.as_slice(), said.target.as_str()),
+            (log_sample.index, log_sample.repeat, log_sample.score, log_sample.is_truncated),
+            (7, 1, 1.0, true)
+        );
+        assert_eq!(
+            (log_sample.reasoning, log_sample.replies.as_slice(), log_sample.target.as_str()),
             (Some("since"), &["a"][..], "a, b")
         );
-        assert_eq!(said.messages, [("user".to_owned(), "q".to_owned())]);
+        assert_eq!(log_sample.messages, [("user".to_owned(), "q".to_owned())]);
     }
 }

@@ -102,11 +102,11 @@ impl Split {
 
     fn scan<T>(
         &mut self,
-        step: impl FnOnce(&mut Scanner<BufReader<File>>) -> Result<T, Stumble>,
+        step: impl FnOnce(&mut Scanner<BufReader<File>>) -> Result<T, ScanError>,
     ) -> Result<T, IngestError> {
         step(&mut self.scanner).map_err(|stumble| match stumble {
-            Stumble::Io(error) => IngestError::io("read", &self.path)(error),
-            Stumble::Wrong(problem) => IngestError::file(
+            ScanError::Io(error) => IngestError::io("read", &self.path)(error),
+            ScanError::Invalid(problem) => IngestError::file(
                 &self.path,
                 format!(
                     "byte {}: {problem}; the log was cut off or is damaged: copy it again",
@@ -117,9 +117,9 @@ impl Split {
     }
 }
 
-enum Stumble {
+enum ScanError {
     Io(std::io::Error),
-    Wrong(&'static str),
+    Invalid(&'static str),
 }
 
 /// Finds where the parts of a JSON text begin and end, and nothing more.
@@ -131,8 +131,8 @@ struct Scanner<R> {
 }
 
 impl<R: BufRead> Scanner<R> {
-    fn peek(&mut self) -> Result<Option<u8>, Stumble> {
-        Ok(self.reader.fill_buf().map_err(Stumble::Io)?.first().copied())
+    fn peek(&mut self) -> Result<Option<u8>, ScanError> {
+        Ok(self.reader.fill_buf().map_err(ScanError::Io)?.first().copied())
     }
 
     fn skip(&mut self) {
@@ -140,7 +140,7 @@ impl<R: BufRead> Scanner<R> {
         self.at += 1;
     }
 
-    fn skip_space(&mut self) -> Result<Option<u8>, Stumble> {
+    fn skip_space(&mut self) -> Result<Option<u8>, ScanError> {
         loop {
             match self.peek()? {
                 Some(b' ' | b'\n' | b'\r' | b'\t') => self.skip(),
@@ -149,19 +149,19 @@ impl<R: BufRead> Scanner<R> {
         }
     }
 
-    fn expect(&mut self, wanted: u8) -> Result<(), Stumble> {
+    fn expect(&mut self, expected: u8) -> Result<(), ScanError> {
         match self.skip_space()? {
-            Some(found) if found == wanted => {
+            Some(found) if found == expected => {
                 self.skip();
                 Ok(())
             }
-            Some(_) => Err(Stumble::Wrong("not JSON")),
-            None => Err(Stumble::Wrong("the file ends in the middle")),
+            Some(_) => Err(ScanError::Invalid("not JSON")),
+            None => Err(ScanError::Invalid("the file ends in the middle")),
         }
     }
 
     /// Whether another member of an object or a list follows.
-    fn follows(&mut self, end: u8) -> Result<bool, Stumble> {
+    fn follows(&mut self, end: u8) -> Result<bool, ScanError> {
         let is_first = std::mem::replace(&mut self.is_first, false);
         match self.skip_space()? {
             Some(found) if found == end => {
@@ -173,24 +173,24 @@ impl<R: BufRead> Scanner<R> {
                 Ok(true)
             }
             Some(_) if is_first => Ok(true),
-            Some(_) => Err(Stumble::Wrong("not JSON")),
-            None => Err(Stumble::Wrong("the file ends in the middle")),
+            Some(_) => Err(ScanError::Invalid("not JSON")),
+            None => Err(ScanError::Invalid("the file ends in the middle")),
         }
     }
 
     /// The next key of the outermost object.
-    fn key(&mut self) -> Result<Option<String>, Stumble> {
+    fn key(&mut self) -> Result<Option<String>, ScanError> {
         if !self.follows(b'}')? {
             return Ok(None);
         }
         let mut text = Vec::new();
         self.value(Some(&mut text))?;
         self.expect(b':')?;
-        serde_json::from_slice(&text).map(Some).map_err(|_| Stumble::Wrong("a key that is no string"))
+        serde_json::from_slice(&text).map(Some).map_err(|_| ScanError::Invalid("a key that is no string"))
     }
 
     /// Steps into a list, if one follows.
-    fn enter_list(&mut self) -> Result<bool, Stumble> {
+    fn enter_list(&mut self) -> Result<bool, ScanError> {
         let is_list = self.skip_space()? == Some(b'[');
         if is_list {
             self.skip();
@@ -202,7 +202,7 @@ impl<R: BufRead> Scanner<R> {
     }
 
     /// The next item of a list; false at its end.
-    fn item(&mut self, into: Option<&mut Vec<u8>>) -> Result<bool, Stumble> {
+    fn item(&mut self, into: Option<&mut Vec<u8>>) -> Result<bool, ScanError> {
         let follows = self.follows(b']')?;
         if follows {
             self.value(into)?;
@@ -211,16 +211,16 @@ impl<R: BufRead> Scanner<R> {
     }
 
     /// Passes over a value, and copies it if it is wanted.
-    fn value(&mut self, mut into: Option<&mut Vec<u8>>) -> Result<(), Stumble> {
+    fn value(&mut self, mut into: Option<&mut Vec<u8>>) -> Result<(), ScanError> {
         let is_nested = match self.skip_space()? {
-            None => return Err(Stumble::Wrong("the file ends in the middle")),
+            None => return Err(ScanError::Invalid("the file ends in the middle")),
             Some(first) => matches!(first, b'{' | b'[' | b'"'),
         };
         let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
         loop {
-            let buffer = self.reader.fill_buf().map_err(Stumble::Io)?;
+            let buffer = self.reader.fill_buf().map_err(ScanError::Io)?;
             if buffer.is_empty() {
-                let problem = Stumble::Wrong("the file ends in the middle");
+                let problem = ScanError::Invalid("the file ends in the middle");
                 return if is_nested { Err(problem) } else { Ok(()) };
             }
             let mut taken = 0;

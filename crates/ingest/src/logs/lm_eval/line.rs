@@ -186,8 +186,8 @@ impl Line<'_> {
     /// The continuation with the largest log-likelihood.
     fn most_likely<'l>(&'l self, requests: &[Request<'l>]) -> Option<&'l str> {
         let weights = self.replies.as_array()?.iter().map(|of_request| {
-            let said = of_request.get(0).and_then(|pair| pair.get(0));
-            said.and_then(|text| plain(text).parse::<f64>().ok()).unwrap_or(f64::NEG_INFINITY)
+            let logprob = of_request.get(0).and_then(|pair| pair.get(0));
+            logprob.and_then(|text| plain(text).parse::<f64>().ok()).unwrap_or(f64::NEG_INFINITY)
         });
         let weighed =
             weights.zip(requests).filter_map(|(weight, request)| Some((weight, request.continuation?)));

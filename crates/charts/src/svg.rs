@@ -1,25 +1,27 @@
 //! The figure as SVG: header, legend, axes, and each layer by its own file.
 
+mod canvas;
 mod dendrogram;
 mod heatmap;
+mod layout;
 mod series;
-
-pub(crate) use heatmap::{cell, ends, fraction, written};
 
 use std::fmt::Write as _;
 
 use crate::alt_text::describe;
 use crate::axis::Tick;
-use crate::canvas::{Anchor, Area, Canvas, Paint, TextSpan};
-use crate::layout::{
-    FONT_SIZE, LEGEND_SAMPLE_WIDTH, LINE_HEIGHT, LabelRotation, Layout, MARGIN, PANEL_TITLE_FONT_SIZE, Plot,
-    TICK_GAP, TITLE_FONT_SIZE, WIDTH,
-};
 use crate::model::{Direction, Figure, Layer};
+use crate::notes::notes;
 use crate::number::coordinate;
-use crate::panel::{ResolvedPanel, undrawn_points};
+use crate::panel::ResolvedPanel;
+use crate::resolved_figure::ResolvedFigure;
 use crate::style::{AXIS, GREY, GRID, STYLE_COUNT, SeriesStyle, StyleMap, TEXT, TEXT_MUTED};
-use crate::text_layout::{escape, shorten};
+use crate::text_layout::{FONT_SIZE, escape, shorten, width};
+use canvas::{Anchor, Area, Canvas, Paint, TextSpan};
+use layout::{
+    LEGEND_SAMPLE_WIDTH, LINE_HEIGHT, LabelRotation, Layout, MARGIN, PANEL_TITLE_FONT_SIZE, Plot, TICK_GAP,
+    TITLE_FONT_SIZE, WIDTH,
+};
 
 /// Fonts of a reader's own; the last is the one that a PNG is drawn with.
 const FONTS: &str = "Helvetica, Arial, sans-serif";
@@ -74,30 +76,11 @@ fn reference_line_labels<'f>(panels: &[ResolvedPanel<'f>]) -> Vec<&'f str> {
     labels
 }
 
-/// The notes of a figure, and those that the drawing itself makes necessary.
-pub(crate) fn notes(figure: &Figure) -> Vec<String> {
-    let mut notes = figure.notes.clone();
-    match undrawn_points(figure) {
-        0 => {}
-        1 => notes.push("One point has no place on these axes and is not drawn.".to_owned()),
-        count => notes.push(format!("{count} points have no place on these axes and are not drawn.")),
-    }
-    notes
-}
-
-/// Whether a heat map has a cell without a number.
-pub(crate) fn has_gap(figure: &Figure) -> bool {
-    let layers = figure.panels.iter().flat_map(|panel| &panel.layers);
-    layers
-        .into_iter()
-        .any(|layer| matches!(layer, Layer::Heatmap(heatmap) if heatmap::is_incomplete(heatmap)))
-}
-
 /// The whole figure. With `embolden`, letters have an edge, for a light font.
 pub(crate) fn svg(figure: &Figure, embolden: bool) -> String {
-    let panels: Vec<ResolvedPanel<'_>> = figure.panels.iter().map(ResolvedPanel::new).collect();
-    let styles = StyleMap::new(figure);
-    let reference_lines = reference_line_labels(&panels);
+    let resolved = ResolvedFigure::new(figure);
+    let ResolvedFigure { panels, styles, .. } = &resolved;
+    let reference_lines = reference_line_labels(panels);
     let mut samples: Vec<(Sample<'_>, String)> = styles
         .named()
         .into_iter()
@@ -112,12 +95,12 @@ pub(crate) fn svg(figure: &Figure, embolden: bool) -> String {
     );
     let names: Vec<String> = samples.iter().map(|(_, name)| name.clone()).collect();
     let mut notes = notes(figure);
-    let mut layout = Layout::new(figure, &panels, &names, &notes);
+    let mut layout = Layout::new(&resolved, &names, &notes);
     let marks =
         panels.iter().zip(&layout.plots).any(|(panel, plot)| heatmap::has_interval_marks(panel, plot.area));
     if marks {
         notes.insert(0, heatmap::NOTE.to_owned());
-        layout = Layout::new(figure, &panels, &names, &notes);
+        layout = Layout::new(&resolved, &names, &notes);
     }
 
     let mut canvas = Canvas::new(embolden);
@@ -131,7 +114,7 @@ pub(crate) fn svg(figure: &Figure, embolden: bool) -> String {
         });
     }
     for (panel, plot) in panels.iter().zip(&layout.plots) {
-        draw_panel(&mut canvas, panel, plot, &styles, &reference_lines);
+        draw_panel(&mut canvas, panel, plot, styles, &reference_lines);
     }
     for (index, line) in layout.notes.iter().enumerate() {
         canvas.text(
@@ -350,7 +333,7 @@ fn x_tick_labels(canvas: &mut Canvas, plot: &Plot) -> f64 {
             FONT_SIZE,
             if plot.rotation == LabelRotation::Level { f64::INFINITY } else { plot.x_room },
         );
-        widest = widest.max(crate::text_layout::width(&text, FONT_SIZE));
+        widest = widest.max(width(&text, FONT_SIZE));
         let words = TextSpan { full: label, ..TextSpan::new(&text, x, top + 12.0) };
         match plot.rotation {
             LabelRotation::Level => canvas.text(words.anchor(Anchor::Middle)),
@@ -379,7 +362,7 @@ fn x_label(canvas: &mut Canvas, panel: &ResolvedPanel<'_>, plot: &Plot, top: f64
         return top;
     }
     let text = shorten(&panel.x.label, FONT_SIZE, plot.outer.width);
-    let half = crate::text_layout::width(&text, FONT_SIZE) / 2.0;
+    let half = width(&text, FONT_SIZE) / 2.0;
     // The middle of the axis, unless the label would then leave the panel's room.
     let middle = (plot.area.x + plot.area.width / 2.0)
         .clamp(plot.outer.x + half, (plot.outer.right() - half).max(plot.outer.x + half));

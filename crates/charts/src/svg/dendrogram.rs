@@ -1,8 +1,8 @@
 //! Dendrograms, sideways.
 
 use super::PanelContext;
+use super::canvas::{Canvas, Paint, path};
 use crate::brackets::{Bracket, brackets};
-use crate::canvas::{Canvas, Paint, path};
 use crate::model::Dendrogram;
 use crate::number::short;
 

@@ -1,72 +1,19 @@
 //! Heat maps: colours, numbers where there is room, intervals always.
 
-use crate::canvas::{Anchor, Area, Canvas, Paint, TextSpan};
-use crate::layout::{FONT_SIZE, LINE_HEIGHT, key_lines};
+use super::canvas::{Anchor, Area, Canvas, Paint, TextSpan};
+use super::layout::{LINE_HEIGHT, key_lines};
+use crate::heatmap::color_fraction;
 use crate::model::{Bounds, Cell, Heatmap, Palette};
-use crate::number::{drawable, interval, plain, shown, shown_with};
+use crate::number::{interval, shown, shown_with};
 use crate::panel::ResolvedPanel;
 use crate::style::{TEXT, TEXT_MUTED};
-use crate::text_layout::{shorten, width};
+use crate::text_layout::{FONT_SIZE, shorten, width};
 
 /// What the lines in the cells mean.
 pub(super) const NOTE: &str = "The line in a cell spans its interval, from the lowest colour at the left edge to the highest at the right.";
 
 /// Width of the scale of colours.
 const COLOR_KEY_WIDTH: f64 = 120.0;
-
-/// The numbers at the ends of the colours.
-pub(crate) fn ends(heatmap: &Heatmap) -> Bounds {
-    let given =
-        heatmap.range.and_then(|range| Some(Bounds::new(drawable(range.low)?, drawable(range.high)?)));
-    if let Some(range) = given.filter(|range| range.low < range.high) {
-        return range;
-    }
-    let values = || heatmap.cells.iter().filter_map(|cell| cell.value).filter_map(drawable);
-    if heatmap.palette == Palette::Diverging {
-        let largest = values().fold(0.0f64, |largest, value| largest.max(value.abs()));
-        let largest = if largest > 0.0 { largest } else { 1.0 };
-        return Bounds::new(-largest, largest);
-    }
-    let (low, high) =
-        values().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
-    if low < high {
-        Bounds::new(low, high)
-    } else if low.is_finite() {
-        Bounds::new(low - 0.5, low + 0.5)
-    } else {
-        Bounds::new(0.0, 1.0)
-    }
-}
-
-pub(crate) fn fraction(ends: Bounds, number: f64) -> f64 {
-    ((number - ends.low) / (ends.high - ends.low)).clamp(0.0, 1.0)
-}
-
-pub(crate) fn cell(heatmap: &Heatmap, row: usize, column: usize) -> Option<(&Cell, f64)> {
-    let cell = heatmap.cells.get(row * heatmap.columns.len() + column)?;
-    Some((cell, cell.value.and_then(drawable)?))
-}
-
-/// Whether a cell has no number.
-pub(crate) fn is_incomplete(heatmap: &Heatmap) -> bool {
-    let width = heatmap.columns.len();
-    (0..heatmap.rows.len() * width).any(|index| cell(heatmap, index / width, index % width).is_none())
-}
-
-/// The interval as it is written below a number.
-pub(crate) fn written(cell: &Cell, percent: bool) -> Option<String> {
-    let Bounds { low, high } = interval(cell.interval)?;
-    // With as many decimals as the number above it, if it is one.
-    let digits = cell.text.trim_end_matches('%');
-    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    let is_number = digits.replace('−', "-").parse::<f64>().is_ok();
-    let end = |number: f64| match (is_number && number.abs() < 1e6, percent) {
-        (true, true) => plain(number * 100.0, decimals),
-        (true, false) => plain(number, decimals),
-        (false, _) => shown(number, percent).trim_end_matches('%').to_owned(),
-    };
-    Some(format!("{} to {}", end(low), end(high)))
-}
 
 /// How much of a cell fits into it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +36,7 @@ fn room(heatmap: &Heatmap, area: Area) -> Room {
     let fits = |text: &str| width(text, FONT_SIZE) + 4.0 <= cell_width;
     let numbers = heatmap.cells.iter().all(|cell| fits(&cell.text)) && cell_height >= 16.0;
     let intervals =
-        heatmap.cells.iter().filter_map(|cell| written(cell, heatmap.percent)).all(|text| fits(&text));
+        heatmap.cells.iter().filter_map(|cell| cell.interval_label(heatmap.percent)).all(|text| fits(&text));
     match (numbers, intervals && cell_height >= 32.0) {
         (true, true) => Room::Both,
         (true, false) => Room::Number,
@@ -107,53 +54,54 @@ pub(super) fn has_interval_marks(panel: &ResolvedPanel<'_>, area: Area) -> bool 
 
 pub(super) fn draw(canvas: &mut Canvas, heatmap: &Heatmap, area: Area) {
     let (cell_width, cell_height) = size(heatmap, area);
-    let ends = ends(heatmap);
+    let range = heatmap.color_range();
     let room = room(heatmap, area);
     for (row, row_name) in heatmap.rows.iter().enumerate() {
         for (column, column_name) in heatmap.columns.iter().enumerate() {
             let (x, y) = (area.x + column as f64 * cell_width, area.y + row as f64 * cell_height);
-            let place = Area { x, y, width: cell_width, height: cell_height };
-            let Some((cell, value)) = cell(heatmap, row, column) else {
+            let cell_area = Area { x, y, width: cell_width, height: cell_height };
+            let Some((cell, value)) = heatmap.number_at(row, column) else {
                 canvas.rectangle(
-                    place,
+                    cell_area,
                     &Paint { stroke: "#ffffff", width: 1.0, ..Paint::fill("#f6f6f6") },
                     "",
                 );
                 let title = format!("{row_name}, {column_name}: no data");
-                canvas.rectangle(place, &Paint::fill("url(#hatch-missing)"), &title);
+                canvas.rectangle(cell_area, &Paint::fill("url(#hatch-missing)"), &title);
                 continue;
             };
             let number = shown_with(value, cell.interval, heatmap.percent);
-            let color = heatmap.palette.at(fraction(ends, value));
+            let color = heatmap.palette.at(color_fraction(range, value));
             let title = format!("{row_name}, {column_name}: {number}");
             canvas.titled(&title, |canvas| {
                 canvas.rectangle(
-                    place,
+                    cell_area,
                     &Paint { stroke: "#ffffff", width: 1.0, ..Paint::fill(&color.hex()) },
                     "",
                 );
-                inside(canvas, heatmap, cell, place, room, color.text_color(), ends);
+                draw_cell_text(canvas, heatmap, cell, cell_area, room, color.text_color(), range);
             });
         }
     }
 }
 
-fn inside(
+/// The number and the interval of a cell, as far as there is room.
+fn draw_cell_text(
     canvas: &mut Canvas,
     heatmap: &Heatmap,
     cell: &Cell,
-    place: Area,
+    area: Area,
     room: Room,
     text_color: &str,
-    ends: Bounds,
+    range: Bounds,
 ) {
-    let middle = (place.x + place.width / 2.0, place.y + place.height / 2.0);
+    let middle = (area.x + area.width / 2.0, area.y + area.height / 2.0);
     let words = |text, y| TextSpan::new(text, middle.0, y).anchor(Anchor::Middle).fill(text_color);
     let bounds = interval(cell.interval);
     match (room, bounds) {
         (Room::Both, Some(_)) => {
             canvas.text(TextSpan { bold: true, ..words(&cell.text, middle.1 - 3.0) });
-            let written = written(cell, heatmap.percent).unwrap_or_default();
+            let written = cell.interval_label(heatmap.percent).unwrap_or_default();
             canvas.text(words(&written, middle.1 + 12.0));
         }
         (Room::Both | Room::Number, None) => canvas.text(words(&cell.text, middle.1 + 4.0)),
@@ -161,13 +109,13 @@ fn inside(
         (Room::Line, _) => {}
     }
     if let (Room::Number | Room::Line, Some(bounds)) = (room, bounds) {
-        let edge = 2.0f64.min(place.width / 8.0);
-        let across = |number| place.x + edge + fraction(ends, number) * (place.width - 2.0 * edge);
-        let y = if room == Room::Line { middle.1 } else { place.bottom() - 4.0 };
+        let edge = 2.0f64.min(area.width / 8.0);
+        let across = |number| area.x + edge + color_fraction(range, number) * (area.width - 2.0 * edge);
+        let y = if room == Room::Line { middle.1 } else { area.bottom() - 4.0 };
         // A hair across the cell is the scale on which the interval lies.
         canvas.line(
-            (across(ends.low), y),
-            (across(ends.high), y),
+            (across(range.low), y),
+            (across(range.high), y),
             &Paint::stroke(text_color, 0.6).opacity(0.4),
         );
         canvas.line((across(bounds.low), y), (across(bounds.high), y), &Paint::stroke(text_color, 2.0));
@@ -196,9 +144,9 @@ pub(super) fn gradients() -> String {
 
 /// The scale of colours below the panel, and what it stands for.
 pub(super) fn key(canvas: &mut Canvas, heatmap: &Heatmap, area: Area) {
-    let ends = ends(heatmap);
+    let range = heatmap.color_range();
     let baseline = area.y + 11.0;
-    let (low, high) = (shown(ends.low, heatmap.percent), shown(ends.high, heatmap.percent));
+    let (low, high) = (shown(range.low, heatmap.percent), shown(range.high, heatmap.percent));
     canvas.text(TextSpan::new(&low, area.x, baseline));
     let left = area.x + width(&low, FONT_SIZE) + 6.0;
     let length = COLOR_KEY_WIDTH.min(area.width * 0.4);
@@ -206,7 +154,7 @@ pub(super) fn key(canvas: &mut Canvas, heatmap: &Heatmap, area: Area) {
     canvas.rectangle(bar, &Paint::fill(&format!("url(#{})", gradient_name(heatmap.palette))), "");
     canvas.text(TextSpan::new(&high, left + length + 6.0, baseline));
     let mut right = left + length + 6.0 + width(&high, FONT_SIZE) + 14.0;
-    if is_incomplete(heatmap) {
+    if heatmap.has_missing_cell() {
         let sample = Area { x: right, y: area.y + 1.0, width: 16.0, height: 11.0 };
         canvas.rectangle(sample, &Paint::fill("url(#hatch-missing)"), "");
         canvas.rectangle(sample, &Paint::stroke("#b0b0b0", 0.8), "");

@@ -1,7 +1,7 @@
 //! Lines with bands, dots with error bars, bars, and boxes.
 
 use super::PanelContext;
-use crate::canvas::{Area, Canvas, Paint, path};
+use super::canvas::{Area, Canvas, Paint, path};
 use crate::model::{Bounds, Layer, Point, Summary};
 use crate::number::{interval, shown_with};
 use crate::style::SeriesStyle;
@@ -11,10 +11,10 @@ pub(super) const RADIUS: f64 = 4.0;
 /// Width of a line.
 pub(super) const STROKE: f64 = 1.8;
 /// Up to so many points of a line have a marker of their own.
-const FEW: usize = 30;
+const MAX_POINTS_WITH_MARKERS: usize = 30;
 
 pub(super) fn has_markers(layer: &Layer) -> bool {
-    matches!(layer, Layer::Line { points, step: false, .. } if points.len() <= FEW)
+    matches!(layer, Layer::Line { points, step: false, .. } if points.len() <= MAX_POINTS_WITH_MARKERS)
 }
 
 pub(super) fn draw(canvas: &mut Canvas, context: &PanelContext<'_, '_>, index: usize, layer: &Layer) {
@@ -43,22 +43,22 @@ pub(super) fn fill(canvas: &mut Canvas, area: Area, style: SeriesStyle) {
 }
 
 /// A point of a line with the ends of its band, in pixels.
-struct Spot {
+struct LinePoint {
     at: (f64, f64),
     band: Option<(f64, f64)>,
 }
 
-fn spots(context: &PanelContext<'_, '_>, points: &[Point]) -> Vec<Option<Spot>> {
-    let spot = |point: &Point| {
+fn line_points(context: &PanelContext<'_, '_>, points: &[Point]) -> Vec<Option<LinePoint>> {
+    let line_point = |point: &Point| {
         let at = (context.x(point.x)?, context.y(point.y)?);
         let band =
             interval(point.interval).filter(|_| !context.panel.sideways).map(|Bounds { low, high }| {
                 let end = |number| context.down(context.panel.y.end_fraction(number));
                 (end(low), end(high))
             });
-        Some(Spot { at, band })
+        Some(LinePoint { at, band })
     };
-    points.iter().map(spot).collect()
+    points.iter().map(line_point).collect()
 }
 
 /// The bands of all lines, below every line.
@@ -72,9 +72,11 @@ pub(super) fn bands(canvas: &mut Canvas, context: &PanelContext<'_, '_>) {
         if style.is_grey {
             continue;
         }
-        let spots = spots(context, points);
-        for run in spots.split(|spot| spot.as_ref().is_none_or(|spot| spot.band.is_none())) {
-            let run: Vec<&Spot> = run.iter().flatten().collect();
+        let line_points = line_points(context, points);
+        for run in line_points
+            .split(|line_point| line_point.as_ref().is_none_or(|line_point| line_point.band.is_none()))
+        {
+            let run: Vec<&LinePoint> = run.iter().flatten().collect();
             band(canvas, &run, style, *step, opacity);
         }
     }
@@ -88,26 +90,27 @@ fn line(
     step: bool,
     markers: bool,
 ) {
-    let spots = spots(context, points);
+    let line_points = line_points(context, points);
     let width = if style.is_grey { 1.0 } else { STROKE };
     // A number that is missing leaves a gap in the line.
-    for run in spots.split(Option::is_none) {
-        let places: Vec<(f64, f64)> = run.iter().flatten().map(|spot| spot.at).collect();
-        if places.len() > 1 {
-            canvas.path(&path(&stepped(&places, step)), &Paint::dashed(style.color, width, style.dash));
+    for run in line_points.split(Option::is_none) {
+        let pixels: Vec<(f64, f64)> = run.iter().flatten().map(|line_point| line_point.at).collect();
+        if pixels.len() > 1 {
+            canvas.path(&path(&stepped(&pixels, step)), &Paint::dashed(style.color, width, style.dash));
         }
-        if (markers && !style.is_grey) || places.len() == 1 {
-            for place in &places {
-                canvas.marker(style.marker, *place, RADIUS * 0.85, style.color);
+        if (markers && !style.is_grey) || pixels.len() == 1 {
+            for pixel in &pixels {
+                canvas.marker(style.marker, *pixel, RADIUS * 0.85, style.color);
             }
         }
     }
 }
 
-fn band(canvas: &mut Canvas, part: &[&Spot], style: SeriesStyle, step: bool, opacity: f64) {
+fn band(canvas: &mut Canvas, part: &[&LinePoint], style: SeriesStyle, step: bool, opacity: f64) {
     let edge = |end: fn((f64, f64)) -> f64| -> Vec<(f64, f64)> {
-        let places: Vec<_> = part.iter().filter_map(|spot| Some((spot.at.0, end(spot.band?)))).collect();
-        stepped(&places, step)
+        let pixels: Vec<_> =
+            part.iter().filter_map(|line_point| Some((line_point.at.0, end(line_point.band?)))).collect();
+        stepped(&pixels, step)
     };
     let (mut lower, upper) = (edge(|band| band.0), edge(|band| band.1));
     if let ([from], [to]) = (lower.as_slice(), upper.as_slice()) {
@@ -125,16 +128,16 @@ fn band(canvas: &mut Canvas, part: &[&Spot], style: SeriesStyle, step: bool, opa
 }
 
 /// The corners of a staircase in which each value holds until the next.
-fn stepped(places: &[(f64, f64)], step: bool) -> Vec<(f64, f64)> {
+fn stepped(pixels: &[(f64, f64)], step: bool) -> Vec<(f64, f64)> {
     if !step {
-        return places.to_vec();
+        return pixels.to_vec();
     }
-    let mut corners = Vec::with_capacity(places.len() * 2);
-    for (index, place) in places.iter().enumerate() {
+    let mut corners = Vec::with_capacity(pixels.len() * 2);
+    for (index, pixel) in pixels.iter().enumerate() {
         if index > 0 {
-            corners.push((place.0, places[index - 1].1));
+            corners.push((pixel.0, pixels[index - 1].1));
         }
-        corners.push(*place);
+        corners.push(*pixel);
     }
     corners
 }
@@ -144,16 +147,16 @@ fn slice(context: &PanelContext<'_, '_>, index: usize, at: f64) -> Option<(f64, 
     let panel = context.panel;
     let axis = if panel.sideways { &panel.y } else { &panel.x };
     let length = if panel.sideways { context.area.height } else { context.area.width };
-    let place = |number| if panel.sideways { context.y(number) } else { context.x(number) };
+    let pixel = |number| if panel.sideways { context.y(number) } else { context.x(number) };
     let slot = panel.slot();
-    let pixels = match (axis.names(), place(at - slot / 2.0), place(at + slot / 2.0)) {
+    let pixels = match (axis.names(), pixel(at - slot / 2.0), pixel(at + slot / 2.0)) {
         (Some(names), ..) => length / names.len().max(1) as f64,
         (None, Some(from), Some(to)) => (to - from).abs(),
         _ => 12.0,
     };
     let used = pixels * 0.76;
-    let slice = panel.place(index);
-    Some((place(at)? + slice.offset * used, (slice.width * used).clamp(1.0, 60.0) - 1.0))
+    let slice = panel.layer_slice(index);
+    Some((pixel(at)? + slice.offset * used, (slice.width * used).clamp(1.0, 60.0) - 1.0))
 }
 
 /// From a place on the axis of names and one on the axis of numbers to a point of the figure.
@@ -187,7 +190,7 @@ fn whisker(
 }
 
 /// What is shown on pointing at a number.
-fn hint(context: &PanelContext<'_, '_>, name: &str, point: &Point) -> String {
+fn tooltip(context: &PanelContext<'_, '_>, name: &str, point: &Point) -> String {
     let (axis, other, place, number) = if context.panel.sideways {
         (&context.panel.x, &context.panel.y, point.y, point.x)
     } else {
@@ -211,7 +214,7 @@ fn dots(canvas: &mut Canvas, context: &PanelContext<'_, '_>, index: usize, name:
         let moved =
             if is_named { slice(context, index, if sideways { point.y } else { point.x }) } else { None };
         let along = moved.map_or(along, |(along, _)| along);
-        canvas.titled(&hint(context, name, point), |canvas| {
+        canvas.titled(&tooltip(context, name, point), |canvas| {
             if let Some(Bounds { low, high }) = interval(point.interval) {
                 let ends = (value_at(context, low), value_at(context, high));
                 whisker(canvas, context, along, ends, style.color, 3.0);
@@ -238,7 +241,7 @@ fn bars(canvas: &mut Canvas, context: &PanelContext<'_, '_>, index: usize, name:
         let (at, number) = if sideways { (point.y, point.x) } else { (point.x, point.y) };
         let Some((along, width)) = slice(context, index, at) else { continue };
         let area = rectangle(sideways, along, width, value_at(context, 0.0), value_at(context, number));
-        canvas.titled(&hint(context, name, point), |canvas| {
+        canvas.titled(&tooltip(context, name, point), |canvas| {
             fill(canvas, area, style);
             if let Some(Bounds { low, high }) = interval(point.interval) {
                 let ends = (value_at(context, low), value_at(context, high));
@@ -270,7 +273,7 @@ fn draw_box(
         [low, q1, q3, high].map(|n| crate::number::shown(n, percent));
     let title = format!(
         "{} median; quartiles {q1_text} and {q3_text}; whiskers {low_text} and {high_text}{outliers}",
-        hint(context, name, &point)
+        tooltip(context, name, &point)
     );
     canvas.titled(&title, |canvas| {
         let ends = [low, q1, q3, high].map(|number| value_at(context, number));

@@ -1,15 +1,15 @@
 //! Where everything goes: the header, the legend, the grid of panels and the notes.
 
+use super::canvas::Area;
 use crate::axis::{ResolvedAxis, Tick};
-use crate::canvas::Area;
-use crate::model::{Direction, Figure, Layer};
+use crate::model::Layer;
 use crate::panel::ResolvedPanel;
-use crate::text_layout::{shorten, width, wrap};
+use crate::reference_lines::{PlacedReferenceLine, level_count, place_reference_lines};
+use crate::resolved_figure::ResolvedFigure;
+use crate::text_layout::{FONT_SIZE, shorten, width, wrap};
 
 /// Width of every figure: 180 mm, the width of a printed page, at 96 pixels to the inch.
 pub(crate) const WIDTH: f64 = 680.0;
-/// Size of words: 9 points.
-pub(crate) const FONT_SIZE: f64 = 12.0;
 /// Size of the title.
 pub(crate) const TITLE_FONT_SIZE: f64 = 16.0;
 /// Size of the titles of panels.
@@ -49,16 +49,6 @@ pub(crate) struct Plot {
     pub(crate) reference_lines: Vec<PlacedReferenceLine>,
     pub(crate) shows_x_label: bool,
     pub(crate) shows_y_label: bool,
-}
-
-/// The word of a vertical line.
-#[derive(Debug)]
-pub(crate) struct PlacedReferenceLine {
-    pub(crate) text: String,
-    pub(crate) full: String,
-    /// The middle of the word.
-    pub(crate) x: f64,
-    pub(crate) level: usize,
 }
 
 /// Everything in its place.
@@ -102,18 +92,6 @@ fn legend(names: &[String]) -> Vec<Entry> {
     entries
 }
 
-/// How many panels stand side by side.
-pub(crate) fn columns(figure: &Figure) -> usize {
-    let count = figure.panels.len();
-    let automatic = match count {
-        0 | 1 => 1,
-        2..=4 => 2,
-        _ => 3,
-    };
-    let wanted = if figure.columns == 0 { automatic } else { figure.columns };
-    wanted.clamp(1, 4).min(count.max(1))
-}
-
 /// Height of the area between the axes.
 fn plot_height(panel: &ResolvedPanel<'_>, columns: usize) -> f64 {
     let default = match columns {
@@ -125,7 +103,7 @@ fn plot_height(panel: &ResolvedPanel<'_>, columns: usize) -> f64 {
         return default;
     };
     let widest_slice = |kind: fn(&Layer) -> bool| {
-        let crowded = |index: &usize| kind(&panel.layers[*index]) && panel.place(*index).width < 1.0;
+        let crowded = |index: &usize| kind(&panel.layers[*index]) && panel.layer_slice(*index).width < 1.0;
         (0..panel.layers.len()).filter(crowded).count()
     };
     let bars = widest_slice(|layer| matches!(layer, Layer::Bars { .. } | Layer::Boxes { .. }));
@@ -195,61 +173,12 @@ fn height_below(rotation: LabelRotation, ticks: &[Tick], x_room: f64, has_label:
     TICK_GAP + words + if has_label { LINE_HEIGHT + 2.0 } else { 0.0 }
 }
 
-/// The words of the vertical lines, each at the lowest level where it meets no other.
-pub(crate) fn place_reference_lines(panel: &ResolvedPanel<'_>, area: Area) -> Vec<PlacedReferenceLine> {
-    let mut placed: Vec<PlacedReferenceLine> = Vec::new();
-    let mut reference_lines = panel.reference_lines();
-    reference_lines.retain(|reference_line| {
-        reference_line.direction == Direction::Vertical && !reference_line.label.is_empty()
-    });
-    reference_lines.sort_by(|a, b| a.at.total_cmp(&b.at));
-    for reference_line in reference_lines {
-        let Some(fraction) =
-            panel.x.fraction(reference_line.at).filter(|fraction| (-0.001..=1.001).contains(fraction))
-        else {
-            continue;
-        };
-        let text = shorten(reference_line.label, FONT_SIZE, area.width).into_owned();
-        let half = width(&text, FONT_SIZE) / 2.0;
-        let x =
-            (area.x + fraction * area.width).clamp(area.x + half, (area.right() - half).max(area.x + half));
-        let is_free = |level: &usize| {
-            placed
-                .iter()
-                .filter(|other| other.level == *level)
-                .all(|other| (other.x - x).abs() >= half + width(&other.text, FONT_SIZE) / 2.0 + 6.0)
-        };
-        let level = (0..placed.len()).find(is_free).unwrap_or(placed.len());
-        placed.push(PlacedReferenceLine { text, full: reference_line.label.to_owned(), x, level });
-    }
-    placed
-}
-
-/// Whether a label is worth writing here: not if its neighbour says the same.
-pub(crate) fn needs_axis_label(
-    panels: &[ResolvedPanel<'_>],
-    index: usize,
-    neighbour: Option<usize>,
-    axis: for<'p> fn(&'p ResolvedPanel<'_>) -> &'p ResolvedAxis,
-) -> bool {
-    let label = &axis(&panels[index]).label;
-    let repeated = neighbour
-        .and_then(|neighbour| panels.get(neighbour))
-        .is_some_and(|other| axis(other).label == *label);
-    !label.is_empty() && !repeated
-}
-
 impl Layout {
-    pub(crate) fn new(
-        figure: &Figure,
-        panels: &[ResolvedPanel<'_>],
-        names: &[String],
-        notes: &[String],
-    ) -> Self {
+    pub(crate) fn new(resolved: &ResolvedFigure<'_>, names: &[String], notes: &[String]) -> Self {
         let room = WIDTH - 2.0 * MARGIN;
         // Bold letters are wider.
-        let title = wrap(&figure.title, TITLE_FONT_SIZE * 1.08, room);
-        let subtitle = wrap(&figure.subtitle, FONT_SIZE, room);
+        let title = wrap(&resolved.figure.title, TITLE_FONT_SIZE * 1.08, room);
+        let subtitle = wrap(&resolved.figure.subtitle, FONT_SIZE, room);
         let legend = legend(names);
         let mut top = MARGIN + title.len() as f64 * 21.0 + subtitle.len() as f64 * LINE_HEIGHT;
         if !title.is_empty() || !subtitle.is_empty() {
@@ -259,10 +188,9 @@ impl Layout {
         if let Some(last) = legend.last() {
             top += (last.row + 1) as f64 * 19.0 + 4.0;
         }
-        let columns = columns(figure);
         let mut plots = Vec::new();
-        for (row, in_row) in panels.chunks(columns).enumerate() {
-            let row_plots = place_row(panels, row * columns, in_row, columns, top);
+        for first in (0..resolved.panels.len()).step_by(resolved.columns) {
+            let row_plots = place_row(resolved, first, top);
             top = row_plots.iter().map(|plot| plot.outer.bottom()).fold(top, f64::max) + PANEL_GAP;
             plots.extend(row_plots);
         }
@@ -275,14 +203,10 @@ impl Layout {
     }
 }
 
-/// Places one row of panels, so that their axes are in line.
-fn place_row(
-    panels: &[ResolvedPanel<'_>],
-    first: usize,
-    in_row: &[ResolvedPanel<'_>],
-    columns: usize,
-    top: f64,
-) -> Vec<Plot> {
+/// Places the row of panels that starts with the `first`, so that their axes are in line.
+fn place_row(resolved: &ResolvedFigure<'_>, first: usize, top: f64) -> Vec<Plot> {
+    let columns = resolved.columns;
+    let in_row = &resolved.panels[first..resolved.panels.len().min(first + columns)];
     let cell = (WIDTH - 2.0 * MARGIN - PANEL_GAP * (columns - 1) as f64) / columns as f64;
     let height = in_row.iter().map(|panel| plot_height(panel, columns)).fold(0.0, f64::max);
     let title_height = if in_row.iter().any(|panel| !panel.title.is_empty()) { 25.0 } else { 8.0 };
@@ -290,9 +214,8 @@ fn place_row(
     let mut plots: Vec<Plot> = Vec::new();
     for (column, panel) in in_row.iter().enumerate() {
         let index = first + column;
-        let left_neighbour = column.checked_sub(1).map(|_| index - 1);
-        let shows_y_label = needs_axis_label(panels, index, left_neighbour, |panel| &panel.y);
-        let shows_x_label = needs_axis_label(panels, index, Some(index + columns), |panel| &panel.x);
+        let shows_y_label = resolved.shows_y_label(index);
+        let shows_x_label = resolved.shows_x_label(index);
         let x = MARGIN + column as f64 * (cell + PANEL_GAP);
         let (y_ticks, left, y_room) = left_of(panel, height, cell, shows_y_label);
         // The last tick's words reach beyond the axis.
@@ -311,7 +234,7 @@ fn place_row(
             }
         }
         let outer = Area { x, y: top, width: cell, height: 0.0 };
-        let reference_lines = place_reference_lines(panel, area);
+        let reference_lines = place_reference_lines(panel, area.x, area.width);
         plots.push(Plot {
             area,
             outer,
@@ -325,12 +248,7 @@ fn place_row(
             shows_y_label,
         });
     }
-    let levels = plots
-        .iter()
-        .flat_map(|plot| &plot.reference_lines)
-        .map(|reference_line| reference_line.level + 1)
-        .max()
-        .unwrap_or(0);
+    let levels = level_count(plots.iter().flat_map(|plot| &plot.reference_lines));
     let above = title_height + levels as f64 * 15.0;
     for (plot, panel) in plots.iter_mut().zip(in_row) {
         plot.area.y = top + above;

@@ -1,0 +1,60 @@
+//! The test that a question becomes: its prompt, options and targets.
+
+use super::options::{LETTERS, Options, listed_options};
+use crate::Test;
+
+/// A question with options.
+///
+/// # Errors
+/// A target that is none of the options.
+pub(super) fn choice_test(
+    input: &str,
+    context: Option<&str>,
+    options: &Options,
+    targets: &[String],
+) -> Result<Test, String> {
+    let mut correct = Vec::new();
+    for target in targets {
+        let index = options.index_of(target).ok_or_else(|| {
+            format!("`target` `{target}` is none of the options, by text, label, letter or place from 0")
+        })?;
+        correct.push(options.texts[index].clone());
+    }
+    let target = correct.remove(0);
+    // A question that lists its options already is not made to list them twice.
+    let shown =
+        if options.texts.iter().all(|text| input.contains(text.as_str())) { &[][..] } else { &options.texts };
+    Ok(Test {
+        prompt: layout(input, context, shown),
+        target,
+        alternative_targets: correct,
+        options: options.texts.clone(),
+    })
+}
+
+/// A question without options of its own, unless it lists them itself.
+pub(super) fn free_form_test(input: &str, context: Option<&str>, mut targets: Vec<String>) -> Test {
+    let prompt = layout(input, context, &[]);
+    if let Some((options, correct)) = listed_options(input, &targets) {
+        return Test::choice(prompt, options, correct);
+    }
+    let alternative_targets = targets.split_off(1);
+    Test { prompt, target: targets.remove(0), alternative_targets, options: Vec::new() }
+}
+
+/// What is asked: what it rests on, the question, and what there is to choose from.
+fn layout(input: &str, context: Option<&str>, options: &[String]) -> String {
+    let mut prompt = String::new();
+    if let Some(context) = context {
+        prompt.push_str(context.trim());
+        prompt.push_str("\n\n");
+    }
+    prompt.push_str(input.trim());
+    for (index, (letter, option)) in LETTERS.zip(options).enumerate() {
+        prompt.push_str(if index == 0 { "\n\n" } else { "\n" });
+        prompt.push(letter);
+        prompt.push_str(". ");
+        prompt.push_str(option);
+    }
+    prompt
+}

@@ -1,0 +1,94 @@
+//! Whether the words behind a result leave it alone, rather than making it an operand.
+
+use super::super::Line;
+use super::super::tokens::Kind;
+use super::super::words::Word;
+
+/// So many words behind a result are looked at.
+const MAX_WORDS: usize = 3;
+
+/// A result and the word behind it.
+struct Following<'l, 't> {
+    line: &'l Line<'t>,
+    /// Where the word stands.
+    at: usize,
+    word: Word,
+}
+
+impl Line<'_> {
+    /// Whether the words at `at` leave the result before them alone.
+    pub(super) fn is_standalone_before_words(&self, at: usize) -> bool {
+        let following = Following { line: self, at, word: Word::new(self.slice(at)) };
+        Following::RULES.iter().find_map(|rule| rule(&following)).unwrap_or(true)
+    }
+}
+
+impl Following<'_, '_> {
+    /// Each says whether the expression may stand alone, or nothing about these words. The first that decides counts;
+    /// an expression that none decides stands alone.
+    const RULES: [fn(&Self) -> Option<bool>; 4] =
+        [Self::attached, Self::and, Self::operation, Self::later_words];
+
+    fn kind(&self, ahead: usize) -> Option<Kind> {
+        self.line.kind(self.at + ahead)
+    }
+
+    /// "7x", "7 x": a variable.
+    fn attached(&self) -> Option<bool> {
+        let is_letter = self.line.slice(self.at).chars().count() == 1;
+        let is_attached = !self.line.tokens[self.at].space_before;
+        (is_letter || (is_attached && !self.word.is_abbreviation())).then_some(false)
+    }
+
+    /// "3 and a half", "3 and 1/2"
+    fn and(&self) -> Option<bool> {
+        self.word.is("and").then(|| {
+            let is_fraction = self.kind(2) == Some(Kind::Divide) && self.kind(3) == Some(Kind::Number);
+            let goes_on = self.kind(4).is_some_and(|kind| kind.is_operator() || kind.is_relation());
+            let is_spelled =
+                self.line.word(self.at + 1).is_some_and(|next| next.is_operation() || next.is("a"));
+            !(is_fraction && !goes_on || is_spelled)
+        })
+    }
+
+    /// "7 times", "7 remainder 2"
+    fn operation(&self) -> Option<bool> {
+        const HARMLESS: [&str; 9] = ["to", "with", "of", "per", "from", "by", "more", "less", "over"];
+        let is_operation = self.word.is_operation() && !self.word.is_one_of(&HARMLESS);
+        (is_operation || self.word.is_remainder()).then_some(false)
+    }
+
+    /// "8 less than 20", "3 hours 15 minutes", "2 to the power of 3", "3 dozen eggs"
+    fn later_words(&self) -> Option<bool> {
+        let mut ahead = 0;
+        let mut last = self.word;
+        while self.kind(ahead) == Some(Kind::Word) && ahead < MAX_WORDS {
+            last = Word::new(self.line.slice(self.at + ahead));
+            if last.is_scale() || last.is("than") || last.is("power") || last.is_remainder() {
+                return Some(false);
+            }
+            if ahead > 0 && last.is_function_word() {
+                return Some(true);
+            }
+            ahead += 1;
+        }
+        (self.kind(ahead) == Some(Kind::Number) && !last.is_function_word()).then_some(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::assert_rule;
+
+    #[test]
+    fn following_word_rules() {
+        for (rule, accepted, refused) in [
+            ("attached", "So 3 + 4 = 7 apples.", "So 3 + 4 = 7apples."),
+            ("and", "So 3 + 4 = 7 and that is it.", "So 3 + 4 = 7 and a half."),
+            ("operation", "So 3 + 4 = 7 per day.", "So 3 + 4 = 7 times."),
+            ("later words", "So 3 + 4 = 7 more apples.", "So 3 + 4 = 7 less than 20."),
+        ] {
+            assert_rule(rule, accepted, refused, "3 + 4 = 7");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The side after a relation.
+
+use std::ops::Range;
+
+use super::super::Line;
+use super::super::tokens::Kind;
+use super::super::words::Word;
+use super::{MAX_SIDE_TOKENS, is_arithmetic};
+
+/// More words in a row are a sentence, not a unit.
+const MAX_UNIT_WORDS: usize = 5;
+
+/// What words behind an operand do to an expression.
+enum Continuation {
+    GoesOn(usize),
+    Ends,
+    Unreadable,
+}
+
+impl Line<'_> {
+    /// The tokens of the expression after the sign at `relation`, when what comes after lets it stand alone.
+    pub(in super::super) fn right(&self, relation: usize) -> Option<Range<usize>> {
+        let mut start = relation + 1;
+        while self.word(start).is_some_and(Word::is_rounding) || self.kind(start) == Some(Kind::About) {
+            start += 1;
+        }
+        let mut end = start;
+        let mut depth = 0_usize;
+        while let Some(token) = self.tokens.get(end) {
+            if end - start >= MAX_SIDE_TOKENS {
+                return None;
+            }
+            let is_behind_operand =
+                token.space_before && end > start && self.tokens[end - 1].kind.ends_operand();
+            match token.kind {
+                // Two numbers beside each other: a mixed number, or nothing that we know.
+                kind if is_arithmetic(kind) => end += 1,
+                // A fence that opens the next formula.
+                Kind::Currency if is_behind_operand => break,
+                Kind::Currency => end += 1,
+                Kind::Close if depth == 0 => break,
+                Kind::Close => {
+                    depth -= 1;
+                    end += 1;
+                }
+                // "= 7 (seven apples)": a remark.
+                Kind::Open | Kind::OpenSquare if depth == 0 && is_behind_operand => break,
+                kind if kind.opens() => {
+                    depth += 1;
+                    end += 1;
+                }
+                Kind::Word if depth > 0 => end += 1,
+                Kind::Word => match self.continuation(start, end) {
+                    Continuation::GoesOn(after) => end = after,
+                    Continuation::Ends => break,
+                    Continuation::Unreadable => return None,
+                },
+                _ if depth > 0 => return None,
+                _ => break,
+            }
+        }
+        if depth > 0 || end == start || self.tokens[end - 1].kind.is_operator() {
+            return None;
+        }
+        self.is_clean_right_edge(end).then_some(start..end)
+    }
+
+    /// What the words at `at` do to the expression that starts at `start`.
+    fn continuation(&self, start: usize, at: usize) -> Continuation {
+        if at == start {
+            return Continuation::Unreadable;
+        }
+        if self.is_part_of(at) {
+            return Continuation::GoesOn(at + 1);
+        }
+        let mut end = at;
+        while self.word(end).is_some_and(|word| !word.is_function_word() || word.is("per"))
+            && end - at < MAX_UNIT_WORDS
+        {
+            end += 1;
+        }
+        // An operator must have something to work on; in the middle of a chain the unit belongs to the side.
+        let leads_operand = self
+            .kind(end + 1)
+            .is_some_and(|kind| matches!(kind, Kind::Number | Kind::Currency) || kind.opens());
+        let goes_on =
+            self.kind(end).is_some_and(|next| next.is_relation() || (next.is_operator() && leads_operand));
+        if end > at && goes_on { Continuation::GoesOn(end) } else { Continuation::Ends }
+    }
+
+    /// Whether what comes behind a result leaves it alone.
+    fn is_clean_right_edge(&self, end: usize) -> bool {
+        let is_dot = |at: usize| self.kind(at) == Some(Kind::Stop) && self.slice(at) == ".";
+        let Some(token) = self.tokens.get(end) else { return true };
+        match token.kind {
+            // A method of the number.
+            Kind::Stop => !is_dot(end),
+            Kind::Close => !is_dot(end + 1),
+            Kind::Equal | Kind::About | Kind::End | Kind::Quote | Kind::Currency | Kind::Open => true,
+            Kind::Word => self.is_standalone_before_words(end),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::assert_rule;
+
+    #[test]
+    fn right_side_rules() {
+        for (rule, accepted, refused) in [
+            ("a method of the number", "So 3 + 4 = 7.", "So 3 + 4 = 7.sqrt"),
+            ("a method of the bracket", "So (3 + 4 = 7).", "So (3 + 4 = 7).sqrt"),
+            ("a remark in brackets", "So 3 + 4 = 7 (seven).", "So 3 + 4 = 7(seven)."),
+            ("an unknown sign", "So 3 + 4 = 7, yes.", "So 3 + 4 = 7!"),
+        ] {
+            assert_rule(rule, accepted, refused, "3 + 4 = 7");
+        }
+    }
+}

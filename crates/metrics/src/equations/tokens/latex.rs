@@ -1,0 +1,103 @@
+//! LaTeX: commands, and the braces that belong to them.
+
+use super::{Kind, Scanner};
+
+/// Deeper braces are not followed.
+const MAX_DEPTH: usize = 64;
+
+/// What an open brace belongs to.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Brace {
+    /// A command whose braces mean nothing, such as `\text`.
+    Transparent,
+    /// An exponent.
+    Group,
+    Numerator,
+    Denominator,
+    Other,
+}
+
+impl Scanner<'_, '_> {
+    /// Opens a brace; one after `^` holds an exponent.
+    pub(super) fn open_brace(&mut self, kind: Brace) {
+        let kind = if self.last() == Some(Kind::Power) && kind == Brace::Other { Brace::Group } else { kind };
+        if self.out.braces.len() >= MAX_DEPTH {
+            self.take(1, Kind::Unknown);
+            return;
+        }
+        self.out.braces.push(kind);
+        match kind {
+            Brace::Transparent => self.at += 1,
+            Brace::Other => self.take(1, Kind::Stop),
+            _ => self.take(1, Kind::Open),
+        }
+    }
+
+    /// Closes the innermost brace, and opens the denominator after a numerator.
+    pub(super) fn close_brace(&mut self) {
+        match self.out.braces.pop() {
+            Some(Brace::Transparent) => self.at += 1,
+            Some(Brace::Group) => self.take(1, Kind::Close),
+            Some(Brace::Numerator) => {
+                self.take(1, Kind::Close);
+                let spaces = self.run_length(0, b' ');
+                if self.peek(spaces) == b'{' {
+                    let start = self.at;
+                    self.at += spaces;
+                    self.push(Kind::Divide, start);
+                    self.open_brace(Brace::Denominator);
+                } else {
+                    self.push(Kind::Unknown, self.at);
+                }
+            }
+            Some(Brace::Denominator) => {
+                self.take(1, Kind::Close);
+                self.push(Kind::Close, self.at);
+            }
+            Some(Brace::Other) | None => self.take(1, Kind::Stop),
+        }
+    }
+
+    /// A LaTeX command.
+    pub(super) fn read_command(&mut self) {
+        let letters =
+            self.bytes[self.at + 1..self.to].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let after = 1 + letters;
+        if letters == 0 {
+            match self.peek(1) {
+                b'%' => {
+                    self.at += 1;
+                    self.read_percent();
+                }
+                b'$' => self.take(2, Kind::Currency),
+                b'(' | b')' | b'[' | b']' | b',' | b';' | b'!' | b':' | b' ' => self.skip(2),
+                b'*' => self.take(2, Kind::Times),
+                b'\\' => self.take(2, Kind::Stop),
+                _ => self.take(1, Kind::Unknown),
+            }
+            return;
+        }
+        let braced = self.peek(after) == b'{';
+        match &self.bytes[self.at + 1..self.at + after] {
+            b"times" | b"cdot" | b"ast" => self.take(after, Kind::Times),
+            b"div" => self.take(after, Kind::Divide),
+            b"approx" | b"simeq" => self.take(after, Kind::About),
+            b"frac" | b"dfrac" | b"tfrac" if braced => {
+                self.take(after, Kind::OpenFraction);
+                self.open_brace(Brace::Numerator);
+            }
+            b"text" | b"textbf" | b"mathrm" | b"mathbf" | b"boxed" | b"fbox" | b"underline" | b"textit"
+                if braced =>
+            {
+                self.at += after;
+                self.space_before = true;
+                self.open_brace(Brace::Transparent);
+            }
+            b"left" | b"right" | b"quad" | b"qquad" | b"displaystyle" => self.skip(after),
+            b"to" | b"rightarrow" | b"Rightarrow" | b"implies" | b"therefore" | b"Longrightarrow" => {
+                self.take(after, Kind::Stop);
+            }
+            _ => self.take(after, Kind::Unknown),
+        }
+    }
+}

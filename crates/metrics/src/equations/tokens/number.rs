@@ -1,0 +1,121 @@
+//! Numbers, and the points that belong to them.
+
+use super::{Kind, Scanner};
+
+impl Scanner<'_, '_> {
+    /// Digits with grouping commas, decimals and an exponent; unknown where they belong to something else.
+    pub(super) fn read_number(&mut self) {
+        let start = self.at;
+        let starts_with_zero = self.bytes[start] == b'0';
+        let first_group = self.skip_digits();
+        // `0x1F`, `0b101`
+        if starts_with_zero && matches!(self.peek(0), b'x' | b'X' | b'b' | b'o') {
+            while self.peek(0).is_ascii_alphanumeric() || self.peek(0) == b'_' {
+                self.at += 1;
+            }
+            self.push(Kind::Unknown, start);
+            return;
+        }
+        let has_leading_zero = starts_with_zero && first_group > 1;
+        let mut is_well_grouped = true;
+        let mut groups = 0;
+        while let Some(length) = self.group_separator() {
+            self.at += length;
+            groups += 1;
+            is_well_grouped &= self.skip_digits() == 3 && first_group <= 3 && !starts_with_zero;
+        }
+        let has_one_point = self.skip_decimals();
+        if groups == 0 {
+            self.skip_exponent();
+        }
+        let is_joined_to_next = matches!(self.peek(0), b'_' | b'\'' | b'@');
+        let previous = start.checked_sub(1).map(|at| self.bytes[at]);
+        let is_joined_to_previous =
+            matches!(previous, Some(b'_' | b'#' | b'@' | b'~')) && self.last() != Some(Kind::About);
+        let is_number = !has_leading_zero
+            && is_well_grouped
+            && has_one_point
+            && !is_joined_to_next
+            && !is_joined_to_previous;
+        self.push(if is_number { Kind::Number } else { Kind::Unknown }, start);
+        // The letter of `3x4`, but not of `3x`.
+        if matches!(self.peek(0), b'x' | b'X') && self.peek(1).is_ascii_digit() {
+            self.take(1, Kind::LetterTimes);
+        }
+    }
+
+    /// Passes over digits; how many there were.
+    fn skip_digits(&mut self) -> usize {
+        let from = self.at;
+        while self.peek(0).is_ascii_digit() {
+            self.at += 1;
+        }
+        self.at - from
+    }
+
+    /// The length of the comma between groups of digits: of `1,000`, and LaTeX's `1{,}000`.
+    fn group_separator(&self) -> Option<usize> {
+        match self.peek(0) {
+            b',' if self.peek(1).is_ascii_digit() => Some(1),
+            b'{' if self.peek(1) == b',' && self.peek(2) == b'}' && self.peek(3).is_ascii_digit() => Some(3),
+            _ => None,
+        }
+    }
+
+    /// Passes over decimals, if there are any. False for a version, an address, a date, or a list without spaces, whose
+    /// other parts are passed over as well.
+    fn skip_decimals(&mut self) -> bool {
+        if self.peek(0) != b'.' || !self.peek(1).is_ascii_digit() {
+            return true;
+        }
+        self.at += 1;
+        self.skip_digits();
+        let mut has_one_point = true;
+        while matches!(self.peek(0), b'.' | b',') && self.peek(1).is_ascii_digit() {
+            has_one_point = false;
+            self.at += 1;
+            self.skip_digits();
+        }
+        has_one_point
+    }
+
+    /// Passes over `e5`, `E-3`.
+    fn skip_exponent(&mut self) {
+        if !matches!(self.peek(0), b'e' | b'E') {
+            return;
+        }
+        let sign = usize::from(matches!(self.peek(1), b'+' | b'-'));
+        if self.peek(1 + sign).is_ascii_digit() {
+            self.at += 1 + sign;
+            self.skip_digits();
+        }
+    }
+
+    /// A number without a leading zero, an ellipsis, or the end of a sentence.
+    pub(super) fn read_point(&mut self) {
+        if self.peek(1).is_ascii_digit() && !self.previous_byte().is_ascii_alphanumeric() {
+            let start = self.at;
+            self.at += 1;
+            self.skip_digits();
+            self.push(Kind::Number, start);
+        } else if self.peek(1) == b'.' {
+            let dots = self.run_length(0, b'.');
+            // Decimals that go on are cut off, which is fine; sums that go on are not there.
+            if self.has_more_decimals() && self.peek(dots) != b'=' {
+                self.skip(dots);
+            } else {
+                self.take(dots, Kind::Unknown);
+            }
+        } else if self.peek(1).is_ascii_alphanumeric() {
+            self.take(1, Kind::Stop);
+        } else {
+            self.take(1, Kind::End);
+        }
+    }
+
+    /// Whether the token before is a number with decimals, right before this place.
+    pub(super) fn has_more_decimals(&self) -> bool {
+        let number = self.out.tokens.last().filter(|token| token.kind == Kind::Number && !self.space_before);
+        number.is_some_and(|token| self.bytes[token.start as usize..token.end as usize].contains(&b'.'))
+    }
+}
