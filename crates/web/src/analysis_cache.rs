@@ -235,7 +235,7 @@ impl AnalysisCache {
         evals: Vec<String>,
     ) -> Result<Arc<Pairwise>, ApiError> {
         let names: Vec<&str> = evals.iter().map(String::as_str).collect();
-        let asked = PointQuery::parse(&conditions)?.for_evals(&names);
+        let point_query = PointQuery::parse(&conditions)?.for_evals(&names);
         let key = Key::Pairwise { mode, conditions, evals: evals.clone() };
         let work = async || reasonscape_analysis::pairwise(&self.db, &point_query, mode, Method::Exact).await;
         Ok(self.get(key, work).await?)

@@ -61,8 +61,8 @@ impl Compression {
             )));
         }
         let measure = CompressionMeasure::from(self.measure);
-        let TrialArgs { pictured, by } = self.trials;
-        let (Estimator { confidence, .. }, db, query) = pictured.open(global).await?;
+        let TrialArgs { plot_args, by } = self.trials;
+        let (Estimator { confidence, .. }, db, query) = plot_args.open(global).await?;
         let options = CompressionOptions {
             by: by.into(),
             confidence,
@@ -73,8 +73,8 @@ impl Compression {
         let table =
             if global.format == Format::Csv { export_table(&found) } else { display_table(&found, measure) };
         print(global.format, &table, &found)?;
-        pictured.plot.draw(global, || compression_figure(&found, measure.quartiles(), measure.label()))?;
-        if pictured.selected.mode.is_some() {
+        plot_args.plot.draw(global, || compression_figure(&found, measure.quartiles(), measure.label()))?;
+        if plot_args.study_args.mode.is_some() {
             global.note("`--mode` changes nothing here: trials are sorted by how they ended");
         }
         print_notes(&found, measure, global);
@@ -83,7 +83,7 @@ impl Compression {
 }
 
 fn print_notes(found: &Found, measure: CompressionMeasure, global: Global) {
-    const FEW: usize = 6;
+    const MAX_LISTED: usize = 6;
     let rows = &found.rows;
     if rows.is_empty() {
         global.note("nothing was answered yet; `reasonscape run` asks, `reasonscape evaluate` counts");

@@ -41,6 +41,6 @@ impl Projection {
                 global.caption(finding);
             }
         }
-        self.pictured.plot.draw(global, || projection_figure(&found.grids, estimator.confidence.level()))
+        self.plot_args.plot.draw(global, || projection_figure(&found.grids, estimator.confidence.level()))
     }
 }

@@ -44,7 +44,7 @@ impl Surface {
         print(global.format, &table, &found.grids)?;
         print_notes(&found, estimator, global);
         print_findings(&found.grids, global);
-        self.pictured.plot.draw(global, || surface_figure(&found.grids, estimator.confidence.level()))
+        self.plot_args.plot.draw(global, || surface_figure(&found.grids, estimator.confidence.level()))
     }
 }
 

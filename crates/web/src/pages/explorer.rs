@@ -240,18 +240,39 @@ async fn results(
     params: &ExplorerParams,
     ids: &[String],
 ) -> Result<Results, ApiError> {
-    let here = api_query(params, ids, &[]);
-    let selected = AnalysisQuery::from_query(&here)?;
-    let filters: Vec<&str> = here.all("filter").collect();
-    let (mut surfaces, mut notes, mut line) = (Vec::new(), Vec::new(), None);
-    if let (Some(x), Some(y)) = (&params.x, &params.y) {
-        for view in &analyses.surface(&selected, Some(x), Some(y)).await?.grids {
-            surfaces.extend(in_order(view, ids).map(|cells| surface(base, view, cells, &filters)));
-            notes.extend(remarks(view, params.mode));
-        }
-    } else {
-        let task = visible(&params.task);
-        line = Some(format!("{task} has one parameter that varies; a surface takes two."));
+    let (surfaces, remarks) = surfaces(base, analyses, params, ids).await?;
+    let no_surface = (params.x.is_none() || params.y.is_none()).then(|| {
+        let task = escape_invisible(&params.task);
+        format!("{task} has one parameter that varies; a surface takes two.")
+    });
+    let (projection, projection_findings) = projection(base, analyses, params, ids).await?;
+    let (frontier, frontier_findings) = frontier(base, analyses, params, ids).await?.unzip();
+    Ok(Results {
+        surfaces,
+        no_surface,
+        remarks,
+        projection: Some(projection),
+        projection_findings,
+        frontier,
+        frontier_findings: frontier_findings.unwrap_or_default(),
+    })
+}
+
+/// The surfaces of the models over both parameters, with notes on them.
+async fn surfaces(
+    base: &str,
+    analyses: &AnalysisCache,
+    params: &ExplorerParams,
+    ids: &[String],
+) -> Result<(Vec<Surface>, Vec<String>), ApiError> {
+    let (mut surfaces, mut notes) = (Vec::new(), Vec::new());
+    let (Some(x), Some(y)) = (&params.x, &params.y) else { return Ok((surfaces, notes)) };
+    let query = api_query(params, ids, &[]);
+    let filters: Vec<&str> = query.all("filter").collect();
+    let selected = AnalysisQuery::from_query(&query)?;
+    for view in &analyses.surface(&selected, Some(x), Some(y)).await?.grids {
+        surfaces.extend(cells_by_model(view, ids).map(|cells| surface(base, view, cells, &filters)));
+        notes.extend(surface_notes(view, params.mode));
     }
     Ok((surfaces, notes))
 }
@@ -323,7 +344,7 @@ fn surface(base: &str, view: &AccuracyGrid, cells: &[AccuracyGridCell], filters:
         cells
             .iter()
             .find(|cell| cell.value_indices == [column, row])
-            .map(|cell| heat(base, view, cell, filters))
+            .map(|cell| heat_cell(base, view, cell, filters))
     };
     let names = values(y);
     let rows = names.iter().enumerate().rev().map(|(index, name)| Row {
@@ -356,7 +377,8 @@ fn heat_cell(base: &str, view: &AccuracyGrid, cell: &AccuracyGridCell, filters: 
         value: estimate.center,
         low: estimate.low,
         high: estimate.high,
-        said: visible(&format!("{}: {}", view.coordinates(&cell.value_indices), tooltip(cell))).into_owned(),
+        tooltip: escape_invisible(&format!("{}: {}", view.coordinates(&cell.value_indices), tooltip(cell)))
+            .into_owned(),
         href: trials_of(base, view, cell, filters),
         truncated: is_marked.then(|| format!("{:.0} % truncated", 100.0 * truncation_rate)),
     }

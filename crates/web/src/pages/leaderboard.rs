@@ -169,11 +169,11 @@ impl View<'_> {
         let trials = format!("{}/trials?eval={}", self.app.base, encoded(&row.eval.eval_id));
         let score = row.score;
         Row {
-            place: row.rank_label(),
+            rank_range: row.rank_label(),
             rank: row.rank,
-            label: visible(&row.label).into_owned(),
-            how: visible(&format!("{} · {}", row.eval.template, row.eval.sampler)).into_owned(),
-            groups: row.eval.groups.iter().map(|group| visible(group).into_owned()).collect(),
+            label: escape_invisible(&row.label).into_owned(),
+            how: escape_invisible(&format!("{} · {}", row.eval.template, row.eval.sampler)).into_owned(),
+            groups: row.eval.groups.iter().map(|group| escape_invisible(group).into_owned()).collect(),
             lacks: row.describe_missing(),
             center: format!("{:.0}", score.center),
             margin: format!("{:.0}", score.margin),
