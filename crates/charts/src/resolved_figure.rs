@@ -32,7 +32,7 @@ impl<'f> ResolvedFigure<'f> {
 
     /// Whether the label of the vertical axis is worth writing: not if the panel to the left has the same.
     pub(crate) fn shows_y_label(&self, index: usize) -> bool {
-        let left = (index % self.columns > 0).then(|| index - 1);
+        let left = (!index.is_multiple_of(self.columns)).then(|| index - 1);
         self.shows_label(index, left, |panel| &panel.y)
     }
 
