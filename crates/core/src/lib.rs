@@ -1,11 +1,12 @@
-//! The domain of ReasonScape, pure and synchronous: the same input gives the same bytes, for ever.
+//! The domain of ReasonScape: parameters, tasks, suites, datasets, answer extraction and checking.
 //!
-//! A test is a function of its coordinates. Coordinates are a JSON object; its canonical text is hashed
-//! ([`cache_key`]), the hash seeds CPython's generator ([`seeded`]), and the generator writes the tests. Anybody
+//! A problem is a function of its parameters. Parameters are a JSON object; its canonical text is hashed
+//! ([`cache_key`]), the hash seeds CPython's generator ([`seeded`]), and the generator writes the problems. Anybody
 //! with a Python interpreter can check each step.
 //!
 //! # Promises
-//! No file, no network, no clock, no thread. What is written here never changes without a new version.
+//! Pure and synchronous: no file, network, clock or thread. The same input gives the same bytes, forever; generated text
+//! changes only with a task's version.
 //!
 //! ```
 //! use reasonscape_core::{Json, cache_key, seeded};

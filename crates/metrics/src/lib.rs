@@ -6,8 +6,7 @@
 //! two summaries on the tasks that both have.
 //!
 //! # Promises
-//! Pure and synchronous: the same input gives the same numbers. No judge model, no file, no network. An equation that is
-//! true is never reported as false. This crate does not read files: `ingest` and the front ends do.
+//! Pure and synchronous: the same input gives the same numbers. No judge model, no file, no network. This crate does not read files: `ingest` and the front ends do.
 //!
 //! ```
 //! use reasonscape_metrics::{SampleRecord, MetricOptions, Summary, measure};

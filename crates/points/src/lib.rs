@@ -1,12 +1,12 @@
-//! From responses to trials to counters, and the questions that are asked of them.
+//! Scores cached responses into trials and counters, stores them as Parquet files, and queries them.
 //!
-//! [`evaluate`](evaluate()) judges what the cache holds and writes two Parquet files for each evaluation and task: its
-//! trials, one row each, and its points, one row each with their counters. [`PointsDb`] opens them: every question that
-//! counters can answer is a sum over the small files, every other one is SQL over the large ones.
+//! [`evaluate`](evaluate()) scores the responses in the cache and writes two Parquet files for each evaluation and task: one
+//! row per trial, and one row per point with its counters. [`PointsDb`] opens them: queries on counters are sums over the
+//! small files, all others are SQL over the large ones. Other tools' logs are imported, and trials exported, here too.
 //!
 //! # Promises
 //! The only crate that sees DataFusion. A file is replaced whole or not at all. A trial that is stored twice counts
-//! once. Everything here can be made again from the cache, with no request sent.
+//! once. Everything can be rebuilt from the cache without sending a request: there is no HTTP client below this crate.
 
 mod counts;
 mod db;

@@ -1,8 +1,11 @@
-//! Simulated models behind a real socket: an OpenAI-compatible server whose truth is known.
+//! An API-compatible server with simulated models of known skill and injectable faults.
 //!
-//! It generates the tests of its suites when it starts and knows every answer; each model of a documented character
-//! then *knows* some of them, with a probability that is a public function ([`true_accuracy`]). What ReasonScape
-//! estimates from the replies can so be compared with what is true. `docs/simulator.md` describes the models.
+//! It generates the problems of its suites when it starts and knows every answer; each model then *knows* some of them,
+//! with a probability that is a public function ([`true_accuracy`]), so what ReasonScape estimates from the replies can be
+//! compared with the truth. `docs/simulator.md` describes the models.
+//!
+//! # Promises
+//! Deterministic: a reply depends on the seed, the model, the question and the repeat. Serves, and never sends a request.
 //!
 //! # How a reply comes about
 //! 1. The model knows the answer with probability `logistic(ability - sum of weight x position)`.

@@ -1,13 +1,11 @@
-//! The numbers of ReasonScape: what a pile of answers says about a model, and what it cannot say.
+//! Statistics for language-model evaluations: intervals, scores, comparisons and survival analysis.
 //!
-//! Everything starts from [`Counters`] (how many trials, how many correct, how many truncated, how much of
-//! it luck), becomes an [`Interval`] by one of nine [`Mode`]s, and ends as a [`ReasonScore`](score::ReasonScore)
-//! with its interval, a pairwise win rate, or a paired test. How a model breaks is read from single trials: how long
-//! it thinks ([`survival`]), where along a parameter it fails ([`logistic`]), what a smaller token limit would have
-//! cost ([`token_budget`]), and what tells samples, populations and models apart ([`effect_size`], [`spectrum`],
-//! [`cluster`]).
-//! Rows that stream by are summed up as they come: whether a model knows what it knows ([`calibration`]), how varied its
-//! answers are ([`entropy`]), means and quantiles ([`mean`], [`quantile`]), rates over repeats ([`design_effect`]).
+//! [`Counters`] (trials, correct, truncated, expected lucky guesses) become an [`Interval`] by one of nine [`Mode`]s, and
+//! intervals of tasks become a [`ReasonScore`](score::ReasonScore), a pairwise win rate or a rating. Single trials show how
+//! a model fails: tokens until an answer ([`survival`]), the threshold along a parameter ([`logistic`]), the effect of a
+//! smaller token limit ([`token_budget`]), and differences between samples, prompts and models ([`effect_size`],
+//! [`spectrum`], [`cluster`]). For answered questions: [`calibration`], [`entropy`], [`mean`], [`quantile`], and rates over
+//! repeats ([`design_effect`]).
 //!
 //! # Promises
 //! Pure functions on numbers: no file, no network, no clock, no global state. A seed is always an argument, and

@@ -44,7 +44,7 @@ fn is_traced(said: &str) {
     for (level, words) in [
         ("TRACE", "reasonscape_runner::client: sending host="),
         ("TRACE", "reasonscape_runner::client: reply host="),
-        ("TRACE", "reasonscape_runner::run::eval_runner: stored trial="),
+        ("TRACE", "reasonscape_runner::run::attempt: stored trial="),
         ("TRACE", "reasonscape_runner::endpoint_limiter: window host="),
         ("DEBUG", "reasonscape_runner::run::eval_runner: retry trial="),
         ("TRACE", "hyper_util::client::"),
