@@ -6,7 +6,7 @@
 //! here sends a request or knows what a response means.
 //!
 //! # How it works
-//! An entry is known by the key of the complete request as sent, a namespace, and a repeat ([`EntryId`]). Storing it
+//! An entry is known by the key of the complete request as sent, a namespace, and a repeat ([`EntryId`](reasonscape_core::EntryId)). Storing it
 //! twice changes nothing. A response that is stored is on the disk: it survives the end of the process and of the
 //! power. Before a request is sent it is claimed, so that no two processes send the same one; the claims of a process
 //! that has ended, however it ended, block nobody.
