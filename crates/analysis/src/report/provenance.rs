@@ -6,7 +6,7 @@ use reasonscape_points::UnitProvenance;
 
 use super::Block;
 use crate::Leaderboard;
-use crate::tables::{Cell, Table};
+use crate::tables::{Cell, Table, utc};
 
 pub(super) fn provenance(sources: &[UnitProvenance], board: &Leaderboard) -> Vec<Block> {
     let distinct = |value: &dyn Fn(&UnitProvenance) -> String| -> String {
@@ -62,17 +62,9 @@ fn evaluated_range(sources: &[UnitProvenance]) -> Option<[i64; 2]> {
     Some([times.clone().min()?, times.max()?])
 }
 
-/// A day of the Gregorian calendar in UTC.
+/// A day in UTC.
 fn date(ms: i64) -> String {
-    // Years that begin in March have their leap day at the end, and 400 of them are always 146,097 days.
-    let days = ms.div_euclid(86_400_000) + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day_of_month = day_of_year - (153 * month + 2) / 5 + 1;
-    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    format!("{:04}-{month:02}-{day_of_month:02}", era * 400 + year + carry)
+    utc(ms).chars().take_while(|digit| *digit != 'T').collect()
 }
 
 #[cfg(test)]

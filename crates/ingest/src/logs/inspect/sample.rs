@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use chrono::{DateTime, NaiveDateTime};
 use reasonscape_core::Json;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
@@ -335,28 +336,11 @@ fn plain(target: &Value) -> String {
 }
 
 /// Milliseconds since 1970 of a time such as `2026-11-16T03:56:12.675360+00:00`.
+/// A time without a zone is in UTC.
 fn parse_timestamp(text: &str) -> Option<i64> {
-    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
-    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
-    let rest = text.get(19..)?;
-    let digits = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
-    let fraction = if digits > 0 { format!("0{}", &rest[..=digits]).parse::<f64>().ok()? } else { 0.0 };
-    let zone = &rest[if digits > 0 { digits + 1 } else { 0 }..];
-    let offset_minutes = match zone.as_bytes().first() {
-        Some(sign @ (b'+' | b'-')) => {
-            let minutes = zone.get(1..3)?.parse::<i64>().ok()? * 60 + zone.get(4..6)?.parse::<i64>().ok()?;
-            if *sign == b'-' { -minutes } else { minutes }
-        }
-        _ => 0,
-    };
-    // Days since 1970, counting years from March so that the leap day comes last.
-    let (shifted_year, shifted_month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let era_days = 365 * shifted_year + shifted_year.div_euclid(4) - shifted_year.div_euclid(100)
-        + shifted_year.div_euclid(400);
-    let days = era_days + (153 * shifted_month + 2) / 5 + day - 1 - 719_468;
-    let seconds = days * 86_400 + hour * 3600 + (minute - offset_minutes) * 60 + second;
-    Some(seconds * 1000 + (fraction * 1000.0) as i64)
+    let time = DateTime::parse_from_rfc3339(text).map(|time| time.to_utc());
+    let time = time.or_else(|_| text.parse::<NaiveDateTime>().map(|time| time.and_utc()));
+    time.ok().map(|time| time.timestamp_millis())
 }
 
 #[cfg(test)]
