@@ -37,10 +37,11 @@ const HEADERS: [(&str, &str); 8] = [
     ("x-robots-tag", "noindex"),
 ];
 
-/// The same for a page with a chart: plotly tries whether a browser knows some kinds of picture, on pictures that it has
-/// in itself. They are nothing but pixels.
-const CHART_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src \
-                            'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// The same for a page with a chart: plotly writes styles into attributes, and tries whether a browser knows some kinds
+/// of picture, on pictures that it has in itself. They are nothing but pixels.
+const CHART_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; \
+                            img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; \
+                            frame-ancestors 'none'";
 
 /// What every request and every response have in common: the host is checked, an error gets its page, and each response
 /// its headers.
@@ -123,6 +124,8 @@ pub(crate) enum BodyLimit {
 }
 
 /// Refuses a body that is too long, and ends a request that takes too long.
+///
+/// By hand, because the layers of tower-http answer with a fixed text, and an error here says what to do instead.
 pub(crate) async fn limit_request(State(limits): State<Limits>, request: Request, next: Next) -> Response {
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);

@@ -57,6 +57,9 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
 }
 
 /// The response with a compressed body if it is long enough. Event streams are left as they are.
+///
+/// By hand, because the layer of tower-http brings three more crates for what flate2, which is here anyway, does in a few
+/// lines.
 pub(crate) async fn packed(response: Response) -> Response {
     let is_left =
         |kind: &HeaderValue| kind.as_bytes().starts_with(b"image/") || kind.as_bytes() == EVENTS.as_bytes();

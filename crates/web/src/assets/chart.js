@@ -29,20 +29,9 @@ const isDark = () => {
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 };
 
-// Plotly writes its styles into attributes, which this page's policy forbids; the same through the style object is
-// allowed, and does the same.
-const guardStyles = () => {
-  const set = Element.prototype.setAttribute;
-  Element.prototype.setAttribute = function (name, value) {
-    if (name === "style") this.style.cssText = value;
-    else set.call(this, name, value);
-  };
-};
-
 let library;
 const plotly = () => {
   library ??= new Promise((resolve, reject) => {
-    guardStyles();
     const script = document.createElement("script");
     script.src = new URL("plotly.js", import.meta.url).pathname + new URL(import.meta.url).search;
     script.addEventListener("load", () => resolve(window.Plotly));

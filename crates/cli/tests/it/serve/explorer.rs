@@ -195,7 +195,11 @@ fn chart_policy_allows_data_images_only() {
     let strict = policy("/");
     assert!(!strict.contains("data:"), "{strict}");
     for path in ["/explorer", "/forensics"] {
-        assert_eq!(policy(path), strict.replace("img-src 'self'", "img-src 'self' data:"), "{path}");
+        assert_eq!(
+            policy(path),
+            strict.replace("img-src 'self'", "style-src-attr 'unsafe-inline'; img-src 'self' data:"),
+            "{path}"
+        );
     }
     for path in ["/trials", "/api/v1/figures/hazard", "/assets/plotly.js", "/explorer?mode=X"] {
         assert_eq!(policy(path), strict, "{path}");
