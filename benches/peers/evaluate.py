@@ -37,7 +37,10 @@ def texts(program, folder):
     """What was weighed: the reasoning, or the whole reply where there is none."""
     exported = subprocess.run([program, "cache", "export", folder], check=True, capture_output=True, text=True)
     for line in exported.stdout.splitlines():
-        message = json.loads(line)["response"]["choices"][0]["message"]
+        line = json.loads(line)
+        if "kind" in line:
+            continue
+        message = line["response"]["choices"][0]["message"]
         yield (message.get("reasoning_content") or message["content"]).encode()
 
 

@@ -183,7 +183,10 @@ def questions(binary, study, dataset):
     )
     with open(dataset, "w") as out:
         for line in exported.stdout.splitlines():
-            prompt = json.loads(line)["request"]["messages"][0]["content"]
+            line = json.loads(line)
+            if "kind" in line:
+                continue
+            prompt = line["request"]["messages"][0]["content"]
             out.write(json.dumps({"input": prompt, "target": ""}) + "\n")
 
 
