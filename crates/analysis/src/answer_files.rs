@@ -14,5 +14,5 @@ pub use self::log::{Log, LogKind};
 pub use self::model_comparison::Difference;
 pub use self::read::{AnswerOptions, Example, Model, Results};
 pub use self::reliability::reliability_figure;
-pub use self::summarize::{AnswerSummary, DEFAULT_BINS, DEFAULT_EXAMPLES, summarize};
+pub use self::summarize::{AnswerSummary, DEFAULT_BINS, DEFAULT_EXAMPLES, summarize, summarize_stream};
 pub use self::table::{display_tables, export_table};

@@ -28,6 +28,10 @@ pub(crate) struct Encoded {
     /// Length of what was compressed.
     pub(crate) bytes: usize,
     pub(crate) exchange: Vec<u8>,
+    /// The model that the request names, or nothing.
+    pub(crate) model: String,
+    /// Whether a mark of its point was written before it.
+    pub(crate) marked: bool,
 }
 
 thread_local! {
@@ -71,7 +75,7 @@ impl Encoder {
 }
 
 /// Compresses on the calling thread, so that the one thread that writes has little to do.
-pub(crate) fn encode(entry: &Entry) -> Result<Encoded, CacheError> {
+pub(crate) fn encode(entry: &Entry, marked: bool) -> Result<Encoded, CacheError> {
     let Entry { id, request, response } = entry;
     debug_assert_eq!(
         id.key,
@@ -89,6 +93,8 @@ pub(crate) fn encode(entry: &Entry) -> Result<Encoded, CacheError> {
         received_ms: response.received_ms,
         bytes,
         exchange: COMPRESSOR.with_borrow_mut(|encoder| encoder.encode(request, &response.body)),
+        model: entry.model().unwrap_or_default(),
+        marked,
     })
 }
 
@@ -145,7 +151,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_body_round_trips(body in proptest::collection::vec(any::<u8>(), 0..400)) {
-            let encoded = encode(&entry("{}", &body)).unwrap();
+            let encoded = encode(&entry("{}", &body), true).unwrap();
             let decoded = decode(&encoded.exchange, encoded.bytes as i64).unwrap();
             prop_assert_eq!(decoded.request(), Ok("{}"));
             prop_assert_eq!(decoded.into_body(), body);
@@ -154,7 +160,7 @@ mod tests {
         #[test]
         fn detects_bit_flips(at in 0_usize..1000, bit in 0_u32..8) {
             let body = b"the quick brown fox jumps over the lazy dog, the quick brown fox";
-            let encoded = encode(&entry("{}", body)).unwrap();
+            let encoded = encode(&entry("{}", body), true).unwrap();
             let mut exchange = encoded.exchange.clone();
             let at = at % exchange.len();
             exchange[at] ^= 1 << bit;
@@ -166,7 +172,7 @@ mod tests {
 
     #[test]
     fn rejects_absurd_lengths_before_allocating() {
-        let encoded = encode(&entry("{}", b"body")).unwrap();
+        let encoded = encode(&entry("{}", b"body"), true).unwrap();
         for bytes in [-1, 0, 3, 8, i64::MAX] {
             assert!(decode(&encoded.exchange, bytes).is_err(), "{bytes}");
         }

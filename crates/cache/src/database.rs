@@ -11,7 +11,7 @@ use crate::error::CacheError;
 const APPLICATION_ID: i64 = 0x5273_4331;
 
 /// The latest format that this program reads and writes.
-pub(crate) const FORMAT: i64 = 1;
+pub(crate) const FORMAT: i64 = 2;
 
 /// Rows are kept in the order in which they came, with their identities in an index beside them. A table ordered by
 /// its keys (`WITHOUT ROWID`) would write each kilobyte to a random place: a quarter of the speed, a larger file.
@@ -34,6 +34,21 @@ CREATE TABLE claims (
     repeat      INTEGER NOT NULL,
     owner       INTEGER NOT NULL,                          -- the process that is asking
     PRIMARY KEY (key, namespace, repeat)
+) STRICT, WITHOUT ROWID;
+";
+
+/// What format 2 adds to format 1. It is the whole migration: no row of format 1 is rewritten.
+const FORMAT_2: &str = "
+ALTER TABLE entries ADD COLUMN model  TEXT;                        -- that the request names; '' none, NULL not recorded
+ALTER TABLE entries ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;  -- 1: a mark of its point was written before it
+CREATE INDEX by_model ON entries (namespace, model, marked);
+CREATE TABLE marks (
+    seed      INTEGER NOT NULL,
+    eval      TEXT    NOT NULL,
+    task      TEXT    NOT NULL,
+    params    TEXT    NOT NULL,                            -- canonical JSON
+    requested INTEGER NOT NULL,                            -- problems 0..requested may have responses
+    PRIMARY KEY (seed, eval, task, params)
 ) STRICT, WITHOUT ROWID;
 ";
 
@@ -61,7 +76,10 @@ pub(crate) enum Access {
 pub(crate) fn open(path: &Path, access: Access) -> Result<Connection, CacheError> {
     let connection = connect(path, access)?;
     match inspect(&connection, path)? {
-        Contents::Cache => {}
+        Contents::Cache { format } if access == Access::Write && format < FORMAT => {
+            in_transaction(&connection, path, |transaction| upgrade(transaction, path))?;
+        }
+        Contents::Cache { .. } => {}
         Contents::Empty if access == Access::Write => create(&connection, path)?,
         Contents::Empty => return Err(CacheError::Missing { path: path.to_owned() }),
     }
@@ -124,7 +142,7 @@ fn immutable_uri(path: &Path) -> String {
 
 enum Contents {
     Empty,
-    Cache,
+    Cache { format: i64 },
 }
 
 fn inspect(connection: &Connection, path: &Path) -> Result<Contents, CacheError> {
@@ -134,7 +152,7 @@ fn inspect(connection: &Connection, path: &Path) -> Result<Contents, CacheError>
     let objects = number("SELECT count(*) FROM sqlite_schema")?;
     match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
         (0, 0) if objects == 0 => Ok(Contents::Empty),
-        (APPLICATION_ID, 1..=FORMAT) => Ok(Contents::Cache),
+        (APPLICATION_ID, format @ 1..=FORMAT) => Ok(Contents::Cache { format }),
         (APPLICATION_ID, found) => Err(CacheError::Newer { path: path.to_owned(), found, known: FORMAT }),
         _ => Err(CacheError::Foreign { path: path.to_owned() }),
     }
@@ -159,12 +177,40 @@ fn create(connection: &Connection, path: &Path) -> Result<(), CacheError> {
     if mode != "wal" {
         return Err(CacheError::NotShareable { path: path.to_owned() });
     }
+    in_transaction(connection, path, |transaction| {
+        if let Contents::Empty = inspect(transaction, path)? {
+            transaction.execute_batch(SCHEMA).map_err(to_cache_error)?;
+            transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(to_cache_error)?;
+            transaction.pragma_update(None, "user_version", 1).map_err(to_cache_error)?;
+        }
+        upgrade(transaction, path)
+    })
+}
+
+/// Brings a cache to the latest format, unless another process has done so meanwhile.
+fn upgrade(connection: &Connection, path: &Path) -> Result<(), CacheError> {
+    if !matches!(inspect(connection, path)?, Contents::Cache { format: 1 }) {
+        return Ok(());
+    }
+    let to_cache_error = CacheError::from_sqlite(path);
+    connection.execute_batch(FORMAT_2).map_err(to_cache_error)?;
+    connection.pragma_update(None, "user_version", 2).map_err(to_cache_error)
+}
+
+/// Holds the write lock while it works, and leaves the file as it was if that fails.
+fn in_transaction(
+    connection: &Connection,
+    path: &Path,
+    work: impl FnOnce(&Connection) -> Result<(), CacheError>,
+) -> Result<(), CacheError> {
+    let to_cache_error = CacheError::from_sqlite(path);
     let transaction = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
         .map_err(to_cache_error)?;
-    if let Contents::Empty = inspect(connection, path)? {
-        transaction.execute_batch(SCHEMA).map_err(to_cache_error)?;
-        transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(to_cache_error)?;
-        transaction.pragma_update(None, "user_version", FORMAT).map_err(to_cache_error)?;
-    }
+    work(&transaction)?;
     transaction.commit().map_err(to_cache_error)
+}
+
+/// The format of a file that is known to be a cache.
+pub(crate) fn format(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }

@@ -1,8 +1,10 @@
-//! Entries as lines of JSON, for other programs and other caches.
+//! Entries and marks as lines of JSON, for other programs and other caches.
 //!
+//! A line without a `kind` is an entry.
 //! Each line has `key`, `namespace`, `repeat`, `status`, `latency_ms`, `received_ms`, `request` and `response`. A
 //! response that is JSON stands there as JSON, digit for digit (white space between its parts may change); one that is
-//! other text stands there as a string, and bytes that are no text as `response_hex`.
+//! other text stands there as a string, and bytes that are no text as `response_hex`. `marked` says that the mark of its
+//! point stands in the same export. A line with the `kind` `mark` has `seed`, `eval`, `task`, `params` and `requested`.
 
 use std::borrow::Cow;
 
@@ -11,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::entry::{Entry, Response};
+use crate::marks::Mark;
 
 /// Why a line is not an entry.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +44,14 @@ pub enum LineError {
         /// What the request has.
         expected: CacheKey,
     },
+    /// A line of a kind that this program does not know.
+    #[error(
+        "`kind` is `{kind}`; expected `mark`, or no `kind` for an entry; a newer program may have written it"
+    )]
+    Kind {
+        /// What the line says.
+        kind: String,
+    },
     /// Both or neither of the two ways to give a response.
     #[error("expected one of `response` (JSON or text) and `response_hex` (hexadecimal digits)")]
     Response,
@@ -63,11 +74,96 @@ struct Line<'a> {
     response: Option<Cow<'a, RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     response_hex: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    marked: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MarkLine<'a> {
+    kind: Cow<'a, str>,
+    seed: i64,
+    eval: Cow<'a, str>,
+    task: Cow<'a, str>,
+    params: Cow<'a, RawValue>,
+    requested: u64,
+}
+
+/// A line of an export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExportLine {
+    /// A line without a `kind`.
+    Entry {
+        /// The entry.
+        entry: Entry,
+        /// Whether the mark of its point is in the same export.
+        marked: bool,
+    },
+    /// A line of the kind `mark`.
+    Mark(Mark),
+}
+
+impl ExportLine {
+    /// The line, without a line break.
+    pub fn to_line(&self) -> String {
+        match self {
+            Self::Entry { entry, marked } => entry.line(*marked),
+            Self::Mark(mark) => {
+                let line = MarkLine {
+                    kind: Cow::Borrowed("mark"),
+                    seed: mark.seed,
+                    eval: Cow::Borrowed(&mark.eval),
+                    task: Cow::Borrowed(&mark.task),
+                    params: Cow::Owned(json_or_string(&mark.params)),
+                    requested: mark.requested,
+                };
+                serde_json::to_string(&line).expect("strings, numbers and JSON that was read are JSON")
+            }
+        }
+    }
+
+    /// Reads a line that [`ExportLine::to_line`] wrote.
+    ///
+    /// # Errors
+    /// A [`LineError`] that says what is wrong with it.
+    pub fn parse(line: &str) -> Result<Self, LineError> {
+        #[derive(Deserialize)]
+        struct Kind<'a> {
+            #[serde(borrow)]
+            kind: Option<Cow<'a, str>>,
+        }
+        // A line that is no object at all is refused as an entry below.
+        match serde_json::from_str::<Kind<'_>>(line).ok().and_then(|line| line.kind).as_deref() {
+            None => Entry::parse_line(line).map(|(entry, marked)| Self::Entry { entry, marked }),
+            Some("mark") => {
+                let line: MarkLine<'_> = parse(line)?;
+                Ok(Self::Mark(Mark {
+                    seed: line.seed,
+                    eval: line.eval.into_owned(),
+                    task: line.task.into_owned(),
+                    params: canonical_json(&Json::parse(&raw_text(&line.params))?),
+                    requested: line.requested,
+                }))
+            }
+            Some(kind) => Err(LineError::Kind { kind: kind.to_owned() }),
+        }
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, LineError> {
+    serde_json::from_str(line).map_err(|error| LineError::NotAnEntry {
+        column: error.column(),
+        problem: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+    })
 }
 
 impl Entry {
-    /// The entry as one line of JSON, without a line break.
+    /// The entry as one line of JSON, without a line break, as programs of format 1 read it too.
     pub fn to_line(&self) -> String {
+        self.line(false)
+    }
+
+    fn line(&self, marked: bool) -> String {
         let (response, response_hex) = match std::str::from_utf8(&self.response.body) {
             Ok(text) => (Some(Cow::Owned(json_or_string(text))), None),
             Err(_) => (None, Some(Cow::Owned(to_hex(&self.response.body)))),
@@ -82,6 +178,7 @@ impl Entry {
             request: Cow::Owned(json_or_string(&self.request)),
             response,
             response_hex,
+            marked,
         };
         serde_json::to_string(&line).expect("strings, numbers and JSON that was read are JSON")
     }
@@ -91,10 +188,12 @@ impl Entry {
     /// # Errors
     /// A [`LineError`] that says what is wrong with it.
     pub fn from_line(line: &str) -> Result<Self, LineError> {
-        let line: Line<'_> = serde_json::from_str(line).map_err(|error| LineError::NotAnEntry {
-            column: error.column(),
-            problem: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
-        })?;
+        Self::parse_line(line).map(|(entry, _)| entry)
+    }
+
+    /// The entry of a line, and whether it is marked.
+    fn parse_line(line: &str) -> Result<(Self, bool), LineError> {
+        let line: Line<'_> = parse(line)?;
         let request = canonical_json(&Json::parse(&raw_text(&line.request))?);
         let key = CacheKey::from_canonical_json(&request);
         if let Some(found) = line.key {
@@ -108,16 +207,14 @@ impl Entry {
             (None, Some(hex)) => from_hex(&hex).ok_or(LineError::Response)?,
             _ => return Err(LineError::Response),
         };
-        Ok(Self {
-            id: EntryId { key, namespace: line.namespace.into(), repeat: line.repeat },
-            request,
-            response: Response {
-                status: line.status,
-                latency_ms: line.latency_ms,
-                received_ms: line.received_ms,
-                body,
-            },
-        })
+        let response = Response {
+            status: line.status,
+            latency_ms: line.latency_ms,
+            received_ms: line.received_ms,
+            body,
+        };
+        let id = EntryId { key, namespace: line.namespace.into(), repeat: line.repeat };
+        Ok((Self { id, request, response }, line.marked))
     }
 }
 
@@ -173,6 +270,26 @@ mod tests {
             assert!(!line.contains('\n'));
             assert_eq!(Entry::from_line(&line).unwrap(), entry(body), "{line}");
         }
+    }
+
+    #[test]
+    fn marks_and_marked_entries_round_trip() {
+        let mark = Mark {
+            seed: -3,
+            eval: "abc123".into(),
+            task: "sort".into(),
+            params: r#"{"length": 4}"#.into(),
+            requested: 64,
+        };
+        for line in [ExportLine::Mark(mark), ExportLine::Entry { entry: entry(b"{}"), marked: true }] {
+            assert_eq!(ExportLine::parse(&line.to_line()).unwrap(), line);
+        }
+        assert_eq!(
+            ExportLine::parse(&entry(b"{}").to_line()).unwrap(),
+            ExportLine::Entry { entry: entry(b"{}"), marked: false }
+        );
+        let error = ExportLine::parse(r#"{"kind": "lease"}"#).unwrap_err().to_string();
+        assert!(error.contains("`kind` is `lease`"), "{error}");
     }
 
     #[test]

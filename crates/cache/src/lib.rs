@@ -9,7 +9,8 @@
 //! An entry is known by the key of the complete request as sent, a namespace, and a repeat ([`EntryId`](reasonscape_core::EntryId)). Storing it
 //! twice changes nothing. A response that is stored is on the disk: it survives the end of the process and of the
 //! power. Before a request is sent it is claimed, so that no two processes send the same one; the claims of a process
-//! that has ended, however it ended, block nobody.
+//! that has ended, however it ended, block nobody. Before the requests of a point are sent, its [`Mark`] is raised, so
+//! that scoring knows how far to look.
 //!
 //! ```
 //! use reasonscape_cache::{Cache, Claim, Entry, Response};
@@ -41,6 +42,7 @@ mod error;
 mod jsonl;
 mod leases;
 mod maintenance;
+mod marks;
 mod reader;
 mod watermark;
 mod write_connection;
@@ -51,11 +53,12 @@ use std::sync::Arc;
 
 pub use entry::{Entry, Response};
 pub use error::CacheError;
-pub use jsonl::LineError;
+pub use jsonl::{ExportLine, LineError};
 pub use maintenance::{
     CacheStats, CorruptEntry, EntryFilter, EntryTotals, Importer, MergeSummary, Verification,
 };
-pub use reader::Reader;
+pub use marks::{HeldEntries, Mark, Marks};
+pub use reader::{Found, Reader};
 pub use watermark::{CacheDiff, Watermark};
 pub use write_connection::Claim;
 pub use writer::Writer;
@@ -112,7 +115,9 @@ impl Cache {
     /// A [`CacheError`] if the file can no longer be opened.
     pub fn reader(&self) -> Result<Reader, CacheError> {
         let access = if self.access == Access::Write { Access::Read } else { self.access };
-        Ok(Reader { connection: database::connect(&self.path, access)?, path: Arc::clone(&self.path) })
+        let connection = database::connect(&self.path, access)?;
+        let format = database::format(&connection).map_err(CacheError::from_sqlite(&self.path))?;
+        Ok(Reader { connection, path: Arc::clone(&self.path), has_marks: format >= 2 })
     }
 
     /// Starts the thread that writes. A process needs one; clone it to hand it around.

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::Cache;
 use crate::codec::{Encoded, encode};
-use crate::entry::{Entry, model_in_request};
+use crate::entry::Entry;
 use crate::error::CacheError;
+use crate::jsonl::ExportLine;
+use crate::marks::Mark;
 use crate::reader::{Reader, Record, scan};
 use crate::write_connection::{self, WriteConnection};
 
@@ -99,13 +101,9 @@ impl EntryFilter {
                 .namespace
                 .as_ref()
                 .is_none_or(|expected| record.id().is_ok_and(|id| *id.namespace == **expected))
-            && self.model.as_ref().is_none_or(|expected| model(record).as_ref() == Some(expected))
+            && self.model.as_ref().is_none_or(|expected| record.model().as_ref() == Some(expected))
             && (!self.damaged || record.entry().is_err())
     }
-}
-
-fn model(record: &Record<'_>) -> Option<String> {
-    record.request().ok().and_then(|request| model_in_request(&request))
 }
 
 /// What an import did.
@@ -127,7 +125,7 @@ impl Reader {
         let mut stats = CacheStats { file_bytes, ..CacheStats::default() };
         self.scan(|record| {
             stats.total.add(record);
-            stats.models.entry(model(record)).or_default().add(record);
+            stats.models.entry(record.model()).or_default().add(record);
             progress(stats.total.entries);
             Ok::<_, CacheError>(())
         })?;
@@ -186,6 +184,28 @@ impl Reader {
     }
 }
 
+impl Reader {
+    /// Visits every mark and then every entry, as an export writes them.
+    ///
+    /// An entry that another process stores meanwhile is exported without its mark, so it does not claim to have one.
+    ///
+    /// # Errors
+    /// What the visitor returns, or a [`CacheError`] if the file cannot be read or an entry is damaged.
+    pub fn export<E: From<CacheError>>(
+        &self,
+        mut visit: impl FnMut(ExportLine) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let last = self.watermark()?.last;
+        for mark in self.all_marks()? {
+            visit(ExportLine::Mark(mark))?;
+        }
+        self.scan(|record| {
+            let entry = record.entry().map_err(|problem| self.damaged(record.name(), problem))?;
+            visit(ExportLine::Entry { entry, marked: record.marked() && record.rowid <= last })
+        })
+    }
+}
+
 impl Cache {
     /// Removes entries, all or none, and says what was removed. The file keeps its size until [`Cache::compact`].
     ///
@@ -236,6 +256,7 @@ impl Cache {
         Ok(Importer {
             write_connection: self.write_connection()?,
             pending: Vec::with_capacity(BATCH),
+            marks: Vec::new(),
             imported: MergeSummary::default(),
         })
     }
@@ -247,6 +268,7 @@ impl Cache {
 pub struct Importer {
     write_connection: WriteConnection,
     pending: Vec<Encoded>,
+    marks: Vec<Mark>,
     imported: MergeSummary,
 }
 
@@ -256,7 +278,25 @@ impl Importer {
     /// # Errors
     /// A [`CacheError`] if the file cannot be written.
     pub fn add(&mut self, entry: &Entry) -> Result<(), CacheError> {
-        self.pending.push(encode(entry)?);
+        self.push(entry, false)
+    }
+
+    /// Adds what a line of an export holds. A mark that is there already stays if it is higher.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be written.
+    pub fn add_line(&mut self, line: ExportLine) -> Result<(), CacheError> {
+        match line {
+            ExportLine::Entry { entry, marked } => self.push(&entry, marked),
+            ExportLine::Mark(mark) => {
+                self.marks.push(mark);
+                if self.marks.len() == BATCH { self.write() } else { Ok(()) }
+            }
+        }
+    }
+
+    fn push(&mut self, entry: &Entry, marked: bool) -> Result<(), CacheError> {
+        self.pending.push(encode(entry, marked)?);
         if self.pending.len() == BATCH { self.write() } else { Ok(()) }
     }
 
@@ -270,8 +310,9 @@ impl Importer {
     }
 
     fn write(&mut self) -> Result<(), CacheError> {
-        let pending = &self.pending;
+        let (pending, marks) = (&self.pending, &self.marks);
         let stored = self.write_connection.transaction(true, |transaction| {
+            write_connection::raise_marks(transaction, marks)?;
             let mut stored = 0;
             for entry in pending {
                 stored += u64::from(write_connection::store(transaction, entry)?);
@@ -281,6 +322,7 @@ impl Importer {
         self.imported.stored += stored;
         self.imported.known += self.pending.len() as u64 - stored;
         self.pending.clear();
+        self.marks.clear();
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use reasonscape_core::{CacheKey, EntryId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::codec::{Decoded, decode};
-use crate::entry::{Entry, Response};
+use crate::entry::{Entry, Response, model_in_request};
 use crate::error::CacheError;
 
 /// A connection that reads. Each thread has its own: it can be sent to another thread but not shared.
@@ -15,6 +15,21 @@ use crate::error::CacheError;
 pub struct Reader {
     pub(crate) connection: Connection,
     pub(crate) path: Arc<Path>,
+    /// Whether the file has marks and records models: it is not of format 1.
+    pub(crate) has_marks: bool,
+}
+
+/// A response to a request, found in the cache.
+#[derive(Debug)]
+pub struct Found {
+    /// Number of its entry, which no other entry has.
+    pub entry: i64,
+    /// Which repeat of the request.
+    pub repeat: u32,
+    /// Whether the mark of its point was written before it.
+    pub marked: bool,
+    /// The response, or [`CacheError::DamagedEntry`].
+    pub response: Result<Response, CacheError>,
 }
 
 /// Entries that are read between two moments in which the log can be moved into the file.
@@ -73,14 +88,44 @@ impl Reader {
         }))
     }
 
+    /// Every repeat of a request that has a response, in order.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read. A damaged entry is not an error.
+    pub fn repeats(&self, key: &CacheKey, namespace: &str) -> Result<Vec<Found>, CacheError> {
+        const SQL: &str =
+            "SELECT id, repeat, status, latency_ms, received_ms, bytes, exchange, marked FROM entries
+            WHERE key = ?1 AND namespace = ?2 ORDER BY repeat";
+        const SQL_FORMAT_1: &str =
+            "SELECT id, repeat, status, latency_ms, received_ms, bytes, exchange, 0 FROM entries
+            WHERE key = ?1 AND namespace = ?2 ORDER BY repeat";
+        let to_cache_error = CacheError::from_sqlite(&self.path);
+        let sql = if self.has_marks { SQL } else { SQL_FORMAT_1 };
+        let mut statement = self.connection.prepare_cached(sql).map_err(to_cache_error)?;
+        let found = statement.query_map(params![key.0, namespace], |row| {
+            let repeat = row.get(1)?;
+            let response = match decode(row.get_ref(6)?.as_blob()?, row.get(5)?) {
+                Ok(decoded) => Ok(Response {
+                    status: row.get(2)?,
+                    latency_ms: row.get(3)?,
+                    received_ms: row.get(4)?,
+                    body: decoded.into_body(),
+                }),
+                Err(problem) => {
+                    Err(self.damaged(EntryId { key: *key, namespace: Arc::from(namespace), repeat }, problem))
+                }
+            };
+            Ok(Found { entry: row.get(0)?, repeat, marked: row.get(7)?, response })
+        });
+        found.and_then(Iterator::collect).map_err(to_cache_error)
+    }
+
     /// The whole entry of this identity, what was asked included, for whoever shows it.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read or the entry is damaged.
     pub fn entry(&self, id: &EntryId) -> Result<Option<Entry>, CacheError> {
-        const SQL: &str =
-            "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
-            FROM entries WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
+        const SQL: &str = "SELECT * FROM entries WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
         let to_cache_error = CacheError::from_sqlite(&self.path);
         let mut statement = self.connection.prepare_cached(SQL).map_err(to_cache_error)?;
         let found = statement
@@ -122,7 +167,7 @@ impl Reader {
         scan(&self.connection, &self.path, visit)
     }
 
-    fn damaged(&self, entry: impl std::fmt::Display, problem: String) -> CacheError {
+    pub(crate) fn damaged(&self, entry: impl std::fmt::Display, problem: String) -> CacheError {
         CacheError::DamagedEntry { path: self.path.to_path_buf(), entry: entry.to_string(), problem }
     }
 }
@@ -139,8 +184,7 @@ pub(crate) fn scan<E: From<CacheError>>(
     path: &Path,
     mut visit: impl FnMut(&Record<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    const SQL: &str = "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
-        FROM entries WHERE id > ?1 ORDER BY id LIMIT ?2";
+    const SQL: &str = "SELECT * FROM entries WHERE id > ?1 ORDER BY id LIMIT ?2";
     let to_cache_error = CacheError::from_sqlite(path);
     let mut after = i64::MIN;
     loop {
@@ -159,7 +203,7 @@ pub(crate) fn scan<E: From<CacheError>>(
     }
 }
 
-/// A row as it stands in the file, which may be damaged.
+/// A row of `SELECT * FROM entries`, which may be damaged. In a file of format 1 it has no `model` and `marked`.
 pub(crate) struct Record<'a> {
     row: &'a Row<'a>,
     pub(crate) rowid: i64,
@@ -201,6 +245,19 @@ impl<'a> Record<'a> {
         let exchange = self.row.get_ref(8).map_err(column)?;
         let exchange = exchange.as_blob().map_err(|error| column(error.into()))?;
         decode(exchange, self.row.get(7).map_err(column)?)
+    }
+
+    /// The model that was asked, if the request can be read and names one.
+    pub(crate) fn model(&self) -> Option<String> {
+        match self.row.get("model") {
+            Ok(Some(recorded)) => Some(recorded).filter(|model: &String| !model.is_empty()),
+            Ok(None) | Err(_) => self.request().ok().and_then(|request| model_in_request(&request)),
+        }
+    }
+
+    /// Whether the mark of its point was written before it.
+    pub(crate) fn marked(&self) -> bool {
+        self.row.get("marked").unwrap_or(false)
     }
 
     /// What was asked.

@@ -12,11 +12,18 @@ use crate::reader::{Reader, Record};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Watermark {
     /// The last entry.
-    last: i64,
+    pub(crate) last: i64,
     /// When its response came.
     received_ms: i64,
     /// How many entries there were.
     entries: u64,
+}
+
+impl Watermark {
+    /// How many entries there were.
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
 }
 
 /// What is different from a mark.
@@ -73,19 +80,13 @@ impl Reader {
         if watermark.entries > 0 && at_watermark != Some(watermark.received_ms) {
             return Ok(CacheDiff::Unknown);
         }
-        let mut statement = self
-            .connection
-            .prepare_cached(
-                "SELECT id, key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange
-                 FROM entries WHERE id > ?1",
-            )
-            .map_err(to_cache_error)?;
+        let mut statement =
+            self.connection.prepare_cached("SELECT * FROM entries WHERE id > ?1").map_err(to_cache_error)?;
         let mut rows = statement.query(params![watermark.last]).map_err(to_cache_error)?;
         let mut models = BTreeSet::new();
         let mut added = 0;
         while let Some(row) = rows.next().map_err(to_cache_error)? {
-            let record = Record::from_row(row).map_err(to_cache_error)?;
-            models.insert(record.entry().ok().and_then(|entry| entry.model()).unwrap_or_default());
+            models.insert(Record::from_row(row).map_err(to_cache_error)?.model().unwrap_or_default());
             added += 1;
         }
         let none_went = watermark.entries + added == now.entries;

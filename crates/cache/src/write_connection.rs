@@ -9,6 +9,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use crate::codec::Encoded;
 use crate::error::CacheError;
 use crate::leases::Owner;
+use crate::marks::Mark;
 use crate::reader::contains;
 
 /// What became of a claim.
@@ -89,8 +90,8 @@ impl WriteConnection {
 /// Stores an entry and ends its claim. Whether it is new.
 pub(crate) fn store(transaction: &Transaction<'_>, entry: &Encoded) -> rusqlite::Result<bool> {
     const SQL: &str = "INSERT OR IGNORE INTO entries
-        (key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        (key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange, model, marked)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     let stored = transaction.prepare_cached(SQL)?.execute(params![
         entry.id.key.0,
         entry.id.namespace,
@@ -100,6 +101,8 @@ pub(crate) fn store(transaction: &Transaction<'_>, entry: &Encoded) -> rusqlite:
         entry.received_ms,
         entry.bytes,
         entry.exchange,
+        entry.model,
+        entry.marked,
     ])?;
     transaction
         .prepare_cached("DELETE FROM claims WHERE key = ?1 AND namespace = ?2 AND repeat = ?3")?
@@ -141,6 +144,17 @@ fn insert_claim(transaction: &Transaction<'_>, id: &EntryId, owner: i64) -> rusq
 pub(crate) fn release(transaction: &Transaction<'_>, id: &EntryId, owner: i64) -> rusqlite::Result<()> {
     const SQL: &str = "DELETE FROM claims WHERE key = ?1 AND namespace = ?2 AND repeat = ?3 AND owner = ?4";
     transaction.prepare_cached(SQL)?.execute(params![id.key.0, id.namespace, id.repeat, owner])?;
+    Ok(())
+}
+
+/// Raises marks; one that is higher already stays.
+pub(crate) fn raise_marks(transaction: &Transaction<'_>, marks: &[Mark]) -> rusqlite::Result<()> {
+    const SQL: &str = "INSERT INTO marks (seed, eval, task, params, requested) VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT DO UPDATE SET requested = excluded.requested WHERE excluded.requested > requested";
+    let mut statement = transaction.prepare_cached(SQL)?;
+    for Mark { seed, eval, task, params, requested } in marks {
+        statement.execute(params![seed, eval, task, params, requested])?;
+    }
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use crate::codec::{Encoded, encode};
 use crate::entry::Entry;
 use crate::error::CacheError;
 use crate::leases::Owner;
+use crate::marks::Mark;
 use crate::write_connection::{self, Claim, WriteConnection};
 
 /// Commands that may wait to be written; a full queue makes senders wait.
@@ -45,6 +46,7 @@ enum Command {
     Store(Entry, Reply<()>),
     Claim(Vec<EntryId>, Reply<Vec<Claim>>),
     Release(Vec<EntryId>, Reply<()>),
+    RaiseMarks(Vec<Mark>, Reply<()>),
 }
 
 /// A command whose entry is compressed.
@@ -52,13 +54,14 @@ enum PreparedCommand {
     Store(Encoded, Reply<()>),
     Claim(Vec<EntryId>, Reply<Vec<Claim>>),
     Release(Vec<EntryId>, Reply<()>),
+    RaiseMarks(Vec<Mark>, Reply<()>),
 }
 
 impl Command {
     /// Compresses what is to be stored; if that fails, replies at once.
     fn prepare(self) -> Option<PreparedCommand> {
         Some(match self {
-            Self::Store(entry, reply) => match encode(&entry) {
+            Self::Store(entry, reply) => match encode(&entry, true) {
                 Ok(encoded) => PreparedCommand::Store(encoded, reply),
                 Err(error) => {
                     // A reply that nobody waits for is not an error.
@@ -68,6 +71,7 @@ impl Command {
             },
             Self::Claim(ids, reply) => PreparedCommand::Claim(ids, reply),
             Self::Release(ids, reply) => PreparedCommand::Release(ids, reply),
+            Self::RaiseMarks(marks, reply) => PreparedCommand::RaiseMarks(marks, reply),
         })
     }
 }
@@ -91,6 +95,8 @@ impl Writer {
     }
 
     /// Stores an entry and ends its claim. The future is ready when the entry is on the disk, and not before.
+    ///
+    /// The mark of its point must have been raised ([`Writer::raise_marks`]): scoring looks no further than the marks.
     ///
     /// A future that is dropped while it waits may or may not have stored its entry. Storing an identity again changes
     /// nothing.
@@ -122,6 +128,20 @@ impl Writer {
     pub fn release(&self, ids: Vec<EntryId>) -> impl Future<Output = Result<(), CacheError>> + Send + use<> {
         let writer = self.clone();
         async move { writer.send(|reply| Command::Release(ids, reply)).await }
+    }
+
+    /// Records how far points are requested, before their requests are sent. Marks only rise.
+    ///
+    /// Not durable by itself: a mark is on the disk as soon as an entry that is stored after it is.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if that could not be written; then no request beyond the old marks may be sent.
+    pub fn raise_marks(
+        &self,
+        marks: Vec<Mark>,
+    ) -> impl Future<Output = Result<(), CacheError>> + Send + use<> {
+        let writer = self.clone();
+        async move { writer.send(|reply| Command::RaiseMarks(marks, reply)).await }
     }
 
     /// Sends a command and waits for its result. The waiting future holds a handle, so that the thread outlives it.
@@ -183,6 +203,7 @@ fn write(write_connection: &mut WriteConnection, owner: &mut Owner, batch: &mut 
                 PreparedCommand::Release(ids, _) => {
                     ids.iter().try_for_each(|id| write_connection::release(transaction, id, owner.id()))?;
                 }
+                PreparedCommand::RaiseMarks(marks, _) => write_connection::raise_marks(transaction, marks)?,
             }
         }
         Ok(())
@@ -191,7 +212,9 @@ fn write(write_connection: &mut WriteConnection, owner: &mut Owner, batch: &mut 
     // A reply that nobody waits for is not an error.
     for command in batch.drain(..) {
         match command {
-            PreparedCommand::Store(_, reply) | PreparedCommand::Release(_, reply) => {
+            PreparedCommand::Store(_, reply)
+            | PreparedCommand::Release(_, reply)
+            | PreparedCommand::RaiseMarks(_, reply) => {
                 let _ = reply.send(written.clone());
             }
             PreparedCommand::Claim(_, reply) => {

@@ -73,7 +73,7 @@ impl Demo {
             server.question_count(),
             server.base_url()
         ));
-        run_and_score(&study, Selection::default(), global)?;
+        run_and_score(&study, &Selection::default(), global)?;
         drop(server);
 
         let report = self.dir.join("reports").join("report.html");

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use reasonscape_analysis::AnalysisError;
 use reasonscape_cache::CacheError;
 use reasonscape_ingest::IngestError;
-use reasonscape_pipeline::ResultsError;
+use reasonscape_pipeline::{PipelineError, ResultsError};
 use reasonscape_points::PointsError;
 use reasonscape_runner::RunError;
 use reasonscape_study::{FromDatasetError, SelectionError, StudyError};
@@ -98,6 +98,17 @@ impl From<ResultsError> for CliError {
             ResultsError::Io(error) => error.into(),
             ResultsError::Points(error) => error.into(),
             ResultsError::Analysis(error) => error.into(),
+            error @ ResultsError::NoAnswers => Self::Internal(error.into()),
+        }
+    }
+}
+
+impl From<PipelineError> for CliError {
+    fn from(error: PipelineError) -> Self {
+        match error {
+            PipelineError::Cache(error) => error.into(),
+            PipelineError::Run(error) => error.into(),
+            PipelineError::Results(error) => error.into(),
         }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use reasonscape_ingest::Progress;
-use reasonscape_pipeline::existing_cache;
-use reasonscape_points::{EvaluateOptions, Evaluated, TrialCounts, evaluate};
+use reasonscape_pipeline::{existing_cache, score};
+use reasonscape_points::{EvaluateOptions, Evaluated, TrialCounts};
 use reasonscape_study::{Selection, Study, check_selection};
 use serde_json::{Value, json};
 
@@ -21,7 +21,8 @@ use reasonscape_analysis::tables::{Cell, Table};
 /// Judge the responses of a study and count them
 ///
 /// Writes a Parquet file of trials and one of points for each evaluation and task. No request is sent, and what has not
-/// changed is left as it is, so it can be run at any time; `run` ends with it.
+/// changed is left as it is, so it can be run at any time; `run` ends with it. Every response in the cache that belongs to
+/// a problem of the study is scored, and files are never replaced by ones with fewer trials unless `--force` says so.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  reasonscape evaluate my-study")]
 pub(super) struct Evaluate {
@@ -34,7 +35,7 @@ pub(super) struct Evaluate {
     /// Only this task; may be repeated.
     #[arg(long = "task", value_name = "TASK")]
     tasks: Vec<String>,
-    /// Judge again what has not changed, too.
+    /// Judge again what has not changed, too, and replace files even if the new ones hold fewer trials.
     #[arg(long)]
     force: bool,
 }
@@ -48,28 +49,18 @@ impl Evaluate {
         let progress = Arc::new(Progress::default());
         let stopped = Arc::clone(&progress);
         on_interrupt(move || stopped.stop.store(true, Relaxed))?;
-        let evaluated = with_progress(&study, &options, &progress, global)?;
-        report(&evaluated, global)
+        let Some(cache) = existing_cache(&study)? else {
+            return Err(CliError::input(format_args!(
+                "`{}` has no responses yet; `reasonscape run` asks for them",
+                study.dir.display()
+            )));
+        };
+        let scored = watch(&EVALUATE, &progress, global, || Ok(score(&study, &cache, &options, &progress)?))?;
+        report(&scored.evaluated, global)
     }
 }
 
-/// Evaluates a study and shows how far it is. A study without a cache has nothing to evaluate.
-pub(super) fn with_progress(
-    study: &Study,
-    options: &EvaluateOptions,
-    progress: &Progress,
-    global: Global,
-) -> Result<Evaluated, CliError> {
-    let Some(cache) = existing_cache(study)? else {
-        return Err(CliError::input(format_args!(
-            "`{}` has no responses yet; `reasonscape run` asks for them",
-            study.dir.display()
-        )));
-    };
-    watch(&EVALUATE, progress, global, || Ok(evaluate(study, &cache, options, progress)?))
-}
-
-const EVALUATE: ProgressLabels = ProgressLabels { verb: "evaluate", unit: "trials" };
+pub(super) const EVALUATE: ProgressLabels = ProgressLabels { verb: "evaluate", unit: "trials" };
 
 fn report(evaluated: &Evaluated, global: Global) -> Result<(), CliError> {
     let mut evals: BTreeMap<(&str, &str), (TrialCounts, usize, usize)> = BTreeMap::new();
@@ -108,16 +99,62 @@ fn report(evaluated: &Evaluated, global: Global) -> Result<(), CliError> {
                 "g": unit.counts.g,
                 "missing": unit.counts.missing(),
                 "damaged": unit.damaged,
+                "kept": unit.kept,
+                "entries": evaluated.entries_of(unit),
             })
         })
         .collect();
     print(global.format, &table, &json)?;
     note_damage(evaluated, global);
+    note_unmatched(evaluated, global);
     if evaluated.stopped {
         global.note("interrupted; what is not in the table is as it was before");
         return Err(CliError::Interrupted);
     }
+    if note_kept(evaluated, global) {
+        return Err(CliError::Internal(anyhow::anyhow!(
+            "files with more trials than the cache gives now were kept; `reasonscape evaluate --force` replaces them"
+        )));
+    }
     Ok(())
+}
+
+/// Notes which files were kept because new ones would hold fewer trials. Whether there are any.
+pub(super) fn note_kept(evaluated: &Evaluated, global: Global) -> bool {
+    /// Files that are named one by one.
+    const MAX_NAMED: usize = 5;
+    let kept: Vec<_> = evaluated.units.iter().filter_map(|unit| Some((unit, unit.kept.as_ref()?))).collect();
+    for (unit, kept) in kept.iter().take(MAX_NAMED) {
+        global.note(format_args!(
+            "{} {}: kept the {} trials that are stored; the study and its cache now give {}, {} fewer: {}",
+            unit.name,
+            unit.base_task,
+            kept.trials,
+            kept.found,
+            kept.trials - kept.found,
+            kept.reason
+        ));
+    }
+    if kept.len() > MAX_NAMED {
+        let rest = &kept[MAX_NAMED..];
+        let lost: u64 = rest.iter().map(|(_, kept)| kept.trials - kept.found).sum();
+        global.note(format_args!("and {} more tasks with {lost} trials fewer", rest.len()));
+    }
+    !kept.is_empty()
+}
+
+/// Notes responses in the cache that belong to no problem of the study.
+pub(super) fn note_unmatched(evaluated: &Evaluated, global: Global) {
+    for account in evaluated.entries.iter().filter(|account| account.unmatched > 0) {
+        let namespace = match account.namespace.as_str() {
+            "" => String::new(),
+            namespace => format!(" in namespace `{namespace}`"),
+        };
+        global.note(format_args!(
+            "{}{namespace}: the cache holds {} responses; {} are scored, {} belong to no problem of this study as it is now",
+            account.model, account.held, account.matched, account.unmatched
+        ));
+    }
 }
 
 /// Says what could not be read.

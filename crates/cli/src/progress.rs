@@ -40,7 +40,7 @@ pub(crate) fn watch<T>(
 }
 
 /// A bar, or a line every few seconds where there is no terminal.
-struct ProgressLine<'w> {
+pub(crate) struct ProgressLine<'w> {
     labels: &'w ProgressLabels,
     bar: ProgressBar,
     started: Instant,
@@ -53,7 +53,7 @@ const SHOW_AFTER: Duration = Duration::from_secs(1);
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 impl<'w> ProgressLine<'w> {
-    fn new(labels: &'w ProgressLabels, quiet: bool) -> Self {
+    pub(crate) fn new(labels: &'w ProgressLabels, quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let template = format!("{} {{bar:24}} {{pos}}/{{len}} {{wide_msg}}", labels.verb);
         let style = ProgressStyle::with_template(&template)
@@ -67,7 +67,7 @@ impl<'w> ProgressLine<'w> {
         Self { labels, bar, started: now, last_line: now, lines: !quiet && !terminal }
     }
 
-    fn show(&mut self, progress: &Progress) {
+    pub(crate) fn show(&mut self, progress: &Progress) {
         let elapsed = self.started.elapsed();
         if elapsed < SHOW_AFTER {
             return;
@@ -87,7 +87,7 @@ impl<'w> ProgressLine<'w> {
         }
     }
 
-    fn end(&self) {
+    pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
 }

@@ -2,32 +2,27 @@
 
 mod dataset;
 mod progress;
-mod results;
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
-
-use reasonscape_cache::Cache;
+use reasonscape_analysis::tables::{Cell, Table};
 use reasonscape_ingest::holds_rows;
 use reasonscape_pipeline as pipeline;
 use reasonscape_pipeline::{
-    EvalRunSummary, RunSummary, ScoreProgress, Shutdown, check, open_cache, response_count,
+    EvalRunSummary, Event, FailureGroup, Finished, RESULTS_DIR, RunControl, RunEnd, RunSummary, Scored,
+    Shutdown, check, group_failures, open_cache,
 };
-use reasonscape_points::EvaluateOptions;
 use reasonscape_study::{Selection, Study};
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
 use self::dataset::DatasetArgs;
 use self::progress::{POLL_INTERVAL, RunBars};
 use super::Global;
-use super::evaluate::{note_damage, with_progress};
+use super::evaluate::{EVALUATE, note_damage, note_kept, note_unmatched};
 use super::study::StudySelectionArgs;
 use crate::error::CliError;
+use crate::metrics::print_dataset_summary;
 use crate::output::print;
+use crate::progress::ProgressLine;
 use crate::signals::on_interrupt;
-use reasonscape_analysis::tables::{Cell, Table};
-use reasonscape_pipeline::{FailureGroup, group_failures};
 
 /// Ask the models of a study what the cache does not hold, or models about a dataset
 ///
@@ -73,92 +68,109 @@ impl Run {
             self.study
         };
         let (study, selection) = arguments.load()?;
-        let scoring = Arc::new(ScoreProgress::default());
-        let (summary, cache) = query_models(&study, &selection, &scoring, global)?;
-        if of_dataset && !self.no_evaluate {
-            let ended = exit_summary(&summary, global);
-            let answers = response_count(&summary);
-            if summary.stopped || answers == 0 {
-                return ended;
+        let finished = execute(&study, &selection, !self.no_evaluate, global)?;
+        let is_measured = of_dataset && !self.no_evaluate;
+        if !is_measured {
+            print_summary(&finished.summary, global)?;
+        }
+        note_ending(&finished, global);
+        if let Some(scored) = &finished.scored {
+            note_scored(&study, scored, global);
+            if let Some(answers) = scored.answers.as_ref().filter(|_| is_measured) {
+                print_dataset_summary(answers, global)?;
+                let results = study.dir.join(RESULTS_DIR);
+                global.caption(format_args!(
+                    "answers, metrics and what was measured on each are in `{}`",
+                    results.display()
+                ));
             }
-            score(&study, selection, &scoring, global)?;
-            results::show(&study, &cache, &scoring, global)?;
-            return ended;
         }
-        let reported = report(&summary, global);
-        if !summary.stopped && !self.no_evaluate {
-            score(&study, selection, &scoring, global)?;
-        }
-        reported
+        exit_status(&finished)
     }
 }
 
-/// Sends what the cache does not hold, showing the progress, until it is done or interrupted.
-fn query_models(
+/// Runs a study without printing a table of it, and scores the responses.
+pub(super) fn run_and_score(study: &Study, selection: &Selection, global: Global) -> Result<(), CliError> {
+    let finished = execute(study, selection, true, global)?;
+    note_ending(&finished, global);
+    if let Some(scored) = &finished.scored {
+        note_scored(study, scored, global);
+    }
+    exit_status(&finished)
+}
+
+/// Runs a study and shows its progress, until it is done or interrupted.
+fn execute(
     study: &Study,
     selection: &Selection,
-    scoring: &Arc<ScoreProgress>,
+    evaluate: bool,
     global: Global,
-) -> Result<(RunSummary, Cache), CliError> {
+) -> Result<Finished, CliError> {
     // A study that is refused leaves no cache behind.
     check(study, selection)?;
     let cache = open_cache(study)?;
-    let (stopper, stop) = watch::channel(Shutdown::None);
-    watch_for_interrupts(stopper, scoring, global)?;
-    let mut progress = RunBars::new(study, global.quiet);
-    let summary =
-        pipeline::run(study, selection, &cache, stop, POLL_INTERVAL, |events| progress.show(events));
-    progress.finish();
-    Ok((summary?, cache))
-}
-
-/// Runs a study without printing a table of it, and then scores the responses.
-pub(super) fn run_and_score(study: &Study, selection: Selection, global: Global) -> Result<(), CliError> {
-    let scoring = Arc::new(ScoreProgress::default());
-    let (summary, _) = query_models(study, &selection, &scoring, global)?;
-    exit_summary(&summary, global)?;
-    score(study, selection, &scoring, global)
-}
-
-/// Scores the responses, so that they can be analyzed.
-fn score(
-    study: &Study,
-    selection: Selection,
-    progress: &ScoreProgress,
-    global: Global,
-) -> Result<(), CliError> {
-    let options = EvaluateOptions { selection, force: false };
-    let evaluated = with_progress(study, &options, progress, global)?;
-    note_damage(&evaluated, global);
-    if evaluated.stopped {
-        global.note("interrupted; every answer is kept, and `reasonscape evaluate` judges the rest");
-        return Err(CliError::Interrupted);
+    let control = RunControl::default();
+    interrupt_on_signals(control.clone(), global)?;
+    let mut bars = Some(RunBars::new(study, global.quiet));
+    let mut scoring = None;
+    let mut on_event = |event: Event<'_>| match event {
+        Event::Requests(events) => {
+            if let Some(bars) = &mut bars {
+                bars.show(events);
+            }
+        }
+        Event::Scoring { .. } => {
+            if let Some(bars) = bars.take() {
+                bars.finish();
+            }
+            scoring.get_or_insert_with(|| ProgressLine::new(&EVALUATE, global.quiet)).show(control.scoring());
+        }
+    };
+    let finished =
+        pipeline::execute(study, selection, &cache, &control, evaluate, POLL_INTERVAL, &mut on_event);
+    if let Some(bars) = bars {
+        bars.finish();
     }
-    global.caption(format_args!(
-        "judged; `reasonscape analyze scores {}` shows the leaderboard",
-        study.dir.display()
-    ));
-    Ok(())
+    if let Some(scoring) = scoring {
+        scoring.end();
+    }
+    Ok(finished?)
 }
 
 /// The first Ctrl-C waits for requests in flight, the second leaves at once. SIGTERM of a service manager counts as Ctrl-C.
-fn watch_for_interrupts(
-    stopper: watch::Sender<Shutdown>,
-    scoring: &Arc<ScoreProgress>,
-    global: Global,
-) -> Result<(), CliError> {
-    let scoring = Arc::clone(scoring);
+fn interrupt_on_signals(control: RunControl, global: Global) -> Result<(), CliError> {
     on_interrupt(move || {
-        scoring.stop.store(true, Relaxed);
-        let next = if *stopper.borrow() == Shutdown::None { Shutdown::Drain } else { Shutdown::Immediate };
-        if next == Shutdown::Drain {
+        if control.interrupt() == Shutdown::Drain {
             global.note("stopping: waiting for what is in flight; press Ctrl-C again to leave at once");
         }
-        stopper.send_replace(next);
     })
 }
 
-fn report(summary: &RunSummary, global: Global) -> Result<(), CliError> {
+/// Notes what the scoring found beside its numbers.
+fn note_scored(study: &Study, scored: &Scored, global: Global) {
+    note_damage(&scored.evaluated, global);
+    note_kept(&scored.evaluated, global);
+    note_unmatched(&scored.evaluated, global);
+    if !scored.evaluated.stopped {
+        global.caption(format_args!(
+            "judged; `reasonscape analyze scores {}` shows the leaderboard",
+            study.dir.display()
+        ));
+    }
+}
+
+/// The exit status of a run.
+fn exit_status(finished: &Finished) -> Result<(), CliError> {
+    match &finished.end {
+        RunEnd::Complete => Ok(()),
+        RunEnd::Interrupted | RunEnd::ScoringInterrupted => Err(CliError::Interrupted),
+        RunEnd::Incomplete | RunEnd::Failed { .. } => Err(CliError::Internal(anyhow::anyhow!(
+            "not every trial was answered; what was is kept, and running again asks the rest"
+        ))),
+    }
+}
+
+fn print_summary(summary: &RunSummary, global: Global) -> Result<(), CliError> {
     let mut table = Table::new(&[
         "eval",
         "name",
@@ -184,27 +196,25 @@ fn report(summary: &RunSummary, global: Global) -> Result<(), CliError> {
         ]);
     }
     let json: Vec<Value> = summary.evals.iter().map(as_json).collect();
-    print(global.format, &table, &json)?;
-    exit_summary(summary, global)
+    print(global.format, &table, &json)
 }
 
-/// Notes on a run beside its numbers, and its exit status.
-fn exit_summary(summary: &RunSummary, global: Global) -> Result<(), CliError> {
-    for eval in &summary.evals {
+/// Notes on the requests of a run beside their numbers.
+fn note_ending(finished: &Finished, global: Global) {
+    for eval in &finished.summary.evals {
         if let Some(reason) = &eval.stopped {
             global.note(format_args!("{} ended early: {reason}", eval.name));
         }
         note_missing(eval, global);
     }
-    match (summary.stopped, summary.is_complete()) {
-        (true, _) => {
+    match finished.end {
+        RunEnd::Interrupted => {
             global.note("interrupted; what was answered is kept, and running again asks the rest");
-            Err(CliError::Interrupted)
         }
-        (false, true) => Ok(()),
-        (false, false) => Err(CliError::Internal(anyhow::anyhow!(
-            "not every trial was answered; what was is kept, and running again asks the rest"
-        ))),
+        RunEnd::ScoringInterrupted => {
+            global.note("interrupted; every answer is kept, and `reasonscape evaluate` judges the rest");
+        }
+        RunEnd::Complete | RunEnd::Incomplete | RunEnd::Failed { .. } => {}
     }
 }
 

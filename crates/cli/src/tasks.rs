@@ -36,7 +36,7 @@ impl Tasks {
 /// The task of this name, or an error that names those there are.
 pub(super) fn find(name: &str) -> Result<&'static dyn Task, CliError> {
     tasks::by_name(name).ok_or_else(|| {
-        let known: Vec<&'static str> = tasks::ALL.iter().map(|task| task.name()).collect();
+        let known: Vec<&str> = tasks::all().map(Task::name).collect();
         let hint =
             closest(name, &known).map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
         CliError::input(format!("unknown task `{name}`{hint}; there are {}", known.join(", ")))
@@ -45,7 +45,7 @@ pub(super) fn find(name: &str) -> Result<&'static dyn Task, CliError> {
 
 fn list(global: Global) -> Result<(), CliError> {
     let mut table = Table::new(&["task", "answer", "parameters"]);
-    for task in tasks::ALL {
+    for task in tasks::all() {
         let parameters: Vec<&str> = task.parameters().iter().map(|parameter| parameter.name).collect();
         table.push(vec![
             Cell::text(format!("{}@{}", task.name(), task.version())),
@@ -53,7 +53,7 @@ fn list(global: Global) -> Result<(), CliError> {
             Cell::text(parameters.join(", ")),
         ]);
     }
-    let json: Vec<Value> = tasks::ALL.iter().map(|task| as_json(*task)).collect();
+    let json: Vec<Value> = tasks::all().map(as_json).collect();
     print(global.format, &table, &json)
 }
 

@@ -12,6 +12,7 @@ mod row;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 pub use self::columns::ColumnMap;
 pub use self::item::Item;
@@ -50,13 +51,13 @@ pub struct LineError {
 pub struct Dataset {
     name: String,
     /// The tasks, in the order in which the lines first name them.
-    tasks: Vec<&'static DatasetTask>,
+    tasks: Vec<Arc<DatasetTask>>,
 }
 
 /// A category of a dataset: a task whose tests are written down.
 #[derive(Debug)]
 pub struct DatasetTask {
-    name: &'static str,
+    name: String,
     version: u32,
     items: Vec<Item>,
 }
@@ -92,7 +93,7 @@ impl Dataset {
             });
             groups[index].1.push(item);
         }
-        let tasks = groups.into_iter().map(|(name, items)| DatasetTask::new(name, items)).collect();
+        let tasks = groups.into_iter().map(|(name, items)| Arc::new(DatasetTask::new(name, items))).collect();
         Self { name: name.to_owned(), tasks }
     }
 
@@ -112,12 +113,12 @@ impl Dataset {
     }
 
     /// The categories.
-    pub fn tasks(&self) -> &[&'static DatasetTask] {
+    pub fn tasks(&self) -> &[Arc<DatasetTask>] {
         &self.tasks
     }
 
     /// The item behind a test of a task.
-    pub fn item(&self, task: &str, index: usize) -> Option<&'static Item> {
+    pub fn item(&self, task: &str, index: usize) -> Option<&Item> {
         self.tasks.iter().find(|listed| listed.name == task)?.items.get(index)
     }
 
@@ -132,12 +133,13 @@ impl Dataset {
 
     /// The dataset as a suite: a manifold with one point for each category.
     pub fn suite(&self) -> Suite {
-        let manifold = |task: &&'static DatasetTask| Manifold {
-            id: task.name.to_owned(),
-            task: *task,
+        let manifold = |task: &Arc<DatasetTask>| Manifold {
+            id: task.name.clone(),
+            task: Arc::clone(task) as Arc<dyn Task>,
             count: task.items.len(),
             points: vec![
-                Params::new(*task, &Json::Object([].into())).expect("a list has no parameters to get wrong"),
+                Params::new(&**task, &Json::Object([].into()))
+                    .expect("a list has no parameters to get wrong"),
             ],
             views: Vec::new(),
         };
@@ -205,13 +207,12 @@ pub fn check_items(
 }
 
 impl DatasetTask {
-    /// Tasks are for ever, because everything that speaks of one borrows it: a program reads a handful of datasets.
-    fn new(name: String, items: Vec<Item>) -> &'static Self {
+    fn new(name: String, items: Vec<Item>) -> Self {
         let content = items.iter().map(|item| Json::String(item.to_json().to_string())).collect();
         let digest = cache_key(&Json::Array(content));
         // A version tells one list from another. Sixteen million of them are enough to notice a change.
         let version = u32::from_str_radix(&digest[..6], 16).expect("a digest is hexadecimal");
-        Box::leak(Box::new(Self { name: name.leak(), version, items }))
+        Self { name, version, items }
     }
 
     /// The items, in the order of the dataset.
@@ -221,8 +222,8 @@ impl DatasetTask {
 }
 
 impl Task for DatasetTask {
-    fn name(&self) -> &'static str {
-        self.name
+    fn name(&self) -> &str {
+        &self.name
     }
 
     fn version(&self) -> u32 {

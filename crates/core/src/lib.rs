@@ -32,8 +32,9 @@ mod suite;
 mod task;
 pub mod tasks;
 
-/// Names this state of the sources: tests and judgements that were made under another name may be others.
-pub const SCORING_REVISION: &str = env!("REASONSCAPE_CORE_SOURCES");
+/// Raised by hand whenever extracting or checking answers changes a verdict: what was scored under another revision is
+/// scored again. A test with a corpus of replies fails if a verdict changes and this does not.
+pub const SCORING_REVISION: u32 = 1;
 
 pub use answer::{is_correct, is_space, normalize};
 pub use dataset::{

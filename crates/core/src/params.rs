@@ -39,12 +39,16 @@ impl Params {
         let parameters = task.parameters();
         let Json::Object(given) = given else {
             let example = parameters[0].name;
-            return Err(ParamError::NotAnObject { task: task.name(), found: given.kind(), example });
+            return Err(ParamError::NotAnObject {
+                task: task.name().to_owned(),
+                found: given.kind(),
+                example,
+            });
         };
         let known: Vec<&'static str> = parameters.iter().map(|parameter| parameter.name).collect();
         if let Some(name) = given.keys().find(|name| *name != "count" && !known.contains(&name.as_str())) {
             return Err(ParamError::Unknown {
-                task: task.name(),
+                task: task.name().to_owned(),
                 name: name.clone(),
                 nearest: closest(name, &known),
                 known: known.join(", "),
@@ -55,7 +59,7 @@ impl Params {
             let value = match given.get(parameter.name) {
                 None => parameter.range.default_value(),
                 Some(value) => parameter.range.read(value).ok_or_else(|| ParamError::Invalid {
-                    task: task.name(),
+                    task: task.name().to_owned(),
                     name: parameter.name,
                     found: canonical_json(value),
                     range: parameter.range.to_string(),
@@ -158,7 +162,7 @@ mod tests {
                 return Ok(());
             }
             Err(ParamError::Impossible {
-                task: self.name(),
+                task: self.name().to_owned(),
                 name: "depth",
                 found: params.int("depth").to_string(),
                 conflict: format!("`length` = {}, which it must stay below", params.int("length")),

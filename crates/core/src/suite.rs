@@ -3,6 +3,7 @@
 mod read;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::{Params, Task, canonical_json};
 
@@ -46,7 +47,7 @@ pub struct Manifold {
     /// Name, unique in its suite.
     pub id: String,
     /// The task.
-    pub task: &'static dyn Task,
+    pub task: Arc<dyn Task>,
     /// Tests per point.
     pub count: usize,
     /// Every point, in the order of the axes, the last one moving fastest.
@@ -69,7 +70,7 @@ pub struct View {
 #[derive(Debug, Clone)]
 pub struct Point<'a> {
     /// The task.
-    pub task: &'static dyn Task,
+    pub task: &'a dyn Task,
     /// The coordinates.
     pub params: &'a Params,
     /// Number of tests: the most that any manifold wants here.
@@ -119,7 +120,7 @@ impl Suite {
             for params in &manifold.points {
                 let identity = (manifold.task.name(), canonical_json(&params.to_json()));
                 let index = *index_by_point.entry(identity).or_insert_with(|| {
-                    points.push(Point { task: manifold.task, params, count: 0, manifolds: Vec::new() });
+                    points.push(Point { task: &*manifold.task, params, count: 0, manifolds: Vec::new() });
                     points.len() - 1
                 });
                 points[index].count = points[index].count.max(manifold.count);
@@ -130,7 +131,7 @@ impl Suite {
     }
 }
 
-impl std::fmt::Debug for dyn Task {
+impl std::fmt::Debug for dyn Task + '_ {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}@{}", self.name(), self.version())
     }

@@ -73,9 +73,9 @@ impl AnswerType {
 /// A family of tests spanned by parameters.
 ///
 /// Adding one is a file in `tasks/` and a line in its registry; CONTRIBUTING.md walks through it.
-pub trait Task: Sync {
+pub trait Task: Send + Sync {
     /// Lower-case name, unique.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Raised whenever the text that some coordinates give would change.
     fn version(&self) -> u32 {

@@ -1,5 +1,7 @@
 //! The built-in tasks: one file each, and the list of them.
 
+use std::sync::{Arc, LazyLock};
+
 use crate::Task;
 
 mod arithmetic;
@@ -18,21 +20,28 @@ mod tables;
 mod text;
 
 /// Every built-in task, by name. A new task is a file beside these and a line here.
-pub static ALL: &[&dyn Task] = &[
-    &arithmetic::Arithmetic,
-    &boolean::Boolean,
-    &brackets::Brackets,
-    &cars::Cars,
-    &dates::Dates,
-    &jsonpath::JsonPath,
-    &letters::Letters,
-    &objects::Objects,
-    &sequence::Sequence,
-    &shapes::Shapes,
-    &shuffle::Shuffle,
-    &sort::Sort,
-    &tables::Tables,
-];
+static BUILT_IN: LazyLock<Vec<Arc<dyn Task>>> = LazyLock::new(|| {
+    vec![
+        Arc::new(arithmetic::Arithmetic),
+        Arc::new(boolean::Boolean),
+        Arc::new(brackets::Brackets),
+        Arc::new(cars::Cars),
+        Arc::new(dates::Dates),
+        Arc::new(jsonpath::JsonPath),
+        Arc::new(letters::Letters),
+        Arc::new(objects::Objects),
+        Arc::new(sequence::Sequence),
+        Arc::new(shapes::Shapes),
+        Arc::new(shuffle::Shuffle),
+        Arc::new(sort::Sort),
+        Arc::new(tables::Tables),
+    ]
+});
+
+/// Every built-in task, by name.
+pub fn all() -> impl ExactSizeIterator<Item = &'static dyn Task> {
+    BUILT_IN.iter().map(|task| &**task)
+}
 
 /// The built-in task of this name.
 ///
@@ -43,5 +52,10 @@ pub static ALL: &[&dyn Task] = &[
 /// assert!(tasks::by_name("alchemy").is_none());
 /// ```
 pub fn by_name(name: &str) -> Option<&'static dyn Task> {
-    ALL.iter().copied().find(|task| task.name() == name)
+    shared(name).map(|task| &**task)
+}
+
+/// The built-in task of this name, for whoever keeps it beside tasks that are not built in.
+pub fn shared(name: &str) -> Option<&'static Arc<dyn Task>> {
+    BUILT_IN.iter().find(|task| task.name() == name)
 }

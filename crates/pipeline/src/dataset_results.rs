@@ -1,19 +1,22 @@
 //! The answers of models to a dataset, in the format that `reasonscape metrics` reads, and their metrics.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use reasonscape_analysis::AnalysisError;
-use reasonscape_analysis::answer_files::{AnswerOptions, AnswerSummary, DEFAULT_BINS, Log, summarize};
+use reasonscape_analysis::answer_files::{
+    AnswerOptions, AnswerSummary, DEFAULT_BINS, Log, summarize, summarize_stream,
+};
 use reasonscape_cache::Cache;
 use reasonscape_core::Outcome;
 use reasonscape_ingest::Progress;
 use reasonscape_metrics::{answer_probability, stated_confidence};
-use reasonscape_points::{PointsError, ScoredResponse, read_answers};
-use reasonscape_study::{Eval, Selection, Study, write_file};
+use reasonscape_points::{AnswerLines, EvaluateOptions, Evaluated, PointsError, ScoredTrial, evaluate};
+use reasonscape_study::{Eval, Study, write_file};
 use serde_json::{Map, Value, json};
 
 /// The directory of the results, in that of the study.
@@ -33,34 +36,133 @@ pub enum ResultsError {
     /// The answers could not be measured.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
+    /// There is nothing to write.
+    #[error("nothing was answered")]
+    NoAnswers,
 }
 
-/// Writes the answers of a study and their metrics: `answers.jsonl`, `tasks.parquet`, `tasks.jsonl` and `metrics.json`.
-/// Returns whether there was an answer.
+/// Scores the responses of a dataset study in one pass, and writes the answers and their metrics beside the trials:
+/// `answers.jsonl`, `tasks.parquet`, `tasks.jsonl` and `metrics.json`. The metrics are `None` if there was no answer or
+/// the scoring was stopped; then the files of earlier answers stay.
 ///
 /// # Errors
 /// A [`ResultsError`] when responses cannot be read or measured, or a file cannot be written.
-pub fn write_dataset_results(
+pub(crate) fn score_dataset(
     study: &Study,
     cache: &Cache,
-    progress: &Arc<Progress>,
-) -> Result<bool, ResultsError> {
+    options: &EvaluateOptions,
+    progress: &Progress,
+) -> Result<(Evaluated, Option<AnswerSummary>), ResultsError> {
     let dir = study.dir.join(RESULTS_DIR);
     fs::create_dir_all(&dir)
         .map_err(|source| io::Error::other(CreateDirError { path: dir.display().to_string(), source }))?;
-    let answers = dir.join(ANSWERS_FILE);
-    if write_answers(study, cache, &answers)? == 0 {
-        return Ok(false);
+    let (parquet, jsonl) = (dir.join("tasks.parquet"), dir.join("tasks.jsonl"));
+    let mut evaluated = None;
+    let mut summary = None;
+    let written = write_file(&dir.join(ANSWERS_FILE), |answers| {
+        write_file(&parquet, |parquet_out| {
+            write_file(&jsonl, |jsonl_out| {
+                let logs = [Log::new(parquet_out, &parquet)?, Log::new(jsonl_out, &jsonl)?];
+                let found = score_and_measure(study, cache, options, progress, answers, logs)?;
+                let is_measured = found.1.is_some();
+                (evaluated, summary) = (Some(found.0), found.1);
+                if is_measured { Ok(()) } else { Err(ResultsError::NoAnswers) }
+            })
+        })
+    });
+    match (written, evaluated) {
+        (Ok(()) | Err(ResultsError::NoAnswers), Some(evaluated)) => {
+            if let Some(summary) = &summary {
+                write_file(&dir.join("metrics.json"), |out| out.write_all(summary.to_json().as_bytes()))?;
+            }
+            Ok((evaluated, summary))
+        }
+        (Err(error), _) => Err(error),
+        (Ok(()), None) => unreachable!("the files are written from what was evaluated"),
     }
-    let files = [answers];
-    let options = AnswerOptions::default();
-    let summarize = |per_task: &str| {
-        summarize_answers(&files, &options, DEFAULT_BINS, Some(&dir.join(per_task)), progress)
+}
+
+/// Scores every response once; its answer goes to `answers` and to the metrics at the same time.
+fn score_and_measure(
+    study: &Study,
+    cache: &Cache,
+    options: &EvaluateOptions,
+    progress: &Progress,
+    answers: &mut dyn Write,
+    mut logs: [Log<'_>; 2],
+) -> Result<(Evaluated, Option<AnswerSummary>), ResultsError> {
+    let names: HashMap<&str, String> =
+        study.evals.iter().map(|eval| (eval.id.as_str(), display_name(study, eval))).collect();
+    let format = |eval: &Eval, trial: &ScoredTrial<'_>, lines: &mut Vec<u8>| {
+        let row = row(study, eval, &names[eval.id.as_str()], trial);
+        serde_json::to_writer(&mut *lines, &row).expect("a vector takes everything");
+        lines.push(b'\n');
     };
-    summarize("tasks.parquet")?;
-    let metrics = summarize("tasks.jsonl")?.to_json();
-    write_file(&dir.join("metrics.json"), |out| out.write_all(metrics.as_bytes()))?;
-    Ok(true)
+    let (sender, receiver) = sync_channel(LINES_IN_FLIGHT);
+    std::thread::scope(|scope| {
+        let measuring = scope.spawn(|| {
+            let lines = LineReader { receiver, lines: Vec::new(), position: 0 };
+            let measured = summarize_stream(
+                ANSWERS_FILE,
+                lines,
+                &AnswerOptions::default(),
+                DEFAULT_BINS,
+                &Progress::default(),
+                &mut logs,
+            )?;
+            logs.into_iter().try_for_each(Log::close)?;
+            Ok::<_, AnalysisError>(measured)
+        });
+        let mut any = false;
+        let mut write = |lines: &[u8]| {
+            if lines.is_empty() {
+                return Ok(());
+            }
+            any = true;
+            answers.write_all(lines)?;
+            // If nobody receives, measuring has failed, and its error is returned below.
+            sender.send(lines.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        };
+        let evaluated = evaluate(
+            study,
+            cache,
+            options,
+            progress,
+            Some(AnswerLines { format: &format, write: &mut write }),
+        );
+        drop(sender);
+        let measured = measuring.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match evaluated {
+            Ok(evaluated) if evaluated.stopped || !any => Ok((evaluated, None)),
+            Ok(evaluated) => Ok((evaluated, Some(measured?))),
+            Err(PointsError::Answers(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Err(measured.map_or_else(ResultsError::Analysis, |_| ResultsError::Io(error)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    })
+}
+
+/// Blocks of lines that wait to be measured.
+const LINES_IN_FLIGHT: usize = 16;
+
+/// Reads lines that another thread sends.
+struct LineReader {
+    receiver: Receiver<Vec<u8>>,
+    lines: Vec<u8>,
+    position: usize,
+}
+
+impl io::Read for LineReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.position == self.lines.len() {
+            let Ok(lines) = self.receiver.recv() else { return Ok(0) };
+            (self.lines, self.position) = (lines, 0);
+        }
+        let taken = (&self.lines[self.position..]).read(buffer)?;
+        self.position += taken;
+        Ok(taken)
+    }
 }
 
 /// Computes the metrics of files of answers, and writes those of each answer to `per_task` if it is given.
@@ -74,12 +176,12 @@ pub fn summarize_answers(
     per_task: Option<&Path>,
     progress: &Arc<Progress>,
 ) -> Result<AnswerSummary, AnalysisError> {
-    let Some(path) = per_task else { return summarize(files, options, bins, progress, &mut None) };
+    let Some(path) = per_task else { return summarize(files, options, bins, progress, &mut []) };
     let mut summary = None;
     write_file(path, |out| {
-        let mut log = Some(Log::new(out, path)?);
-        summary = Some(summarize(files, options, bins, progress, &mut log)?);
-        log.map_or(Ok(()), Log::close)
+        let mut log = Log::new(out, path)?;
+        summary = Some(summarize(files, options, bins, progress, std::slice::from_mut(&mut log))?);
+        log.close()
     })?;
     Ok(summary.expect("the file was written, so its content was computed"))
 }
@@ -92,45 +194,16 @@ struct CreateDirError {
     source: io::Error,
 }
 
-/// Writes the answers of every evaluation, and returns how many there are.
-fn write_answers(study: &Study, cache: &Cache, path: &Path) -> Result<u64, ResultsError> {
-    let mut count = 0;
-    write_file(path, |out| {
-        for eval in &study.evals {
-            let model = display_name(study, eval);
-            let mut failed = None;
-            read_answers(study, cache, eval, &Selection::default(), &mut |response| {
-                count += 1;
-                match write_row(out, &row(study, eval, &model, &response)) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(error) => {
-                        failed = Some(error);
-                        ControlFlow::Break(())
-                    }
-                }
-            })?;
-            failed.map_or(Ok(()), Err)?;
-        }
-        Ok::<_, ResultsError>(())
-    })?;
-    Ok(count)
-}
-
-fn write_row(out: &mut dyn Write, row: &Value) -> Result<(), std::io::Error> {
-    serde_json::to_writer(&mut *out, row)?;
-    out.write_all(b"\n")
-}
-
 /// The name of an evaluation, with its id where another has the same name.
 fn display_name(study: &Study, eval: &Eval) -> String {
     let same_name = study.evals.iter().filter(|other| other.name == eval.name).count();
     if same_name > 1 { format!("{} ({})", eval.name, eval.id) } else { eval.name.clone() }
 }
 
-fn row(study: &Study, eval: &Eval, model: &str, response: &ScoredResponse<'_>) -> Value {
-    let ScoredResponse { task, index, test, found, completion, .. } = response;
+fn row(study: &Study, eval: &Eval, model: &str, trial: &ScoredTrial<'_>) -> Value {
+    let ScoredTrial { task, index, test, extraction: found, completion, .. } = trial;
     let item = study.dataset.as_ref().and_then(|dataset| dataset.item(task.name(), *index));
-    let truncated = response.status == Outcome::Truncated;
+    let truncated = trial.outcome == Outcome::Truncated;
     let answer = found.answer.as_deref().filter(|_| !truncated);
     let mut row = Map::new();
     let mut insert = |field: &str, value: Value| {
@@ -156,12 +229,12 @@ fn row(study: &Study, eval: &Eval, model: &str, response: &ScoredResponse<'_>) -
     insert("context", json!(item.and_then(|item| item.context.as_ref())));
     let truncated_text = || format!("{}\n\n{}", found.reasoning.as_deref().unwrap_or_default(), found.text);
     insert("cot", if truncated { json!(truncated_text().trim()) } else { json!(found.thoughts()) });
-    insert("prob_correct", json!(answer.and_then(|answer| confidence(response, answer))));
+    insert("prob_correct", json!(answer.and_then(|answer| confidence(trial, answer))));
     insert("prompt_tokens", json!(completion.usage.prompt_tokens));
     insert("completion_tokens", json!(completion.usage.completion_tokens));
-    insert("latency_ms", json!(response.latency_ms));
+    insert("latency_ms", json!(trial.latency_ms));
     insert("truncated", json!(truncated));
-    insert("repeat", json!(response.repeat));
+    insert("repeat", json!(trial.repeat));
     insert("temperature", eval.params.get("temperature").cloned().unwrap_or(Value::Null));
     // Present even if there is none.
     row.insert("answer".to_owned(), json!(answer));
@@ -169,8 +242,8 @@ fn row(study: &Study, eval: &Eval, model: &str, response: &ScoredResponse<'_>) -
 }
 
 /// The model's confidence: from the probabilities of the tokens of the answer, or else as it states it.
-fn confidence(response: &ScoredResponse<'_>, answer: &str) -> Option<f64> {
-    let tokens = response.completion.logprobs.as_deref().unwrap_or_default();
+fn confidence(trial: &ScoredTrial<'_>, answer: &str) -> Option<f64> {
+    let tokens = trial.completion.logprobs.as_deref().unwrap_or_default();
     let tokens: Vec<(&str, f64)> = tokens.iter().map(|token| (token.token.as_str(), token.logprob)).collect();
-    answer_probability(&tokens, answer).or_else(|| stated_confidence(&response.found.text))
+    answer_probability(&tokens, answer).or_else(|| stated_confidence(&trial.extraction.text))
 }

@@ -1,24 +1,28 @@
 //! Plans, runs and scores a study as one operation, for every front end alike.
 //!
-//! [`check`] says whether a run can begin and [`forecast`] what it would send. [`run`] sends every request whose response
-//! is not cached and passes on events as they come; [`score`] turns the responses into trials and points.
+//! [`check`] says whether a run can begin and [`forecast`] what it would send. [`execute`] sends every request whose
+//! response is not cached, scores the responses, also those of a run that was interrupted or stopped by a budget, and
+//! passes on [`Event`]s as they come. [`score`] only scores what the cache holds.
 //!
 //! # Promises
-//! The only caller of `runner::run`. It prints nothing, handles no signals and reads no arguments: the caller passes a
-//! shutdown receiver and consumes the events.
+//! The only caller of `runner::run` and `points::evaluate`. It prints nothing, handles no signals and reads no
+//! arguments: the caller holds a [`RunControl`] and consumes the events.
 
+mod control;
 mod dataset_results;
+mod precision;
+mod run;
 
 use std::time::Duration;
 
+use reasonscape_analysis::answer_files::AnswerSummary;
 use reasonscape_cache::{Cache, CacheError};
-use reasonscape_points::{EvaluateOptions, Evaluated, PointsError, evaluate};
+use reasonscape_points::{EvaluateOptions, Evaluated};
 use reasonscape_study::{Selection, Study};
-use tokio::sync::{mpsc, watch};
 
-pub use self::dataset_results::{
-    ANSWERS_FILE, RESULTS_DIR, ResultsError, summarize_answers, write_dataset_results,
-};
+pub use self::control::RunControl;
+pub use self::dataset_results::{ANSWERS_FILE, RESULTS_DIR, ResultsError, summarize_answers};
+pub use self::run::{Event, Finished, PipelineError, RunEnd, execute};
 pub use reasonscape_ingest::Progress as ScoreProgress;
 pub use reasonscape_runner::progress::{FailureGroup, ProgressCounts, group_failures};
 pub use reasonscape_runner::{
@@ -26,8 +30,8 @@ pub use reasonscape_runner::{
     forecast,
 };
 
-/// Events that may wait for their consumer; a full buffer slows the run down.
-const EVENT_BUFFER: usize = 4_096;
+/// How often events are passed on while nothing but time passes.
+pub const EVENT_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The cache of a study for reading, if it has one yet.
 ///
@@ -46,50 +50,33 @@ pub fn open_cache(study: &Study) -> Result<Cache, CacheError> {
     Cache::open(study.cache_path())
 }
 
-/// Sends every request of the selected part of a study whose response is not cached, and stores the responses.
-///
-/// The run has its own threads; this one calls `on_events` with the events since the last call, and then sleeps for
-/// `interval` so that they come in batches.
-///
-/// # Errors
-/// A [`RunError`] when the study, a key or the cache does not allow a run.
-pub fn run(
-    study: &Study,
-    selection: &Selection,
-    cache: &Cache,
-    stop: watch::Receiver<Shutdown>,
-    interval: Duration,
-    mut on_events: impl FnMut(std::vec::Drain<'_, RunEvent>),
-) -> Result<RunSummary, RunError> {
-    let (sender, mut receiver) = mpsc::channel(EVENT_BUFFER);
-    std::thread::scope(|scope| {
-        let runner = scope.spawn(|| reasonscape_runner::run(study, selection, cache, sender, stop));
-        let mut batch = Vec::new();
-        while receiver.blocking_recv_many(&mut batch, EVENT_BUFFER) > 0 {
-            on_events(batch.drain(..));
-            std::thread::sleep(interval);
-        }
-        runner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
+/// What was scored.
+#[derive(Debug)]
+pub struct Scored {
+    /// The trials.
+    pub evaluated: Evaluated,
+    /// The metrics of the answers to a dataset, if there are any.
+    pub answers: Option<AnswerSummary>,
 }
 
-/// The number of responses to score after a run: those that were cached and those that it received.
-#[must_use]
-pub fn response_count(summary: &RunSummary) -> u64 {
-    summary.evals.iter().map(|eval| eval.cached + eval.answered).sum()
-}
-
-/// Scores the responses of the selected part of a study and writes its trials and points.
+/// Scores the responses of the selected part of a study and writes its trials and points. Of a dataset every response
+/// is scored, since its metrics compare all models of the study.
 ///
-/// `progress` reports how far it is, and can stop it.
+/// `control` reports how far it is, and can stop it.
 ///
 /// # Errors
-/// A [`PointsError`] when the cache cannot be read or a file cannot be written.
+/// A [`ResultsError`] when the cache cannot be read or a file cannot be written.
 pub fn score(
     study: &Study,
-    selection: &Selection,
     cache: &Cache,
+    options: &EvaluateOptions,
     progress: &ScoreProgress,
-) -> Result<Evaluated, PointsError> {
-    evaluate(study, cache, &EvaluateOptions { selection: selection.clone(), force: false }, progress)
+) -> Result<Scored, ResultsError> {
+    if study.dataset.is_some() {
+        let options = EvaluateOptions { selection: Selection::default(), force: options.force };
+        let (evaluated, answers) = dataset_results::score_dataset(study, cache, &options, progress)?;
+        return Ok(Scored { evaluated, answers });
+    }
+    let evaluated = reasonscape_points::evaluate(study, cache, options, progress, None)?;
+    Ok(Scored { evaluated, answers: None })
 }

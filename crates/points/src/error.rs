@@ -74,6 +74,9 @@ pub enum PointsError {
         /// What the system said.
         source: io::Error,
     },
+    /// The answers, which are written beside the trials.
+    #[error("failed to write the answers")]
+    Answers(#[source] io::Error),
     /// A file could not be written.
     #[error("failed to write `{}`: {problem}", path.display())]
     Write {
@@ -119,7 +122,7 @@ impl PointsError {
     /// Whether what was given is at fault, rather than the machine.
     pub fn is_input(&self) -> bool {
         match self {
-            Self::Io { .. } | Self::Write { .. } => false,
+            Self::Io { .. } | Self::Answers(_) | Self::Write { .. } => false,
             Self::Ingest(error) => error.is_input(),
             _ => true,
         }

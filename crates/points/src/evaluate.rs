@@ -2,40 +2,54 @@
 //!
 //! Points are scored on all cores; one thread writes the files.
 
-mod answers;
-mod scoring;
+mod entries;
+mod keep;
+mod pieces;
 mod up_to_date;
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use reasonscape_cache::{Cache, Watermark};
+use reasonscape_cache::{Cache, Marks, Watermark};
 use reasonscape_core::{Json, Point, cache_key};
+use reasonscape_ingest::Progress;
 use reasonscape_study::{Eval, Selection, Study, is_selected, planned_requests, selected_points};
 use serde::Serialize;
 
-pub use self::answers::{ScoredResponse, read_answers};
-pub(crate) use self::scoring::char_count;
-use self::scoring::{PointScorer, ScoredPoint};
+pub use self::entries::EntryAccount;
+use self::entries::EntryAccounts;
+pub use self::keep::KeptUnit;
+pub(crate) use self::pieces::char_count;
+use self::pieces::{Piece, PieceScorer, ScoredPiece, point_trials};
 use self::up_to_date::UpToDate;
+use crate::scoring::ScoredTrial;
 use crate::{EvalInfo, PointTrials, PointsError, Provenance, TrialCounts, Truncation, UnitWriter};
-use reasonscape_ingest::Progress;
 
-/// Changes when what is written for a trial changes for another reason than its judgement.
+/// Changes when what is written for a trial changes for another reason than its score.
 const ROW_VERSION: u32 = 1;
-/// Points that are scored in parallel and sent to the writer together.
-const POINTS_PER_BATCH: usize = 32;
+/// Pieces that are scored in parallel and sent to the writer together.
+const PIECES_PER_BATCH: usize = 32;
 
 /// What to evaluate and how.
 #[derive(Debug, Clone, Default)]
 pub struct EvaluateOptions {
     /// Which part of the study. Its shard is ignored: what is in the cache is evaluated.
     pub selection: Selection,
-    /// Also what has not changed.
+    /// Also score what has not changed, and replace files even if the new ones hold fewer trials.
     pub force: bool,
+}
+
+/// Takes every scored trial of an evaluation as a line of text, beside the trials that are stored. With it everything is
+/// scored, also what has not changed.
+pub struct AnswerLines<'a> {
+    /// Appends a trial to the lines; called on the threads that score.
+    pub format: &'a (dyn Fn(&Eval, &ScoredTrial<'_>, &mut Vec<u8>) + Sync),
+    /// Takes lines in the order of evaluations, tasks, points, problems and repeats.
+    pub write: &'a mut dyn FnMut(&[u8]) -> std::io::Result<()>,
 }
 
 /// One evaluation on one task, after it was evaluated.
@@ -43,32 +57,45 @@ pub struct EvaluateOptions {
 pub struct EvaluatedUnit {
     /// The evaluation.
     pub eval_id: String,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
     /// The task.
     pub base_task: String,
-    /// Whether files were written; otherwise nothing had changed.
+    /// Whether files were written; otherwise nothing had changed, or `kept` says why not.
     pub written: bool,
-    /// What was counted.
+    /// What the files count.
     pub counts: TrialCounts,
     /// Entries of the cache that could not be read; their trials are missing.
     pub damaged: u64,
+    /// Why the old files were kept, if new ones would have held fewer trials.
+    pub kept: Option<KeptUnit>,
 }
 
-/// What an evaluation of a study came to.
+/// The result of an evaluation of a study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluated {
     /// Each evaluation on each task.
     pub units: Vec<EvaluatedUnit>,
     /// Whether it was stopped before the end.
     pub stopped: bool,
-    /// The first entry that could not be read, in words.
+    /// The first entry that could not be read, and why.
     pub damage: Option<String>,
+    /// What the cache holds of each model and namespace whose evaluations were all evaluated, and how much of it was
+    /// matched with a problem of the study.
+    pub entries: Vec<EntryAccount>,
 }
 
-/// Judges what the cache holds of a study and writes the trials and points that have changed.
+impl Evaluated {
+    /// What the cache holds of the model of a unit.
+    pub fn entries_of(&self, unit: &EvaluatedUnit) -> Option<&EntryAccount> {
+        self.entries.iter().find(|account| account.evals.contains(&unit.eval_id))
+    }
+}
+
+/// Scores what the cache holds of a study and writes the trials and points that have changed.
 ///
-/// Everything that is answered is taken, also tests beyond the count that the study asks for now.
+/// Every response is scored, also those beyond the count that the study plans now. A pair of files is never replaced by
+/// one with fewer trials, unless that is forced.
 ///
 /// # Errors
 /// A [`PointsError`] if the cache cannot be read or the files cannot be written.
@@ -77,28 +104,42 @@ pub fn evaluate(
     cache: &Cache,
     options: &EvaluateOptions,
     progress: &Progress,
+    answers: Option<AnswerLines<'_>>,
 ) -> Result<Evaluated, PointsError> {
     let reader = cache.reader()?;
     let mark = reader.watermark()?;
-    let up_to_date = UpToDate::new(&study.dir, &reader);
     let jobs = jobs(study, options)?;
+    let mut accounts = EntryAccounts::new(reader.held_entries()?, study, &options.selection);
+    let mut marks = HashMap::new();
+    for job in &jobs {
+        if !marks.contains_key(job.eval.id.as_str()) {
+            marks.insert(job.eval.id.as_str(), reader.marks(study.seed, job.eval.id.as_str())?);
+        }
+    }
+    let up_to_date = UpToDate::new(&study.dir, &reader);
+    let format = answers.as_ref().map(|answers| answers.format);
     let (sender, receiver) = sync_channel(4);
     std::thread::scope(|scope| {
-        let writer = scope.spawn(|| write_units(&study.dir, receiver));
-        let scorer = PointScorer::new(study, cache, &options.selection, progress);
-        let evaluation = Evaluation { study, scorer, progress, options, sender, mark };
-        let scored = evaluation.run(&jobs, up_to_date);
+        let writer = scope.spawn(|| write_units(&study.dir, receiver, options.force));
+        let scorer = PieceScorer::new(study, cache, &options.selection, progress, format);
+        let mut evaluation = Evaluation { study, scorer, progress, options, sender, mark, marks, answers };
+        let scored = evaluation.run(&jobs, up_to_date, &mut accounts);
         // The writer ends when there is nobody left to send to it.
         drop(evaluation);
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // If the writer failed, its error is the cause of whatever the scoring returned.
         let written = written?;
-        let (mut units, stopped, damage) = scored?;
-        units.extend(written);
-        units.sort_by(|a: &EvaluatedUnit, b| {
-            (&a.name, &a.eval_id, &a.base_task).cmp(&(&b.name, &b.eval_id, &b.base_task))
-        });
-        Ok(Evaluated { units, stopped, damage })
+        let (mut units, stopped, damage): EvaluationEnd = scored?;
+        for unit in written {
+            let same = |other: &EvaluatedUnit| {
+                (&other.eval_id, &other.base_task) == (&unit.eval_id, &unit.base_task)
+            };
+            units.retain(|other| !same(other));
+            units.push(unit);
+        }
+        units.sort_by(|a, b| (&a.name, &a.eval_id, &a.base_task).cmp(&(&b.name, &b.eval_id, &b.base_task)));
+        let entries = if stopped { Vec::new() } else { accounts.finish() };
+        Ok(Evaluated { units, stopped, damage, entries })
     })
 }
 
@@ -106,13 +147,13 @@ pub fn evaluate(
 struct Job<'s> {
     eval: &'s Eval,
     points: Vec<Point<'s>>,
-    task: &'static str,
+    task: &'s str,
     /// Everything but the responses that the files depend on.
     inputs: String,
 }
 
 fn jobs<'s>(study: &'s Study, options: &EvaluateOptions) -> Result<Vec<Job<'s>>, PointsError> {
-    let mut of_task: Vec<(&'static str, Vec<Point<'s>>)> = Vec::new();
+    let mut of_task: Vec<(&'s str, Vec<Point<'s>>)> = Vec::new();
     for point in selected_points(study, &options.selection) {
         match of_task.iter_mut().find(|(task, _)| *task == point.task.name()) {
             Some((_, points)) => points.push(point),
@@ -139,7 +180,8 @@ fn inputs(
     points: &[Point<'_>],
     options: &EvaluateOptions,
 ) -> Result<String, PointsError> {
-    let first = points.first().and_then(|point| planned_requests(study, eval, point).next()).transpose()?;
+    let first =
+        points.first().and_then(|point| planned_requests(study, eval, point, 0).next()).transpose()?;
     let request = first.map(|first| first.key.to_string()).unwrap_or_default();
     let text = |text: &str| Json::String(text.to_owned());
     let list = |items: Vec<Json>| Json::Array(items);
@@ -156,8 +198,7 @@ fn inputs(
     Ok(cache_key(&list(vec![
         Json::Int(i64::from(ROW_VERSION)),
         Json::Int(i64::from(crate::FORMAT)),
-        text(reasonscape_core::SCORING_REVISION),
-        text(env!("CARGO_PKG_VERSION")),
+        Json::Int(i64::from(reasonscape_core::SCORING_REVISION)),
         text(&eval.display_model()),
         text(&eval.name),
         text(&eval.model),
@@ -175,38 +216,51 @@ fn inputs(
 enum WriterMessage {
     Start {
         eval: EvalInfo,
-        task: &'static str,
+        task: String,
     },
     Points(Vec<PointTrials>),
     Finish {
         provenance: Box<Provenance>,
-        name: String,
         damaged: u64,
     },
     /// What was started is not to be seen.
     Abandon,
 }
 
-fn write_units(study: &Path, receiver: Receiver<WriterMessage>) -> Result<Vec<EvaluatedUnit>, PointsError> {
+fn write_units(
+    study: &Path,
+    receiver: Receiver<WriterMessage>,
+    force: bool,
+) -> Result<Vec<EvaluatedUnit>, PointsError> {
     let mut units = Vec::new();
-    let mut open: Option<(UnitWriter, String, &'static str)> = None;
+    let mut open: Option<UnitWriter> = None;
     for message in receiver {
         match message {
-            WriterMessage::Start { eval, task } => {
-                let eval_id = eval.eval_id.clone();
-                open = Some((UnitWriter::new(study, eval, task)?, eval_id, task));
-            }
+            WriterMessage::Start { eval, task } => open = Some(UnitWriter::new(study, eval, &task)?),
             WriterMessage::Points(points) => {
-                let (writer, ..) = open.as_mut().expect("a unit is started before its points");
+                let writer = open.as_mut().expect("a unit is started before its points");
                 for point in points {
                     writer.write_point(point)?;
                 }
             }
-            WriterMessage::Finish { provenance, name, damaged } => {
-                let (writer, eval_id, task) = open.take().expect("a unit is started before it is finished");
-                let counts = writer.finish(&provenance)?;
-                let base_task = task.to_owned();
-                units.push(EvaluatedUnit { eval_id, name, base_task, written: true, counts, damaged });
+            WriterMessage::Finish { provenance, damaged } => {
+                let writer = open.take().expect("a unit is started before it is finished");
+                let mut unit = EvaluatedUnit {
+                    eval_id: writer.eval().eval_id.clone(),
+                    name: writer.eval().name.clone(),
+                    base_task: writer.task().to_owned(),
+                    written: true,
+                    counts: TrialCounts::default(),
+                    damaged,
+                    kept: None,
+                };
+                match keep::larger_unit(study, &writer, &provenance).filter(|_| !force) {
+                    Some((kept, counts)) => {
+                        (unit.written, unit.counts, unit.kept) = (false, counts, Some(kept));
+                    }
+                    None => unit.counts = writer.finish(&provenance)?,
+                }
+                units.push(unit);
             }
             WriterMessage::Abandon => open = None,
         }
@@ -215,49 +269,78 @@ fn write_units(study: &Path, receiver: Receiver<WriterMessage>) -> Result<Vec<Ev
 }
 
 /// Scores jobs and sends their trials to the writer.
-struct Evaluation<'s> {
+struct Evaluation<'s, 'a> {
     study: &'s Study,
-    scorer: PointScorer<'s>,
+    scorer: PieceScorer<'s>,
     progress: &'s Progress,
     options: &'s EvaluateOptions,
     sender: SyncSender<WriterMessage>,
     mark: Watermark,
+    marks: HashMap<&'s str, Marks>,
+    answers: Option<AnswerLines<'a>>,
 }
 
 /// Units that are up to date, whether it was stopped, and the first damaged entry.
 type EvaluationEnd = (Vec<EvaluatedUnit>, bool, Option<String>);
 
-impl Evaluation<'_> {
-    fn run(&self, jobs: &[Job<'_>], mut up_to_date: UpToDate<'_>) -> Result<EvaluationEnd, PointsError> {
+impl Evaluation<'_, '_> {
+    fn run(
+        &mut self,
+        jobs: &[Job<'_>],
+        mut up_to_date: UpToDate<'_>,
+        accounts: &mut EntryAccounts,
+    ) -> Result<EvaluationEnd, PointsError> {
         let mut skipped = Vec::new();
         let mut to_do = Vec::new();
+        let score_all = self.options.force || self.answers.is_some();
         for job in jobs {
-            match up_to_date.find(job.eval, job.task, &job.inputs)?.filter(|_| !self.options.force) {
-                Some(counts) => skipped.push(EvaluatedUnit {
-                    eval_id: job.eval.id.to_string(),
-                    name: job.eval.name.clone(),
-                    base_task: job.task.to_owned(),
-                    written: false,
-                    counts,
-                    damaged: 0,
-                }),
+            match up_to_date.find(job.eval, job.task, &job.inputs)?.filter(|_| !score_all) {
+                Some((counts, entries)) => {
+                    accounts.add_unchanged(job.eval, entries);
+                    skipped.push(EvaluatedUnit {
+                        eval_id: job.eval.id.to_string(),
+                        name: job.eval.name.clone(),
+                        base_task: job.task.to_owned(),
+                        written: false,
+                        counts,
+                        damaged: 0,
+                        kept: None,
+                    });
+                }
                 None => to_do.push(job),
             }
         }
-        let trials =
-            |job: &Job<'_>| -> u64 { job.points.iter().map(|point| self.scorer.planned_trials(point)).sum() };
+        let (study, selection) = (self.study, &self.options.selection);
+        let trials = |job: &Job<'_>| -> u64 {
+            let problems: usize = job.points.iter().map(|point| study.count_at(point, selection)).sum();
+            problems as u64 * u64::from(study.repeats)
+        };
         self.progress.total.store(to_do.iter().map(|job| trials(job)).sum(), Ordering::Relaxed);
         let mut damage = None;
-        for job in to_do {
-            if !self.evaluate_unit(job, &mut damage)? {
+        for job in &to_do {
+            if !self.evaluate_unit(job, accounts, false, &mut damage)? {
+                return Ok((skipped, true, damage));
+            }
+        }
+        // A cache from before marks may hold responses beyond the plan. Only if it does, the points are walked again.
+        let again: Vec<_> = to_do.into_iter().filter(|job| accounts.may_have_more(job.eval)).collect();
+        self.progress.total.fetch_add(again.iter().map(|job| trials(job)).sum(), Ordering::Relaxed);
+        for job in again {
+            if !self.evaluate_unit(job, accounts, true, &mut damage)? {
                 return Ok((skipped, true, damage));
             }
         }
         Ok((skipped, false, damage))
     }
 
-    /// Evaluates one pair of files; returns whether it was finished.
-    fn evaluate_unit(&self, job: &Job<'_>, damage: &mut Option<String>) -> Result<bool, PointsError> {
+    /// Evaluates one pair of files, if asked also `beyond` its plan and marks; returns whether it was finished.
+    fn evaluate_unit(
+        &mut self,
+        job: &Job<'_>,
+        accounts: &mut EntryAccounts,
+        beyond: bool,
+        damage: &mut Option<String>,
+    ) -> Result<bool, PointsError> {
         let eval = EvalInfo {
             eval_id: job.eval.id.to_string(),
             model: job.eval.display_model(),
@@ -267,36 +350,45 @@ impl Evaluation<'_> {
             groups: job.eval.groups.clone(),
         };
         // If the writer has hung up, it has failed, and its error is returned by `evaluate`.
-        if self.sender.send(WriterMessage::Start { eval, task: job.task }).is_err() {
+        if self.sender.send(WriterMessage::Start { eval, task: job.task.to_owned() }).is_err() {
             return Ok(false);
         }
-        let mut damaged = 0;
-        for points in job.points.chunks(POINTS_PER_BATCH) {
-            let scored: Vec<ScoredPoint> = points
+        let pieces = self.scorer.pieces(&job.points, &self.marks[job.eval.id.as_str()]);
+        let (mut damaged, mut planned, mut entries) = (0, 0, HashSet::new());
+        for pieces in pieces.chunks(PIECES_PER_BATCH) {
+            let scored: Vec<ScoredPiece> = pieces
                 .par_iter()
                 .with_max_len(1)
-                .map(|point| self.scorer.score(job.eval, point))
+                .map(|piece| self.scorer.score(job.eval, piece, accounts.unmarked(job.eval), beyond))
                 .collect::<Result<_, PointsError>>()?;
             if self.progress.stop.load(Ordering::Relaxed) {
                 let _ = self.sender.send(WriterMessage::Abandon);
                 return Ok(false);
             }
             let mut points = Vec::with_capacity(scored.len());
-            for point in scored {
-                damaged += point.damaged;
-                *damage = damage.take().or(point.damage);
-                points.push(point.point);
+            for (Piece { point, problems }, scored) in pieces.iter().zip(scored) {
+                damaged += scored.walked.damaged;
+                *damage = damage.take().or(scored.walked.damage);
+                accounts.add(job.eval, &scored.walked.entries);
+                entries.extend(scored.walked.entries);
+                if problems.start == 0 {
+                    planned = self.scorer.planned_trials(point);
+                }
+                planned += scored.beyond_plan;
+                points.push(point_trials(point, planned, scored.trials));
+                if let Some(answers) = &mut self.answers {
+                    (answers.write)(&scored.answers).map_err(PointsError::Answers)?;
+                }
             }
             if self.sender.send(WriterMessage::Points(points)).is_err() {
                 return Ok(false);
             }
         }
-        let provenance = Box::new(self.provenance(job));
-        let finish = WriterMessage::Finish { provenance, name: job.eval.name.clone(), damaged };
-        Ok(self.sender.send(finish).is_ok())
+        let provenance = Box::new(self.provenance(job, entries.len() as u64));
+        Ok(self.sender.send(WriterMessage::Finish { provenance, damaged }).is_ok())
     }
 
-    fn provenance(&self, job: &Job<'_>) -> Provenance {
+    fn provenance(&self, job: &Job<'_>, entries: u64) -> Provenance {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Provenance {
             program: env!("CARGO_PKG_VERSION").to_owned(),
@@ -309,6 +401,7 @@ impl Evaluation<'_> {
             mark: self.mark,
             source: String::new(),
             truncation: Truncation::Known,
+            entries: Some(entries),
         }
     }
 }

@@ -20,6 +20,7 @@ mod gzip_size;
 mod import;
 mod sample_log;
 mod schema;
+mod scoring;
 mod transcripts;
 mod trial;
 mod write;
@@ -37,13 +38,16 @@ pub use db::{
     TrialLocation, TrialMatch, TrialNumber, UnitProvenance, Value,
 };
 pub use error::PointsError;
-pub use evaluate::{EvaluateOptions, Evaluated, EvaluatedUnit, ScoredResponse, evaluate, read_answers};
+pub use evaluate::{
+    AnswerLines, EntryAccount, EvaluateOptions, Evaluated, EvaluatedUnit, KeptUnit, evaluate,
+};
 pub use export::{Exported, export_dataset, export_lines};
 pub use filter::{Column, Filter};
 pub use gzip_size::GzipSizer;
 pub use import::{Imported, ImportedUnit, import_logs};
 pub use sample_log::{SAMPLE_LOG_COLUMNS, SampleLog, SampleLogRows, query_parquet_file};
 pub use schema::{FORMAT, POINT_COLUMNS, TRIAL_COLUMNS};
+pub use scoring::{ScoredTrial, score_responses};
 pub use transcripts::TranscriptReader;
 pub use trial::{EvalInfo, PointTrials, Provenance, Trial, Truncation};
 pub use write::UnitWriter;

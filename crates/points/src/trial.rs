@@ -47,6 +47,9 @@ pub struct Provenance {
     /// Whether it is known which answers were cut off. Files from before imports all know.
     #[serde(default)]
     pub truncation: Truncation,
+    /// Entries of the cache that the trials were scored from; files of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries: Option<u64>,
 }
 
 /// Whether it is known which answers were cut off.

@@ -99,6 +99,21 @@ impl UnitWriter {
         })
     }
 
+    /// The evaluation.
+    pub(crate) fn eval(&self) -> &EvalInfo {
+        &self.eval
+    }
+
+    /// The task.
+    pub(crate) fn task(&self) -> &str {
+        &self.task
+    }
+
+    /// Trials so far.
+    pub(crate) fn trial_count(&self) -> u64 {
+        self.points.iter().map(|(_, counts)| counts.n).sum()
+    }
+
     /// Writes a point. A trial that is given twice is written once, be it with its point given twice.
     ///
     /// # Errors

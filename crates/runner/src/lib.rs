@@ -7,8 +7,7 @@
 //! # Promises
 //! A response counts when it is on disk, not before. An identical request is not sent twice, not even by two processes
 //! that share a cache. A failure of the network is recorded, retried and reported as a missing trial, never as an
-//! incorrect answer. Keys reach no log, file or error. Responses are not scored here, except to decide whether a point
-//! needs more tests to reach a precision.
+//! incorrect answer. Keys reach no log, file or error. Responses are not scored here.
 
 mod client;
 mod congestion_window;
@@ -23,4 +22,4 @@ mod run;
 pub use event::{EventKind, RunEvent};
 pub use forecast::{Forecast, forecast};
 pub use probe::{ProbeError, list_models, send_test_request};
-pub use run::{EvalRunSummary, MissingTrial, RunError, RunSummary, Shutdown, check, run};
+pub use run::{EvalRunSummary, MissingTrial, NextRound, RunError, RunSummary, Shutdown, check, run};

@@ -8,7 +8,6 @@ mod eval_runner;
 mod idle;
 mod limiters;
 mod planner;
-mod precision;
 mod retry;
 
 use std::ops::Range;
@@ -19,7 +18,8 @@ use std::thread::Scope;
 use reasonscape_cache::{Cache, CacheError, Writer};
 use reasonscape_core::Point;
 use reasonscape_study::{
-    Selection, SelectionError, Study, StudyError, check_selection, is_selected, selected_points,
+    Eval, Selection, SelectionError, Study, StudyError, TestRanges, check_selection, is_selected,
+    selected_points,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -63,7 +63,16 @@ pub enum RunError {
         /// What it said.
         problem: String,
     },
+    /// What the next round should request could not be found out.
+    #[error(transparent)]
+    NextRound(Box<dyn std::error::Error + Send + Sync>),
 }
+
+/// Decides which problems of each point an evaluation requests next, given the last round, or none before the first;
+/// `None` ends it. It is called on a thread of its own when all responses of the last round are stored.
+pub type NextRound<'a> = dyn Fn(&Eval, &[Point<'_>], Option<&TestRanges>) -> Result<Option<Vec<Range<usize>>>, RunError>
+    + Sync
+    + 'a;
 
 /// Everything that the parts of a run share.
 struct Shared<'s> {
@@ -75,6 +84,7 @@ struct Shared<'s> {
     events: mpsc::Sender<RunEvent>,
     stop: watch::Receiver<Shutdown>,
     budget: BudgetTracker,
+    next_round: Option<&'s NextRound<'s>>,
 }
 
 impl Shared<'_> {
@@ -84,7 +94,7 @@ impl Shared<'_> {
     }
 }
 
-/// Runs a study.
+/// Runs a study: every point up to its count, or in rounds that `next_round` decides.
 ///
 /// Events are sent as they happen; `stop` may be raised at any time. The summary counts for every evaluation the trials
 /// that were planned, cached and answered, and those that are missing.
@@ -92,10 +102,11 @@ impl Shared<'_> {
 /// # Errors
 /// A [`RunError`] when the study, a key or the cache does not allow a run. A model that fails is not an error: its trials
 /// are missing, and the summary says so.
-pub fn run(
-    study: &Study,
-    selection: &Selection,
-    cache: &Cache,
+pub fn run<'s>(
+    study: &'s Study,
+    selection: &'s Selection,
+    cache: &'s Cache,
+    next_round: Option<&'s NextRound<'s>>,
     events: mpsc::Sender<RunEvent>,
     stop: watch::Receiver<Shutdown>,
 ) -> Result<RunSummary, RunError> {
@@ -104,8 +115,9 @@ pub fn run(
     let evals: Vec<usize> =
         (0..study.evals.len()).filter(|eval| is_selected(&study.evals[*eval], selection)).collect();
     let limiters = endpoint_limiters(study, &evals)?;
-    let budget = BudgetTracker::new(study.budget);
-    let shared = Shared { study, points, selection, cache, writer: cache.writer()?, events, stop, budget };
+    let budget = BudgetTracker::new(study.budget, selection.shard);
+    let writer = cache.writer()?;
+    let shared = Shared { study, points, selection, cache, writer, events, stop, budget, next_round };
 
     // One thread for all that waits on the network: the planning and the writing have theirs, and handing every reply
     // from one thread to another would cost a quarter more.
@@ -148,7 +160,7 @@ pub fn check(study: &Study, selection: &Selection) -> Result<(), RunError> {
     selected.try_for_each(|eval| header_map(eval).map(drop))
 }
 
-/// Runs one evaluation, in rounds if the study sets a precision.
+/// Runs one evaluation, round by round.
 async fn run_eval<'scope, 'env, 's: 'env>(
     shared: &'env Shared<'s>,
     eval_index: usize,
@@ -160,27 +172,32 @@ async fn run_eval<'scope, 'env, 's: 'env>(
     let eval_limiters: Vec<Arc<EndpointLimiter>> =
         eval.endpoints().map(|url| Arc::clone(&limiters[&(eval_index, url)])).collect();
     let runner = EvalRunner::new(shared, eval_index, &eval_limiters, counters)?;
-    let count = |point: &Point<'_>| shared.study.count_at(point, shared.selection);
-    let mut round: Vec<Range<usize>> = match shared.study.precision {
-        Some(precision) => precision::first_round(&shared.points, precision),
-        None => shared.points.iter().map(|point| 0..count(point)).collect(),
+    // Deciding reads many responses, and other evaluations wait for the network on this thread.
+    let decide = async |next_round: &'env NextRound<'s>, last: Option<Vec<Range<usize>>>| {
+        let (sender, decided) = tokio::sync::oneshot::channel();
+        scope.spawn(move || sender.send(next_round(eval, &shared.points, last.as_deref())));
+        decided.await.expect("the thread sends before it ends")
     };
-    loop {
+    let mut round = if let Some(next_round) = shared.next_round {
+        decide(next_round, None).await?
+    } else {
+        let count = |point: &Point<'_>| shared.study.count_at(point, shared.selection);
+        Some(shared.points.iter().map(|point| 0..count(point)).collect::<Vec<_>>())
+    };
+    while let Some(requested) = round {
         let trials: u64 =
-            round.iter().map(|range| range.len() as u64).sum::<u64>() * u64::from(shared.study.repeats);
+            requested.iter().map(|range| range.len() as u64).sum::<u64>() * u64::from(shared.study.repeats);
         let trials = trials.div_ceil(shared.selection.shard.total);
         EvalCounters::add(&counters.announced, trials);
         shared.emit(eval_index, EventKind::Planned { trials }).await;
-        runner.run_round(scope, shared, round.clone()).await?;
-        let Some(precision) = shared.study.precision else { return Ok(()) };
+        runner.run_round(scope, shared, requested.clone()).await?;
+        let Some(next_round) = shared.next_round else { return Ok(()) };
         if counters.stopped().is_some() || *shared.stop.borrow() != Shutdown::None {
             // How many trials the next round would have had is not known.
             counters.plan_finished.store(false, Relaxed);
             return Ok(());
         }
-        round = precision::next_round(shared, eval, &round, precision)?;
-        if round.iter().all(Range::is_empty) {
-            return Ok(());
-        }
+        round = decide(next_round, Some(requested)).await?;
     }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use reasonscape_core::{Params, Suite, Task, TestStream};
@@ -12,7 +13,7 @@ use crate::skill::Difficulty;
 /// A question, without its text.
 #[derive(Debug)]
 pub(crate) struct Question {
-    pub(crate) task: &'static dyn Task,
+    pub(crate) task: Arc<dyn Task>,
     pub(crate) difficulty: Difficulty,
     pub(crate) target: Box<str>,
     pub(crate) options: Box<[Box<str>]>,
@@ -55,7 +56,12 @@ impl QuestionIndex {
                 .points()
                 .into_par_iter()
                 .map(|point| {
-                    point_questions(point.task, point.params, suite.seed, count.unwrap_or(point.count))
+                    point_questions(
+                        shared_task(suite, point.task),
+                        point.params,
+                        suite.seed,
+                        count.unwrap_or(point.count),
+                    )
                 })
                 .collect();
             for (prompt, opening, question) in of_points.into_iter().flatten() {
@@ -155,18 +161,24 @@ fn opening(text: &str) -> [u8; OPENING_LEN] {
     opening
 }
 
+/// The task of a point, to be kept.
+fn shared_task<'s>(suite: &'s Suite, task: &dyn Task) -> &'s Arc<dyn Task> {
+    let manifold = suite.manifolds.iter().find(|manifold| manifold.task.name() == task.name());
+    &manifold.expect("a point lies on a manifold").task
+}
+
 fn point_questions(
-    task: &'static dyn Task,
+    task: &Arc<dyn Task>,
     params: &Params,
     seed: i64,
     count: usize,
 ) -> Vec<(u64, [u8; OPENING_LEN], Question)> {
-    let difficulty = Difficulty::new(task, params);
-    TestStream::new(task, params, seed)
+    let difficulty = Difficulty::new(&**task, params);
+    TestStream::new(&**task, params, seed)
         .take(count)
         .map(|test| {
             let question = Question {
-                task,
+                task: Arc::clone(task),
                 difficulty,
                 target: test.target.into(),
                 options: test.options.into_iter().map(Into::into).collect(),

@@ -142,7 +142,7 @@ impl Simulator {
             ),
             &prompt_hash.to_le_bytes(),
         );
-        let truth = model.truth_at(&question.difficulty, question.task, limit);
+        let truth = model.truth_at(&question.difficulty, &*question.task, limit);
         // Every number is drawn whether or not it is needed, so that a larger limit changes nothing but the cut.
         let id = rng.next();
         let knows = rng.happens(truth.knows);

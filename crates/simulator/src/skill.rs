@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn every_task_has_a_difficulty() {
-        for task in reasonscape_core::tasks::ALL {
+        for task in reasonscape_core::tasks::all() {
             assert!(TASKS.iter().any(|(name, _)| *name == task.name()), "{}", task.name());
         }
     }

@@ -16,7 +16,7 @@ use reasonscape_core::{CacheKey, EntryId};
 #[derive(Debug)]
 pub struct PlannedTrial<'s> {
     /// The task.
-    pub task: &'static dyn Task,
+    pub task: &'s dyn Task,
     /// The coordinates of the point.
     pub params: &'s Params,
     /// Index of the test in the stream of its point.

@@ -62,13 +62,19 @@ impl std::str::FromStr for Shard {
 }
 
 impl Shard {
+    /// The part of a limit for the whole study that this shard may use; those of all shards add up to it.
+    pub fn part_of(self, limit: u64) -> u64 {
+        let up_to = |number: u64| (u128::from(limit) * u128::from(number) / u128::from(self.total)) as u64;
+        up_to(self.number) - up_to(self.number - 1)
+    }
+
     pub(crate) fn contains(self, key: &CacheKey) -> bool {
         let [a, b, c, d, e, f, g, h, ..] = key.0;
         u64::from_be_bytes([a, b, c, d, e, f, g, h]) % self.total == self.number - 1
     }
 }
 
-/// A selection that names something that does not exist.
+/// A selection that cannot be run: it names something that does not exist, or contradicts the study.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("nothing to ask: {problem}")]
 pub struct SelectionError {
@@ -115,6 +121,11 @@ pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), Selec
         let problem = format!("the suite has no task {unknown}; it has {}", known.join(", "));
         return Err(SelectionError { problem });
     }
+    if study.precision.is_some() && selection.shard.total > 1 {
+        let problem = "a precision cannot be combined with a shard: a shard holds only part of the trials of each point, \
+                       so it cannot tell when the margin is reached; give every shard the same `count` instead";
+        return Err(SelectionError { problem: problem.to_owned() });
+    }
     Ok(())
 }
 
@@ -129,6 +140,8 @@ mod tests {
             let holders = (1..=7).filter(|number| Shard { number: *number, total: 7 }.contains(&key)).count();
             assert_eq!(holders, 1);
         }
+        let parts = (1..=7).map(|number| Shard { number, total: 7 }.part_of(100));
+        assert_eq!(parts.sum::<u64>(), 100);
         for wrong in ["", "1", "0/3", "4/3", "a/b", "1/0", "-1/2"] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }

@@ -40,7 +40,7 @@ const MAX_SHOTS: i64 = 64;
 #[derive(Debug, Clone, Copy)]
 pub struct TemplateInput<'a> {
     /// The task that the test belongs to.
-    pub task: &'static dyn Task,
+    pub task: &'a dyn Task,
     /// The test.
     pub test: &'a Test,
     /// Worked examples; [`Examples::none`] for a template that wants none.
@@ -185,7 +185,7 @@ impl Template {
 
     /// Renders a test of every task.
     fn validate_render(&self) -> Result<(), StudyError> {
-        for task in tasks::ALL.iter().copied() {
+        for task in tasks::all() {
             let params = Params::new(task, &Json::Object([].into())).expect("every task has defaults");
             let examples = Examples::new(task, &params, 0, self.shots);
             for test in TestStream::new(task, &params, 0).take(1) {

@@ -11,7 +11,7 @@ use reasonscape_ingest::Progress;
 use reasonscape_metrics::{MetricOptions, Summary, measure};
 use serde::Serialize;
 
-use super::log::{Log, LogPart};
+use super::log::{Log, LogKind, LogPart};
 use super::summarize::DEFAULT_EXAMPLES;
 use crate::error::AnalysisError;
 use reasonscape_ingest::answers::AnswerRow;
@@ -111,35 +111,41 @@ struct Bad {
     count: u64,
 }
 
+/// Reads what is not in a file: answers that are written at the same time.
+pub(super) fn read_stream(
+    name: &str,
+    reader: impl Read + Send,
+    options: &AnswerOptions,
+    progress: &Progress,
+    logs: &mut [Log<'_>],
+) -> Result<Results, AnalysisError> {
+    let names = [name.to_owned()];
+    let mut reading = Reading::new(options, progress, &names, 0);
+    reading.file(0, reader, logs)?;
+    reading.finish()
+}
+
 /// Reads all files; `-` is standard input. Nothing comes of files with bad lines, unless these are to be skipped.
 pub(super) fn read(
     paths: &[PathBuf],
     options: &AnswerOptions,
     progress: &Progress,
-    log: &mut Option<Log<'_>>,
+    logs: &mut [Log<'_>],
 ) -> Result<Results, AnalysisError> {
     let names = file_names(paths);
     let total: u64 =
         paths.iter().filter_map(|path| std::fs::metadata(path).ok()).map(|file| file.len()).sum();
-    let mut reading = Reading {
-        options,
-        progress,
-        results: Results::default(),
-        bad: Bad::default(),
-        names: &names,
-        total,
-        default_model: None,
-    };
+    let mut reading = Reading::new(options, progress, &names, total);
     for (file, path) in paths.iter().enumerate() {
         // Of several files without the models' names, each is one.
         let stem = names[file].strip_suffix(".jsonl").unwrap_or(&names[file]);
         reading.default_model = (paths.len() > 1).then(|| stem.to_owned());
         if path == Path::new("-") {
-            reading.file(file, std::io::stdin(), log)?;
+            reading.file(file, std::io::stdin(), logs)?;
         } else {
             let opened = File::open(path)
                 .map_err(|source| AnalysisError::Open { name: path.display().to_string(), source })?;
-            reading.file(file, opened, log)?;
+            reading.file(file, opened, logs)?;
         }
     }
     reading.finish()
@@ -179,15 +185,27 @@ struct Part {
     bad: Vec<(u32, String)>,
     bad_count: u64,
     examples: Vec<Example>,
-    log: Option<LogPart>,
+    logs: Vec<LogPart>,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    fn new(options: &'a AnswerOptions, progress: &'a Progress, names: &'a [String], total: u64) -> Self {
+        Self {
+            options,
+            progress,
+            results: Results::default(),
+            bad: Bad::default(),
+            names,
+            total,
+            default_model: None,
+        }
+    }
+
     fn file(
         &mut self,
         file: usize,
         reader: impl Read + Send,
-        log: &mut Option<Log<'_>>,
+        logs: &mut [Log<'_>],
     ) -> Result<(), AnalysisError> {
         // Enough pieces that no core waits long for another, few enough to fit into memory everywhere.
         let at_once = (4 * rayon::current_num_threads()).min(64);
@@ -200,23 +218,23 @@ impl Reading<'_> {
             if self.progress.stop.load(Relaxed) {
                 return Err(AnalysisError::Stopped);
             }
-            let kind = log.as_ref().map(Log::kind);
+            let kinds: Vec<LogKind> = logs.iter().map(Log::kind).collect();
             let (parts, next) = rayon::join(
                 || {
-                    let part = |block: &Vec<u8>| self.part(file, block, kind);
+                    let part = |block: &Vec<u8>| self.part(file, block, &kinds);
                     batch.par_iter().map(part).collect::<Vec<Part>>()
                 },
                 || blocks.next_chunks(at_once),
             );
             for part in parts {
-                line = self.take(file, line, part, log)?;
+                line = self.take(file, line, part, logs)?;
             }
             blocks.reuse(std::mem::replace(&mut batch, next.map_err(failed)?));
         }
         Ok(())
     }
 
-    fn part(&self, file: usize, block: &[u8], log: Option<super::LogKind>) -> Part {
+    fn part(&self, file: usize, block: &[u8], logs: &[LogKind]) -> Part {
         let mut part = Part {
             models: Vec::new(),
             lines: 0,
@@ -224,7 +242,7 @@ impl Reading<'_> {
             bad: Vec::new(),
             bad_count: 0,
             examples: Vec::new(),
-            log: log.map(LogPart::new),
+            logs: logs.iter().copied().map(LogPart::new).collect(),
         };
         let mut from = 0;
         while from < block.len() {
@@ -260,7 +278,7 @@ impl Reading<'_> {
                 text: step.text.to_owned(),
             }));
         }
-        if let Some(log) = &mut part.log {
+        for log in &mut part.logs {
             log.push(name, &answered, &task);
         }
         let model = model(&mut part.models, name);
@@ -278,7 +296,7 @@ impl Reading<'_> {
         file: usize,
         line: u64,
         part: Part,
-        log: &mut Option<Log<'_>>,
+        logs: &mut [Log<'_>],
     ) -> Result<u64, AnalysisError> {
         for found in part.models {
             let model = model(&mut self.results.models, found.name.as_deref());
@@ -307,7 +325,7 @@ impl Reading<'_> {
         }
         let room = self.options.examples.saturating_sub(self.results.examples.len());
         self.results.examples.extend(part.examples.into_iter().take(room));
-        if let Some((log, part)) = log.as_mut().zip(part.log) {
+        for (log, part) in logs.iter_mut().zip(part.logs) {
             log.write(part)?;
         }
         let answers: usize = self.results.models.iter().map(|model| model.summary.len()).sum();

@@ -1,5 +1,6 @@
 //! Answer files in, metrics of every model out.
 
+use std::io::Read;
 use std::path::PathBuf;
 
 use reasonscape_ingest::Progress;
@@ -8,7 +9,7 @@ use serde::Serialize;
 
 use super::Log;
 use super::model_comparison::{Difference, differences};
-use super::read::{AnswerOptions, Model, Results, read};
+use super::read::{AnswerOptions, Model, Results, read, read_stream};
 use crate::error::AnalysisError;
 
 /// Bins of the calibration errors, unless others are asked for.
@@ -44,9 +45,9 @@ struct ModelsJson<'a> {
     bad_lines: u64,
 }
 
-/// Reads answer files and computes the metrics of every model; what is measured on each answer goes to the log.
+/// Reads answer files and computes the metrics of every model; what is measured on each answer goes to the logs.
 ///
-/// The log is not closed.
+/// The logs are not closed.
 ///
 /// # Errors
 /// [`AnalysisError::Input`] names bad lines and repeated ids; the others are files that cannot be read or written,
@@ -56,9 +57,27 @@ pub fn summarize(
     options: &AnswerOptions,
     bins: u32,
     progress: &Progress,
-    log: &mut Option<Log<'_>>,
+    logs: &mut [Log<'_>],
 ) -> Result<AnswerSummary, AnalysisError> {
-    let results = read(paths, options, progress, log)?;
+    finish(read(paths, options, progress, logs)?, bins)
+}
+
+/// [`summarize`] for answers that are not in a file; `name` stands for it in errors.
+///
+/// # Errors
+/// As those of [`summarize`].
+pub fn summarize_stream(
+    name: &str,
+    reader: impl Read + Send,
+    options: &AnswerOptions,
+    bins: u32,
+    progress: &Progress,
+    logs: &mut [Log<'_>],
+) -> Result<AnswerSummary, AnalysisError> {
+    finish(read_stream(name, reader, options, progress, logs)?, bins)
+}
+
+fn finish(results: Results, bins: u32) -> Result<AnswerSummary, AnalysisError> {
     let finish = |model: &Model| {
         let name = model.name.clone().unwrap_or_default();
         Ok((name, model.summary.finish(bins as usize)?))

@@ -6,7 +6,9 @@ mod processes;
 
 use std::path::{Path, PathBuf};
 
-use reasonscape_cache::{Cache, Claim, Entry, EntryFilter, Response};
+use reasonscape_cache::{
+    Cache, CacheError, Claim, Entry, EntryFilter, ExportLine, HeldEntries, Mark, Response,
+};
 use reasonscape_core::{CacheKey, EntryId, Json, canonical_json};
 use tempfile::TempDir;
 
@@ -218,15 +220,77 @@ fn stats_are_per_model_and_prune_applies_all_conditions() {
 
 /// A format that was ever written is read for ever: this file was written by the first version.
 #[test]
-fn opens_format_1() {
+fn opens_format_1_and_upgrades_it_for_writing() {
     let (_dir, path) = temp_cache_path();
     std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cache-format-1.sqlite"), &path)
         .unwrap();
+    let assert_holds_all = |cache: &Cache, marks: usize| {
+        let reader = cache.reader().unwrap();
+        assert_eq!(reader.count().unwrap(), 3);
+        for number in 0..3 {
+            assert_eq!(reader.get(&entry(number).id).unwrap(), Some(entry(number).response));
+            let found = reader.repeats(&entry(number).id.key, "").unwrap();
+            assert_eq!((found.len(), found[0].marked), (1, false));
+        }
+        assert!(reader.verify(|_| ()).unwrap().is_sound());
+        let held: Vec<_> = reader.held_entries().unwrap().into_iter().collect();
+        let all = HeldEntries { entries: 3, unmarked: 3 };
+        assert_eq!(held, [((String::new(), entry(0).model().unwrap()), all)]);
+        assert_eq!(reader.all_marks().unwrap().len(), marks);
+    };
+    let format = || {
+        let header = std::fs::read(&path).unwrap();
+        u32::from_be_bytes(header[60..64].try_into().unwrap())
+    };
+    assert_holds_all(&Cache::open_read_only(&path).unwrap(), 0);
+    assert_eq!(format(), 1, "reading changes nothing");
+
     let cache = Cache::open(&path).unwrap();
-    let reader = cache.reader().unwrap();
-    assert_eq!(reader.count().unwrap(), 3);
-    for number in 0..3 {
-        assert_eq!(reader.get(&entry(number).id).unwrap(), Some(entry(number).response));
+    let mut importer = cache.importer().unwrap();
+    importer.add_line(ExportLine::Mark(mark("a", 4))).unwrap();
+    importer.finish().unwrap();
+    assert_holds_all(&cache, 1);
+    cache.compact().unwrap();
+    assert_eq!(format(), 2);
+    assert_holds_all(&Cache::open_read_only(&path).unwrap(), 1);
+}
+
+fn mark(eval: &str, requested: u64) -> Mark {
+    let (task, params) = ("sort".to_owned(), r#"{"length": 4}"#.to_owned());
+    Mark { seed: 1, eval: eval.to_owned(), task, params, requested }
+}
+
+#[tokio::test]
+async fn marks_only_rise_and_come_through_an_export() {
+    let (_dir, path) = temp_cache_path();
+    let cache = Cache::open(&path).unwrap();
+    let writer = cache.writer().unwrap();
+    for requested in [8, 64, 16] {
+        writer.raise_marks(vec![mark("a", requested), mark("b", 1)]).await.unwrap();
     }
-    assert!(reader.verify(|_| ()).unwrap().is_sound());
+    writer.store(entry(0)).await.unwrap();
+    let reader = cache.reader().unwrap();
+    let marks = reader.marks(1, "a").unwrap();
+    assert_eq!(marks.requested("sort", r#"{"length": 4}"#), 64);
+    assert_eq!(reader.marks(2, "a").unwrap().requested("sort", r#"{"length": 4}"#), 0);
+
+    let mut lines = Vec::new();
+    reader
+        .export::<CacheError>(|line| {
+            lines.push(line.to_line());
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(lines.len(), 3);
+    let (_dir, path) = temp_cache_path();
+    let other = Cache::open(&path).unwrap();
+    let mut importer = other.importer().unwrap();
+    importer.add_line(ExportLine::Mark(mark("a", 100))).unwrap();
+    for line in &lines {
+        importer.add_line(ExportLine::parse(line).unwrap()).unwrap();
+    }
+    importer.finish().unwrap();
+    let reader = other.reader().unwrap();
+    assert_eq!(reader.all_marks().unwrap(), [mark("a", 100), mark("b", 1)]);
+    assert!(reader.repeats(&entry(0).id.key, "").unwrap()[0].marked);
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use reasonscape_cache::{Entry, Importer};
+use reasonscape_cache::{ExportLine, Importer};
 
 use super::{CacheArgs, CacheProgress, pluralize_entries, quoted};
 use crate::error::CliError;
@@ -13,7 +13,8 @@ use crate::{Global, InputFile};
 
 /// Write every entry as a line of JSON
 ///
-/// Each line has key, namespace, repeat, status, `latency_ms`, `received_ms`, request and response.
+/// Each line has key, namespace, repeat, status, `latency_ms`, `received_ms`, request and response. Lines of the kind
+/// `mark` come first: they record how far each point was requested, so that `evaluate` finds every response.
 #[derive(Debug, clap::Args)]
 pub(super) struct Export {
     #[command(flatten)]
@@ -21,6 +22,9 @@ pub(super) struct Export {
     /// File to write; standard output without it.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Write no marks, for versions of this program before 0.2, which know entries only.
+    #[arg(long)]
+    entries_only: bool,
 }
 
 impl Export {
@@ -29,10 +33,18 @@ impl Export {
         let mut progress = CacheProgress::new(global, "exported", Some(reader.count()?));
         let mut exported = 0;
         let mut lines = |out: &mut dyn Write| {
-            reader.for_each(|entry| {
-                writeln!(out, "{}", entry.to_line())?;
-                exported += 1;
-                progress.update(exported);
+            reader.export(|line| {
+                match &line {
+                    ExportLine::Mark(_) if self.entries_only => return Ok(()),
+                    ExportLine::Entry { entry, .. } if self.entries_only => {
+                        writeln!(out, "{}", entry.to_line())?;
+                    }
+                    _ => writeln!(out, "{}", line.to_line())?,
+                }
+                if let ExportLine::Entry { .. } = line {
+                    exported += 1;
+                    progress.update(exported);
+                }
                 Ok(())
             })
         };
@@ -125,9 +137,9 @@ fn read_all(
         if text.trim().is_empty() {
             continue;
         }
-        let entry = Entry::from_line(text.trim_end())
+        let line = ExportLine::parse(text.trim_end())
             .map_err(|error| ImportError::Line(number, format!("{:#}", anyhow::Error::new(error))))?;
-        importer.add(&entry).map_err(|error| ImportError::Cache(error.into()))?;
+        importer.add_line(line).map_err(|error| ImportError::Cache(error.into()))?;
         progress.update(number as u64);
     }
     Ok(())

@@ -57,9 +57,9 @@ impl RunBars {
     }
 
     /// Counts events and shows how far the run is.
-    pub(super) fn show(&mut self, events: impl Iterator<Item = RunEvent>) {
+    pub(super) fn show(&mut self, events: &[RunEvent]) {
         for event in events {
-            self.count(&event);
+            self.count(event);
         }
         let elapsed = self.started.elapsed();
         for eval in &self.evals {

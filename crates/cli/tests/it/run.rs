@@ -4,6 +4,8 @@ mod datasets;
 mod interrupt;
 mod kills;
 mod order;
+mod precision;
+mod scored;
 mod secrets;
 mod terminal;
 mod unusable_paths;

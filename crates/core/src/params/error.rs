@@ -8,7 +8,7 @@ pub enum ParamError {
     #[error("parameters of `{task}` are {found}, but must be an object such as {{\"{example}\": …}}")]
     NotAnObject {
         /// The task.
-        task: &'static str,
+        task: String,
         /// What was found.
         found: &'static str,
         /// A parameter of the task.
@@ -18,7 +18,7 @@ pub enum ParamError {
     #[error("`{task}` has no parameter `{name}`{hint}; it has {known}", hint = did_you_mean(nearest.as_ref()))]
     Unknown {
         /// The task.
-        task: &'static str,
+        task: String,
         /// The stranger.
         name: String,
         /// The parameter it may have meant.
@@ -30,7 +30,7 @@ pub enum ParamError {
     #[error("`{name}` of `{task}` is {found}, but must be {range}; the nearest is {nearest}")]
     Invalid {
         /// The task.
-        task: &'static str,
+        task: String,
         /// The parameter.
         name: &'static str,
         /// What was given, as JSON.
@@ -44,7 +44,7 @@ pub enum ParamError {
     #[error("`{name}` of `{task}` is {found}, which cannot go with {conflict}; the nearest is {nearest}")]
     Impossible {
         /// The task.
-        task: &'static str,
+        task: String,
         /// The parameter.
         name: &'static str,
         /// Its value.

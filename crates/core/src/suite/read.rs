@@ -1,6 +1,7 @@
 //! From TOML to a suite, with the line of whatever is wrong.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use toml::{Spanned, Value};
@@ -128,7 +129,7 @@ impl Source<'_> {
             let base = raw.points.get(base);
             for index in 0..size / bases {
                 let coordinates = self.coordinates(base, &axes, index)?;
-                let params = Params::new(task, &coordinates)
+                let params = Params::new(&*task, &coordinates)
                     .map_err(|error| self.error(error_at(&error, raw, base), error.to_string()))?;
                 if seen.insert(crate::canonical_json(&params.to_json())) {
                     points.push(params);
@@ -138,14 +139,14 @@ impl Source<'_> {
         let views = raw
             .view
             .iter()
-            .map(|view| self.view(view, task, &points))
+            .map(|view| self.view(view, &*task, &points))
             .collect::<Result<Vec<View>, SuiteError>>()?;
         Ok(Manifold { id: raw.id.get_ref().clone(), task, count, points, views })
     }
 
-    fn task(&self, name: &Spanned<String>) -> Result<&'static dyn Task, SuiteError> {
-        tasks::by_name(name.get_ref()).ok_or_else(|| {
-            let known: Vec<&'static str> = tasks::ALL.iter().map(|task| task.name()).collect();
+    fn task(&self, name: &Spanned<String>) -> Result<Arc<dyn Task>, SuiteError> {
+        tasks::shared(name.get_ref()).cloned().ok_or_else(|| {
+            let known: Vec<&str> = tasks::all().map(Task::name).collect();
             let hint = closest(name.get_ref(), &known)
                 .map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"));
             let problem = format!("unknown task `{}`{hint}; there are {}", name.get_ref(), known.join(", "));

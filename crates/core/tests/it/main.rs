@@ -5,6 +5,7 @@
 mod difficulty;
 mod extract;
 mod python;
+mod scoring_revision;
 mod solve;
 mod suites;
 mod tasks;

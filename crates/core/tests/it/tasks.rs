@@ -34,10 +34,10 @@ fn tests(task: &dyn Task, params: &Params, seed: i64, count: usize) -> Vec<Test>
 }
 
 fn for_random_points(points: usize, mut body: impl FnMut(&dyn Task, &Params)) {
-    for task in tasks::ALL {
+    for task in tasks::all() {
         let mut rng = PyRandom::new(20_260_101);
         for _ in 0..points {
-            body(*task, &random_params(*task, &mut rng));
+            body(task, &random_params(task, &mut rng));
         }
     }
 }
@@ -95,13 +95,13 @@ fn options_are_distinct_and_contain_target_once() {
 /// stated guess probability allows and no more.
 #[test]
 fn blind_guessing_attains_stated_probability() {
-    for task in tasks::ALL {
+    for task in tasks::all() {
         let mut rng = PyRandom::new(99);
         let mut target_positions: HashMap<(usize, usize), usize> = HashMap::new();
         let mut totals: HashMap<usize, usize> = HashMap::new();
         for _ in 0..150 {
-            let params = random_params(*task, &mut rng);
-            for test in tests(*task, &params, 11, 12) {
+            let params = random_params(task, &mut rng);
+            for test in tests(task, &params, 11, 12) {
                 if let Some(position) = test.options.iter().position(|option| *option == test.target) {
                     *target_positions.entry((test.options.len(), position)).or_default() += 1;
                     *totals.entry(test.options.len()).or_default() += 1;
@@ -123,9 +123,9 @@ fn blind_guessing_attains_stated_probability() {
 /// At the default coordinates no single answer is common: a majority guesser gets nowhere.
 #[test]
 fn no_constant_answer_beats_guess_probability() {
-    for task in tasks::ALL {
-        let params = Params::new(*task, &Json::from([("count", Json::Int(1))])).unwrap();
-        let tests = tests(*task, &params, 17, 600);
+    for task in tasks::all() {
+        let params = Params::new(task, &Json::from([("count", Json::Int(1))])).unwrap();
+        let tests = tests(task, &params, 17, 600);
         let mut answers: HashMap<&str, usize> = HashMap::new();
         for test in &tests {
             *answers.entry(&test.target).or_default() += 1;
@@ -144,9 +144,9 @@ fn no_constant_answer_beats_guess_probability() {
 
 #[test]
 fn prompts_of_a_point_are_distinct() {
-    for task in tasks::ALL {
-        let params = Params::new(*task, &Json::from([("count", Json::Int(1))])).unwrap();
-        let tests = tests(*task, &params, 0, 256);
+    for task in tasks::all() {
+        let params = Params::new(task, &Json::from([("count", Json::Int(1))])).unwrap();
+        let tests = tests(task, &params, 0, 256);
         let prompts: HashSet<_> = tests.iter().map(|test| &test.prompt).collect();
         assert!(prompts.len() >= 250, "{}: {} different prompts of 256", task.name(), prompts.len());
     }
@@ -154,9 +154,9 @@ fn prompts_of_a_point_are_distinct() {
 
 #[test]
 fn every_parameter_is_described_and_its_default_is_legal() {
-    for task in tasks::ALL {
+    for task in tasks::all() {
         assert!(task.parameters().len() >= 3, "{} has too few dimensions", task.name());
-        let params = Params::new(*task, &Json::Object(BTreeMap::new())).unwrap();
+        let params = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
         let Json::Object(values) = params.to_json() else { unreachable!("parameters are an object") };
         assert_eq!(values.len(), task.parameters().len());
         assert!(task.parameters().iter().all(|p| !p.description.is_empty() && !p.description.ends_with('.')));
@@ -166,16 +166,16 @@ fn every_parameter_is_described_and_its_default_is_legal() {
 /// Ten tests of each task, for ever. A difference here is a new version of the task, never an edit.
 #[test]
 fn generated_text_is_frozen() {
-    for task in tasks::ALL {
+    for task in tasks::all() {
         let mut rng = PyRandom::new(1);
         let mut text = String::new();
         for i in 0..5 {
             let params = if i == 0 {
-                Params::new(*task, &Json::Object(BTreeMap::new())).unwrap()
+                Params::new(task, &Json::Object(BTreeMap::new())).unwrap()
             } else {
-                random_params(*task, &mut rng)
+                random_params(task, &mut rng)
             };
-            for test in tests(*task, &params, 0, 2) {
+            for test in tests(task, &params, 0, 2) {
                 writeln!(
                     text,
                     "# {}\n{}\n-> {}\noptions: {:?}\n",

@@ -8,7 +8,7 @@ use reasonscape_cache::{CacheDiff, Reader, Watermark};
 use reasonscape_study::Eval;
 
 use crate::db::CountColumns;
-use crate::files::inspect;
+use crate::files::{FileInfo, inspect};
 use crate::schema;
 use crate::write::FileKind;
 use crate::{PointsError, TrialCounts};
@@ -25,14 +25,14 @@ impl<'s> UpToDate<'s> {
         Self { study, reader, changes: HashMap::new() }
     }
 
-    /// What the files of an evaluation on a task add up to, if making them again would give the same. Files that are
-    /// damaged or not there are made again.
+    /// What the files of an evaluation on a task count, and the entries that they were made from, if making them again
+    /// would give the same. Files that are damaged or not there are made again.
     pub(super) fn find(
         &mut self,
         eval: &Eval,
         task: &str,
         inputs: &str,
-    ) -> Result<Option<TrialCounts>, PointsError> {
+    ) -> Result<Option<(TrialCounts, u64)>, PointsError> {
         let file = |kind: FileKind| inspect(&kind.path(self.study, eval.id.as_str(), task), kind).ok();
         let (Some(trials), Some(points)) = (file(FileKind::Trials), file(FileKind::Points)) else {
             return Ok(None);
@@ -47,9 +47,16 @@ impl<'s> UpToDate<'s> {
         if self.changes[&mark].affects(&eval.model) {
             return Ok(None);
         }
-        let Ok(rows) = points.read(FileKind::Points) else { return Ok(None) };
-        let rows = concat_batches(&schema::POINTS, &rows)?;
-        let counts = CountColumns::new(&rows)?.total();
-        Ok((counts.n == trials.rows).then_some(counts))
+        let Some(counts) = stored_counts(&points)?.filter(|counts| counts.n == trials.rows) else {
+            return Ok(None);
+        };
+        Ok(Some((counts, points.provenance.entries.unwrap_or(counts.n))))
     }
+}
+
+/// What a file of points counts, unless it cannot be read.
+pub(super) fn stored_counts(points: &FileInfo) -> Result<Option<TrialCounts>, PointsError> {
+    let Ok(rows) = points.read(FileKind::Points) else { return Ok(None) };
+    let rows = concat_batches(&schema::POINTS, &rows)?;
+    Ok(Some(CountColumns::new(&rows)?.total()))
 }

@@ -152,6 +152,7 @@ impl TrialBuilder {
             mark: Watermark::default(),
             source: format!("{}: {}", self.info.tool, self.info.file_name),
             truncation: self.truncation(),
+            entries: None,
         }
     }
 

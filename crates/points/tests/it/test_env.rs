@@ -71,6 +71,7 @@ pub(crate) fn provenance(evaluated_ms: i64) -> Provenance {
         mark: serde_json::from_str(r#"{"last": 0, "received_ms": 0, "entries": 0}"#).unwrap(),
         source: String::new(),
         truncation: Truncation::Known,
+        entries: None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use reasonscape_providers::Usage;
-use reasonscape_study::{Budget, Eval};
+use reasonscape_study::{Budget, Eval, Shard};
 
 /// What all evaluations of a run have used up of its budget.
 #[derive(Debug)]
@@ -18,7 +18,14 @@ pub(super) struct BudgetTracker {
 }
 
 impl BudgetTracker {
-    pub(super) fn new(budget: Budget) -> Self {
+    /// A shard may use its part of what the study may use; the time is that of all shards, since they run side by side.
+    pub(super) fn new(budget: Budget, shard: Shard) -> Self {
+        let budget = Budget {
+            tokens: budget.tokens.map(|tokens| shard.part_of(tokens)),
+            requests: budget.requests.map(|requests| shard.part_of(requests)),
+            money: budget.money.map(|money| money / shard.total as f64),
+            ..budget
+        };
         Self {
             budget,
             started: Instant::now(),

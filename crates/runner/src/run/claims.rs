@@ -27,20 +27,25 @@ impl<'s> EvalRunner<'_, 's> {
         let mut claimed_elsewhere: Vec<PlannedTrial<'s>> = Vec::new();
         let mut messages = Vec::with_capacity(PLAN_QUEUE);
         while planned.recv_many(&mut messages, PLAN_QUEUE).await > 0 {
-            let mut offered = Vec::new();
+            let (mut offered, mut marks) = (Vec::new(), Vec::new());
             for message in messages.drain(..) {
-                let Batch { uncached, cached } = match message {
+                let Batch { uncached, cached, marks: raised } = match message {
                     PlanMessage::Batch(batch) => batch,
                     PlanMessage::Failed(error) => return Err(error),
                 };
                 EvalCounters::add(&self.counters.planned, uncached.len() as u64 + cached);
                 offered.extend(uncached);
+                marks.extend(raised);
                 if cached > 0 {
                     self.count_cached(cached).await;
                 }
             }
             if self.is_stopping() {
                 return Ok(());
+            }
+            if !marks.is_empty() {
+                // Before any of them is sent: scoring looks no further than the marks.
+                self.shared.writer.raise_marks(marks).await?;
             }
             claimed_elsewhere.extend(self.claim_batch(offered, &granted).await?);
         }

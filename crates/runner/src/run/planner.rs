@@ -2,6 +2,8 @@
 
 use std::ops::{ControlFlow, Range};
 
+use reasonscape_cache::{Mark, Marks};
+use reasonscape_core::canonical_json;
 use reasonscape_study::{Eval, PlannedTrial, walk_trials};
 use tokio::sync::mpsc;
 
@@ -24,6 +26,8 @@ pub(super) struct Batch<'s> {
     pub(super) uncached: Vec<PlannedTrial<'s>>,
     /// How many others there are.
     pub(super) cached: u64,
+    /// How far it goes at points that were never requested so far.
+    pub(super) marks: Vec<Mark>,
 }
 
 /// Walks the plan, and sends it in batches until it ends or nobody receives them.
@@ -49,16 +53,18 @@ fn walk_plan<'s>(
     on_batch: &mut dyn FnMut(Batch<'s>) -> ControlFlow<()>,
 ) -> Result<(), RunError> {
     let reader = shared.cache.reader()?;
+    let mut marks = reader.marks(shared.study.seed, eval.id.as_str())?;
     let mut failed = None;
     let mut look_up = |mut trials: Vec<PlannedTrial<'s>>| match reader
         .contains_each(trials.iter().map(|planned| &planned.id))
     {
         Ok(is_cached) => {
+            let raised = raise_marks(&mut marks, shared.study.seed, eval, &trials);
             let total = trials.len();
             let mut is_cached = is_cached.into_iter();
             trials.retain(|_| is_cached.next() == Some(false));
             let cached = (total - trials.len()) as u64;
-            on_batch(Batch { uncached: trials, cached })
+            on_batch(Batch { uncached: trials, cached, marks: raised })
         }
         Err(error) => {
             failed = Some(error);
@@ -78,4 +84,18 @@ fn walk_plan<'s>(
         let _ = look_up(batch);
     }
     failed.map_or(Ok(()), |error| Err(error.into()))
+}
+
+/// The marks that have to be raised before the trials of a batch are requested. Those of one point stand together.
+fn raise_marks(marks: &mut Marks, seed: i64, eval: &Eval, trials: &[PlannedTrial<'_>]) -> Vec<Mark> {
+    let mut raised = Vec::new();
+    for point in trials.chunk_by(|a, b| std::ptr::eq(a.params, b.params)) {
+        let Some(last) = point.last() else { continue };
+        let (task, params) = (last.task.name(), canonical_json(&last.params.to_json()));
+        let requested = last.index as u64 + 1;
+        if marks.raise(task, &params, requested) {
+            raised.push(Mark { seed, eval: eval.id.to_string(), task: task.to_owned(), params, requested });
+        }
+    }
+    raised
 }

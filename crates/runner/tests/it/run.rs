@@ -5,7 +5,6 @@ mod endpoints;
 mod faults;
 mod misconfigured;
 mod outages;
-mod precision;
 mod processes;
 mod scripted_server;
 mod sharing;
@@ -132,7 +131,7 @@ fn run_until(
             }
             events
         });
-        let summary = run(study, selection, cache, sender, stop).unwrap();
+        let summary = run(study, selection, cache, None, sender, stop).unwrap();
         (summary, events.join().unwrap())
     })
 }

@@ -16,14 +16,16 @@ pub struct PlannedRequest {
     pub key: CacheKey,
 }
 
-/// The requests of an evaluation at a point, in order and without end.
+/// The requests of an evaluation at a point from problem `start` on, in order; only those of a dataset have an end.
 pub fn planned_requests<'s>(
     study: &'s Study,
     eval: &'s Eval,
     point: &'s Point<'s>,
+    start: usize,
 ) -> impl Iterator<Item = Result<PlannedRequest, StudyError>> + 's {
     let examples = Examples::new(point.task, point.params, study.seed, eval.template.shots);
-    TestStream::new(point.task, point.params, study.seed).enumerate().map(move |(index, test)| {
+    let tests = TestStream::new(point.task, point.params, study.seed).enumerate().skip(start);
+    tests.map(move |(index, test)| {
         let input = TemplateInput { task: point.task, test: &test, examples: &examples };
         let payload = eval.payload(&eval.template.render(&input)?);
         let key = CacheKey::from_canonical_json(&canonical_json(&Json::from(&payload)));

@@ -26,7 +26,7 @@ fn one_message(content: &str) -> String {
 fn every_built_in_template_renders_every_task() {
     for name in Template::built_in_names() {
         let template = Template::built_in(name).unwrap();
-        for task in tasks::ALL.iter().copied() {
+        for task in tasks::all() {
             let test = TestStream::new(task, &point(task), 0).next().unwrap();
             let messages = render(&template, task, &test);
             assert_eq!(messages, render(&template, task, &test), "{name}");
@@ -43,7 +43,7 @@ fn every_built_in_template_renders_every_task() {
 
 #[test]
 fn answers_in_the_requested_form_are_extracted() {
-    for task in tasks::ALL.iter().copied() {
+    for task in tasks::all() {
         for test in TestStream::new(task, &point(task), 0).take(16) {
             for reply in [
                 format!("Answer: {}", test.target),

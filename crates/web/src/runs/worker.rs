@@ -6,17 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use reasonscape_cache::Cache;
-use reasonscape_pipeline as pipeline;
-use reasonscape_pipeline::{RunEvent, RunSummary, ScoreProgress, Shutdown, open_cache, response_count};
-use reasonscape_points::Evaluated;
+use reasonscape_pipeline::{
+    Event, Finished, PipelineError, ProgressCounts, RunControl, RunEnd, RunEvent, Shutdown, execute,
+    open_cache,
+};
 use reasonscape_study::{Selection, Study, is_selected};
 use tokio::sync::watch;
 
 use super::errors::without_paths;
 use super::record::{EvalProgress, RunRecord, RunState, TokensUsed, now_ms};
-use reasonscape_pipeline::ProgressCounts;
-use reasonscape_pipeline::write_dataset_results;
 
 /// How long events may gather before they are counted and published.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -35,8 +33,7 @@ pub(super) struct Job {
 
 /// An active run.
 pub(super) struct ActiveRun {
-    stopper: watch::Sender<Shutdown>,
-    scoring: Arc<ScoreProgress>,
+    control: RunControl,
     latest: watch::Sender<Arc<RunRecord>>,
     /// Whether it is the server that ends it.
     pub(super) by_server: AtomicBool,
@@ -47,8 +44,7 @@ impl ActiveRun {
         let mut record = record.clone();
         record.state = RunState::Running;
         Self {
-            stopper: watch::Sender::new(Shutdown::None),
-            scoring: Arc::default(),
+            control: RunControl::default(),
             latest: watch::Sender::new(Arc::new(record)),
             by_server: AtomicBool::new(false),
         }
@@ -63,25 +59,17 @@ impl ActiveRun {
         self.latest.subscribe()
     }
 
-    /// The first call waits for requests in flight, the second leaves at once. Scoring is left at once.
+    /// The first call waits for requests in flight and scores them, the second leaves at once; scoring is left at once.
     pub(super) fn cancel(&self) {
-        let next =
-            if *self.stopper.borrow() == Shutdown::None { Shutdown::Drain } else { Shutdown::Immediate };
-        if self.latest().state == RunState::Judging {
-            self.scoring.stop.store(true, Relaxed);
-        }
-        self.stop(next);
+        self.control.interrupt();
     }
 
-    pub(super) fn stop(&self, stop: Shutdown) {
-        if stop == Shutdown::Immediate || self.by_server.load(Relaxed) {
-            self.scoring.stop.store(true, Relaxed);
+    /// Ends the run because the server ends: what was answered is scored when it is started again.
+    pub(super) fn stop(&self, shutdown: Shutdown) {
+        if self.by_server.load(Relaxed) {
+            self.control.stop_scoring();
         }
-        self.stopper.send_if_modified(|now| {
-            let is_more = stop > *now;
-            *now = stop.max(*now);
-            is_more
-        });
+        self.control.stop(shutdown);
     }
 
     /// Starts the run; `over` is called with its name when it has ended.
@@ -110,9 +98,6 @@ impl ActiveRun {
         Ok(())
     }
 }
-
-/// Why a run failed: any error, since it is only reported.
-type RunFailure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Runs and scores on a thread of its own.
 struct RunWorker {
@@ -164,8 +149,8 @@ impl RunWorker {
 
     fn run(&mut self) {
         let (state, reason) = match self.run_and_score() {
-            Ok(ended) => ended,
-            Err(error) => (RunState::Failed, Some(without_paths(&*error, &self.study.dir))),
+            Ok(finished) => self.ending(&finished),
+            Err(error) => (RunState::Failed, Some(without_paths(&error, &self.study.dir))),
         };
         self.record.end(state, reason);
         if let Err(error) = self.record.save(&self.folder) {
@@ -175,70 +160,56 @@ impl RunWorker {
         self.publish();
     }
 
-    fn run_and_score(&mut self) -> Result<(RunState, Option<String>), RunFailure> {
+    fn run_and_score(&mut self) -> Result<Finished, PipelineError> {
         let cache = open_cache(&self.study)?;
-        let summary = self.query_models(&cache)?;
+        // The run borrows these while its events are counted here.
+        let (study, selection, control) =
+            (self.study.clone(), self.selection.clone(), self.active.control.clone());
+        let finished =
+            execute(&study, &selection, &cache, &control, true, POLL_INTERVAL, &mut |event| match event {
+                Event::Requests(events) => self.count(events),
+                Event::Scoring { done, total } => {
+                    (self.record.state, self.record.reason) = (RunState::Judging, None);
+                    self.record.judged = Some([done, total]);
+                    self.publish();
+                }
+            })?;
+        self.record.judged = None;
         for (index, progress) in self.record.progress.iter_mut().enumerate() {
             let eval = self.evals[index];
-            if let Some(summary) = summary.evals.iter().find(|summary| summary.eval_index == eval) {
+            if let Some(summary) = finished.summary.evals.iter().find(|summary| summary.eval_index == eval) {
                 progress.end(&self.study.evals[eval], self.before[index], summary);
             }
         }
-        let answers = response_count(&summary);
-        let is_left = self.active.scoring.stop.load(Relaxed);
-        if answers > 0 && !is_left {
-            let evaluated = self.score(&cache)?;
-            if evaluated.stopped {
-                let why = "stopped while answers were judged; starting again judges the rest";
-                return Ok((self.stopped_state(), Some(why.to_owned())));
-            }
-        }
-        Ok(self.ending(&summary, answers))
-    }
-
-    fn stopped_state(&self) -> RunState {
-        if self.active.by_server.load(Relaxed) { RunState::Interrupted } else { RunState::Cancelled }
+        Ok(finished)
     }
 
     /// How a run ended, and why.
-    fn ending(&self, summary: &RunSummary, answers: u64) -> (RunState, Option<String>) {
-        if summary.stopped {
-            let why =
-                if self.active.by_server.load(Relaxed) { "the server was stopped" } else { "cancelled" };
-            let why = format!("{why}; what was answered is kept, and starting again asks the rest");
-            return (self.stopped_state(), Some(why));
-        }
-        if summary.is_complete() {
-            return (RunState::Complete, None);
-        }
-        let mut reasons: Vec<&str> =
-            summary.evals.iter().filter_map(|eval| eval.stopped.as_deref()).collect();
-        reasons.extend(
-            summary.evals.iter().filter_map(|eval| Some(eval.missing_trials.first()?.problem.as_str())),
-        );
-        reasons.dedup();
-        match (answers, reasons.first()) {
-            (0, Some(reason)) => (RunState::Failed, Some((*reason).to_owned())),
-            (0, None) => (RunState::Failed, Some("nothing was answered".to_owned())),
-            _ => {
-                let why = "not every trial was answered; what was is kept, and starting again asks the rest";
-                (RunState::Incomplete, Some(why.to_owned()))
+    fn ending(&self, finished: &Finished) -> (RunState, Option<String>) {
+        let by_server = self.active.by_server.load(Relaxed);
+        let stopped = if by_server { RunState::Interrupted } else { RunState::Cancelled };
+        let (state, reason) = match &finished.end {
+            RunEnd::Complete => return (RunState::Complete, None),
+            RunEnd::Failed { reason } => (RunState::Failed, reason.clone()),
+            RunEnd::Incomplete => (
+                RunState::Incomplete,
+                "not every trial was answered; what was is kept, and starting again asks the rest".to_owned(),
+            ),
+            RunEnd::ScoringInterrupted => {
+                (stopped, "stopped while answers were judged; starting again judges the rest".to_owned())
             }
-        }
+            RunEnd::Interrupted => {
+                let why = if by_server { "the server was stopped" } else { "cancelled" };
+                (stopped, format!("{why}; what was answered is kept, and starting again asks the rest"))
+            }
+        };
+        (state, Some(reason))
     }
 
-    fn query_models(&mut self, cache: &Cache) -> Result<RunSummary, RunFailure> {
-        let stop = self.active.stopper.subscribe();
-        // The run borrows these while its events are counted here.
-        let (study, selection) = (self.study.clone(), self.selection.clone());
-        let count = |events: std::vec::Drain<'_, RunEvent>| self.count(events);
-        Ok(pipeline::run(&study, &selection, cache, stop, POLL_INTERVAL, count)?)
-    }
-
-    fn count(&mut self, events: impl Iterator<Item = RunEvent>) {
+    fn count(&mut self, events: &[RunEvent]) {
         for RunEvent { eval, kind } in events {
-            if let Some(index) = self.evals.iter().position(|known| *known == eval) {
-                self.tallies[index].count(&kind);
+            if let Some(index) = self.evals.iter().position(|known| known == eval) {
+                self.tallies[index].count(kind);
             }
         }
         let elapsed = self.started.elapsed();
@@ -249,31 +220,6 @@ impl RunWorker {
         self.publish();
     }
 
-    fn score(&mut self, cache: &Cache) -> Result<Evaluated, RunFailure> {
-        (self.record.state, self.record.reason) = (RunState::Judging, None);
-        self.publish();
-        let scoring = Arc::clone(&self.active.scoring);
-        let (study, selection, progress) = (self.study.clone(), self.selection.clone(), Arc::clone(&scoring));
-        let evaluated = std::thread::scope(|scope| {
-            let scored = scope.spawn(|| -> Result<Evaluated, RunFailure> {
-                let evaluated = pipeline::score(&study, &selection, cache, &progress)?;
-                if study.dataset.is_some() && !evaluated.stopped {
-                    write_dataset_results(&study, cache, &progress)?;
-                }
-                Ok(evaluated)
-            });
-            while !scored.is_finished() {
-                std::thread::sleep(POLL_INTERVAL);
-                let (done, total) = (scoring.done.load(Relaxed), scoring.total.load(Relaxed));
-                self.record.judged = Some([done.min(total), total]);
-                self.publish();
-            }
-            scored.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        self.record.judged = None;
-        evaluated
-    }
-
     /// Publishes the record to watchers, and saves it at intervals.
     fn publish(&mut self) {
         if self.saved.elapsed() >= SAVE_INTERVAL {
@@ -282,7 +228,7 @@ impl RunWorker {
                 tracing::warn!(%error, "the record of a run could not be written");
             }
         }
-        if self.record.state == RunState::Running && *self.active.stopper.borrow() != Shutdown::None {
+        if self.record.state == RunState::Running && self.active.control.shutdown() != Shutdown::None {
             self.record.reason = Some("stopping: waiting for what is in flight".to_owned());
         }
         let record = Arc::new(self.record.clone());

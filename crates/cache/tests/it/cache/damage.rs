@@ -51,7 +51,7 @@ fn newer_format_asks_for_an_update() {
     let (_dir, path) = temp_cache_path();
     cache_with(&path, 0..1);
     sql(&path, "PRAGMA user_version = 7");
-    assert_rejected(&path, "has format 7, and this program knows formats up to 1; update reasonscape");
+    assert_rejected(&path, "has format 7, and this program knows formats up to 2; update reasonscape");
 }
 
 #[test]

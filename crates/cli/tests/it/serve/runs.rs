@@ -3,8 +3,11 @@
 mod api_keys;
 mod cancel;
 mod datasets;
+mod front_ends;
 mod invalid_requests;
 mod lifecycle;
+#[cfg(target_os = "linux")]
+mod memory;
 mod openapi;
 mod progress;
 mod read_only;

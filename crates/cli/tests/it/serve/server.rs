@@ -255,6 +255,13 @@ impl Server {
         })
     }
 
+    /// Memory of the server that is not swapped out.
+    #[cfg(target_os = "linux")]
+    pub(super) fn resident_bytes(&self) -> u64 {
+        let pages = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id())).unwrap();
+        pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+    }
+
     /// A server on this study, with these variables in its environment.
     pub(super) fn on(study: Arc<Study>, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))

@@ -1,0 +1,173 @@
+//! Scores the cached responses of a point. Trials, the answers to a dataset and precision targets all come from this walk.
+
+use std::collections::HashSet;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use reasonscape_cache::{CacheError, Found, Reader};
+use reasonscape_core::{CacheKey, Extraction, Outcome, Point, Reply, Task, Test, score};
+use reasonscape_providers::Completion;
+use reasonscape_study::{Eval, Study, planned_requests};
+
+use crate::PointsError;
+
+/// Problems in a row without a response after which no more entries without a mark are expected at a point.
+const MAX_UNMARKED_GAP: usize = 256;
+
+/// A problem and the response to it, scored.
+#[derive(Debug)]
+pub struct ScoredTrial<'a> {
+    /// The task.
+    pub task: &'a dyn Task,
+    /// Index of the problem at its point.
+    pub index: usize,
+    /// Which repeat of the same request.
+    pub repeat: u32,
+    /// Key of the request.
+    pub key: CacheKey,
+    /// The problem.
+    pub test: &'a Test,
+    /// How the trial ended.
+    pub outcome: Outcome,
+    /// The answer and where it was found.
+    pub extraction: Extraction<'a>,
+    /// What the provider sent.
+    pub completion: &'a Completion,
+    /// From sending the request to the last byte of the reply.
+    pub latency_ms: u64,
+    /// When the reply came, in milliseconds since 1970.
+    pub received_ms: i64,
+}
+
+/// Entries of one model and namespace that came without a mark and belong to no problem that was generated so far.
+#[derive(Debug, Default)]
+pub(crate) struct UnmarkedEntries {
+    remaining: AtomicU64,
+    /// One entry can belong to two problems: a small point repeats its prompts.
+    matched: Mutex<HashSet<i64>>,
+}
+
+impl UnmarkedEntries {
+    pub(crate) fn new(entries: u64) -> Self {
+        Self { remaining: AtomicU64::new(entries), matched: Mutex::default() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.remaining.load(Ordering::Relaxed) == 0
+    }
+
+    fn remove(&self, entry: i64) {
+        if self.matched.lock().unwrap_or_else(PoisonError::into_inner).insert(entry) {
+            // An entry that came after the others were counted is not among them.
+            let _ =
+                self.remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        }
+    }
+}
+
+/// Which problems of a point are looked up.
+pub(crate) struct WalkRange<'a> {
+    /// All of these, whether they have responses or not.
+    pub(crate) problems: Range<usize>,
+    /// What is found is removed from these.
+    pub(crate) unmarked: &'a UnmarkedEntries,
+    /// Whether to go on as long as some of them may belong to the point.
+    pub(crate) beyond: bool,
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub(crate) struct Walked {
+    /// The entries of the cache that belong to problems of the point. One can occur twice.
+    pub(crate) entries: Vec<i64>,
+    /// Entries that could not be read.
+    pub(crate) damaged: u64,
+    /// What is wrong with the first of them.
+    pub(crate) damage: Option<String>,
+}
+
+impl Walked {
+    fn add_damage(&mut self, problem: String) {
+        self.damaged += 1;
+        self.damage.get_or_insert(problem);
+    }
+}
+
+/// Scores the responses to some problems of a point, in the order of problems and repeats, until `visit` breaks off. A
+/// damaged entry counts as no response.
+///
+/// # Errors
+/// A [`PointsError`] if the cache cannot be read or a request cannot be rendered.
+pub fn score_responses(
+    study: &Study,
+    reader: &Reader,
+    eval: &Eval,
+    point: &Point<'_>,
+    problems: Range<usize>,
+    visit: &mut dyn FnMut(ScoredTrial<'_>) -> ControlFlow<()>,
+) -> Result<(), PointsError> {
+    let range = WalkRange { problems, unmarked: &UnmarkedEntries::default(), beyond: false };
+    walk(study, reader, eval, point, &range, visit).map(drop)
+}
+
+/// [`score_responses`], which also looks for entries without a mark and accounts for all that it finds.
+pub(crate) fn walk(
+    study: &Study,
+    reader: &Reader,
+    eval: &Eval,
+    point: &Point<'_>,
+    range: &WalkRange<'_>,
+    visit: &mut dyn FnMut(ScoredTrial<'_>) -> ControlFlow<()>,
+) -> Result<Walked, PointsError> {
+    let mut walked = Walked::default();
+    let mut gap = 0;
+    for planned in planned_requests(study, eval, point, range.problems.start) {
+        let planned = planned?;
+        let is_searched = range.beyond && gap < MAX_UNMARKED_GAP && !range.unmarked.is_empty();
+        if planned.index >= range.problems.end && !is_searched {
+            break;
+        }
+        let repeats = reader.repeats(&planned.key, &eval.cache_namespace)?;
+        gap = if repeats.is_empty() { gap + 1 } else { 0 };
+        for Found { entry, repeat, marked, response } in repeats {
+            walked.entries.push(entry);
+            if !marked {
+                range.unmarked.remove(entry);
+            }
+            let response = match response {
+                Ok(response) => response,
+                Err(error @ CacheError::DamagedEntry { .. }) => {
+                    walked.add_damage(error.to_string());
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            let completion = match eval.provider.parse(response.status, &response.body) {
+                Ok(completion) => completion,
+                Err(problem) => {
+                    walked.add_damage(format!("the reply under {} cannot be read: {problem}", planned.key));
+                    continue;
+                }
+            };
+            let reply = Reply { content: &completion.content, reasoning: completion.reasoning.as_deref() };
+            let (outcome, extraction) = score(point.task, &planned.test, &reply, completion.is_truncated());
+            let trial = ScoredTrial {
+                task: point.task,
+                index: planned.index,
+                repeat,
+                key: planned.key,
+                test: &planned.test,
+                outcome,
+                extraction,
+                completion: &completion,
+                latency_ms: response.latency_ms,
+                received_ms: response.received_ms,
+            };
+            if visit(trial).is_break() {
+                return Ok(walked);
+            }
+        }
+    }
+    Ok(walked)
+}
