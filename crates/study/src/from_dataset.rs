@@ -8,7 +8,7 @@ use reasonscape_core::Dataset;
 
 use serde_json::json;
 
-use crate::{Eval, EvalSpec, Study, StudyError, write_file, write_study};
+use crate::{Eval, EvalSpec, Study, StudyError, StudyText, write_file, write_study};
 
 /// Why a study could not be made or extended.
 #[derive(Debug, thiserror::Error)]
@@ -101,7 +101,7 @@ impl DatasetStudy<'_> {
         let lock = fs::File::open(dir).and_then(|dir| dir.lock().map(|()| dir));
         let study = if let Some((study, text)) = load_existing(dir)? {
             check_questions(&study, dataset, dir)?;
-            write_study::<FromDatasetError>(dir, &self.extended_text(text, &study, dir)?)?
+            write_study::<FromDatasetError>(dir, &self.extended_text(&text, &study, dir)?)?
         } else {
             self.create(dir, dataset).inspect_err(|_| {
                 if is_new {
@@ -125,33 +125,35 @@ impl DatasetStudy<'_> {
         if !is_there {
             write_file(&copy, |out| Ok::<_, FromDatasetError>(out.write_all(lines.as_bytes())?))?;
         }
-        write_study(dir, &self.new_text(&name)).inspect_err(|_: &FromDatasetError| {
+        write_study(dir, &self.new_text(&name)?).inspect_err(|_: &FromDatasetError| {
             if !is_there {
                 let _ = fs::remove_file(&copy);
             }
         })
     }
 
-    fn new_text(&self, copy: &str) -> String {
-        let mut text = format!(
+    fn new_text(&self, copy: &str) -> Result<String, StudyError> {
+        let text = format!(
             "# Made by `reasonscape run {}`. Everything can be changed here; `reasonscape run` on this folder then\n\
              # asks what is missing.\ndataset = {}\nrepeats = {}\n",
             self.source.escape_debug(),
             json!(copy),
             self.repeats.unwrap_or(1)
         );
+        let mut text = StudyText::parse(&text)?;
         for model in self.models {
-            self.spec.append_eval(&mut text, model);
+            text.append_eval(&self.spec, model);
         }
-        text
+        Ok(text.to_string())
     }
 
     /// The text of a study with the models that it does not query yet, and as many repeats as are wanted now.
-    fn extended_text(&self, mut text: String, study: &Study, dir: &Path) -> Result<String, FromDatasetError> {
+    fn extended_text(&self, text: &str, study: &Study, dir: &Path) -> Result<String, FromDatasetError> {
+        let mut text = StudyText::parse(text)?;
         let base_url = &self.spec.base_url;
         for model in self.models {
             match study.evals.iter().find(|eval| eval.model == *model && self.includes(eval)) {
-                None => self.spec.append_eval(&mut text, model),
+                None => text.append_eval(&self.spec, model),
                 Some(eval) if eval.base_urls.iter().any(|known| known == base_url.trim_end_matches('/')) => {}
                 Some(eval) => {
                     return Err(FromDatasetError::OtherEndpoint {
@@ -164,14 +166,9 @@ impl DatasetStudy<'_> {
             }
         }
         if let Some(repeats) = self.repeats.filter(|repeats| *repeats != study.repeats) {
-            let line = format!("repeats = {repeats}\n");
-            let old = text.split_inclusive('\n').find(|line| line.trim_start().starts_with("repeats"));
-            text = match old.map(str::to_owned) {
-                Some(old) => text.replacen(&old, &line, 1),
-                None => line + &text,
-            };
+            text.set_number("repeats", repeats);
         }
-        Ok(text)
+        Ok(text.to_string())
     }
 
     /// Whether an evaluation queries one of the models in the way that is described here.

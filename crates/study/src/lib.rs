@@ -34,5 +34,5 @@ pub use selection::{
     Selection, SelectionError, Shard, check_selection, is_selected, matches_name, selected_points,
 };
 pub use study::{Budget, Precision, Study};
-pub use study_toml::{EvalSpec, write_study};
+pub use study_toml::{EvalSpec, StudyText, write_study};
 pub use template::{Examples, Template, TemplateInput};

@@ -1,10 +1,10 @@
 //! Writing a `study.toml` from choices made in a form or on a command line.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Formatter};
 use std::io;
 use std::path::Path;
 
-use serde_json::json;
+use toml_edit::{DocumentMut, Item, Table, TomlError, value};
 
 use crate::keys::{eval, study};
 use crate::{Prices, Study, StudyError, write_file};
@@ -28,36 +28,65 @@ pub struct EvalSpec {
     pub prices: Option<Prices>,
 }
 
-impl EvalSpec {
-    /// Adds an evaluation of this model to the text of a study.
-    pub fn append_eval(&self, text: &mut String, model: &str) {
-        let mut line = |key: &str, value: &str| {
-            // A JSON string is a TOML string, but for one character that TOML wants spelt out.
-            let value = json!(value).to_string().replace('\u{7f}', "\\u007f");
-            writeln!(text, "{key} = {value}").expect("a string takes everything");
-        };
-        line(&format!("\n[[{}]]\n{}", study::EVAL, eval::MODEL), model);
-        line(eval::BASE_URL, &self.base_url);
-        for (key, value) in [
-            (eval::PROVIDER, &self.provider),
-            (eval::API_KEY_ENV, &self.api_key_env),
-            (eval::TEMPLATE, &self.template),
-            (eval::SAMPLER, &self.sampler),
+/// The text of a study that is being written or extended; comments and layout stay as they are.
+#[derive(Debug, Clone)]
+pub struct StudyText {
+    document: DocumentMut,
+}
+
+impl StudyText {
+    /// Begins with a text.
+    ///
+    /// # Errors
+    /// A [`StudyError`] when it is not TOML.
+    pub fn parse(text: &str) -> Result<Self, StudyError> {
+        let document = text.parse().map_err(|error: TomlError| StudyError::Invalid {
+            origin: format!("`{}`", Study::FILE),
+            line: None,
+            // The message alone: the whole error would print the line, and with it a key that somebody pasted there.
+            problem: format!("this is not TOML: {}", error.message()),
+        })?;
+        Ok(Self { document })
+    }
+
+    /// Sets a number at the top of the study.
+    pub fn set_number(&mut self, key: &str, number: u32) {
+        self.document[key] = value(i64::from(number));
+    }
+
+    /// Adds an evaluation of a model.
+    pub fn append_eval(&mut self, spec: &EvalSpec, model: &str) {
+        let mut table = Table::new();
+        table[eval::MODEL] = value(model);
+        table[eval::BASE_URL] = value(&spec.base_url);
+        for (key, text) in [
+            (eval::PROVIDER, &spec.provider),
+            (eval::API_KEY_ENV, &spec.api_key_env),
+            (eval::TEMPLATE, &spec.template),
+            (eval::SAMPLER, &spec.sampler),
         ] {
-            if let Some(value) = value {
-                line(key, value);
+            if let Some(text) = text {
+                table[key] = value(text);
             }
         }
-        let numbers = [
-            (eval::CONCURRENCY, self.concurrency.map(f64::from)),
-            (eval::PRICE_PROMPT, self.prices.map(|prices| prices.prompt)),
-            (eval::PRICE_COMPLETION, self.prices.map(|prices| prices.completion)),
-        ];
-        for (key, value) in numbers {
-            if let Some(value) = value {
-                writeln!(text, "{key} = {value}").expect("a string takes everything");
-            }
+        if let Some(concurrency) = spec.concurrency {
+            table[eval::CONCURRENCY] = value(i64::from(concurrency));
         }
+        if let Some(prices) = spec.prices {
+            table[eval::PRICE_PROMPT] = value(prices.prompt);
+            table[eval::PRICE_COMPLETION] = value(prices.completion);
+        }
+        // Evaluations may stand in a list, `eval = [{ … }]`.
+        let evals = self.document.remove(study::EVAL).map(Item::into_array_of_tables);
+        let mut evals = evals.and_then(Result::ok).unwrap_or_default();
+        evals.push(table);
+        self.document.insert(study::EVAL, Item::ArrayOfTables(evals));
+    }
+}
+
+impl Display for StudyText {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.document.fmt(f)
     }
 }
 
@@ -87,11 +116,18 @@ mod tests {
             prices: Some(Prices { prompt: 0.5, completion: 2.0 }),
             ..EvalSpec::default()
         };
-        let mut text = "suite = \"quick\"\n".to_owned();
+        let mut text = StudyText::parse("# of mine\nsuite = \"quick\"  # a small one\n").unwrap();
         let odd = "a \"b\" \\ \u{e9}\n[[eval]]\u{7f}";
-        spec.append_eval(&mut text, odd);
-        spec.append_eval(&mut text, "plain");
+        text.append_eval(&spec, odd);
+        text.append_eval(&spec, "plain");
+        text.set_number("repeats", 3);
+        let text = text.to_string();
+        assert!(
+            text.starts_with("# of mine\nsuite = \"quick\"  # a small one\nrepeats = 3\n\n[[eval]]\n"),
+            "{text}"
+        );
         let study = Study::parse(&text, Path::new(".")).unwrap();
+        assert_eq!(study.repeats, 3);
         assert_eq!(study.evals.iter().map(|eval| eval.model.as_str()).collect::<Vec<_>>(), [odd, "plain"]);
         assert_eq!((study.evals[0].limits.concurrency, study.evals[0].prices), (3, spec.prices));
     }

@@ -1,16 +1,13 @@
 //! The request that makes a run, as a form or as JSON.
 
-use std::fmt::Write as _;
-
 use reasonscape_core::{ColumnMap, Suite};
-use reasonscape_study::Prices;
+use reasonscape_study::{EvalSpec, Prices, StudyText};
 use regex::Regex;
 use serde::Deserialize;
 use url::form_urlencoded;
 
 use crate::error::ApiError;
 use reasonscape_ingest::dataset_reader::DatasetFormat;
-use reasonscape_study::EvalSpec;
 
 /// Models of a run at most.
 const MAX_MODELS: usize = 100;
@@ -233,17 +230,17 @@ impl CreateRunRequest {
             concurrency: self.concurrency,
             prices,
         };
-        let mut text = format!("{HEAD}{source_line}\n");
+        let mut text = StudyText::parse(&format!("{HEAD}{source_line}\n")).map_err(ApiError::bad_request)?;
         for (key, number) in [("count", self.count), ("repeats", self.repeats)] {
             // A dataset has as many tests as it has questions.
             if let Some(number) = number.filter(|_| key == "repeats" || self.source == RunSource::Suite) {
-                writeln!(text, "{key} = {number}").expect("a string takes everything");
+                text.set_number(key, number);
             }
         }
         for model in &self.models {
-            asking.append_eval(&mut text, model);
+            text.append_eval(&asking, model);
         }
-        Ok(text)
+        Ok(text.to_string())
     }
 
     /// The name of the built-in suite; none for that of the study.
