@@ -41,7 +41,7 @@ CREATE TABLE claims (
 const FORMAT_2: &str = "
 ALTER TABLE entries ADD COLUMN model  TEXT;                        -- that the request names; '' none, NULL not recorded
 ALTER TABLE entries ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;  -- 1: a mark of its point was written before it
-CREATE INDEX by_model ON entries (namespace, model, marked);
+CREATE INDEX by_model ON entries (model, namespace, marked);
 CREATE TABLE marks (
     seed      INTEGER NOT NULL,
     eval      TEXT    NOT NULL,

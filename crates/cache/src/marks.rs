@@ -113,7 +113,7 @@ impl Reader {
     /// A [`CacheError`] if the file cannot be read.
     pub fn held_entries(&self) -> Result<BTreeMap<(String, String), HeldEntries>, CacheError> {
         const COUNT: &str = "SELECT namespace, model, count(*), sum(marked = 0) FROM entries
-            WHERE model IS NOT NULL GROUP BY namespace, model";
+            WHERE model IS NOT NULL GROUP BY model, namespace";
         let to_cache_error = CacheError::from_sqlite(&self.path);
         let mut held: BTreeMap<(String, String), HeldEntries> = BTreeMap::new();
         if self.has_marks {

@@ -24,8 +24,6 @@ pub struct Reader {
 pub struct Found {
     /// Number of its entry, which no other entry has.
     pub entry: i64,
-    /// Which repeat of the request.
-    pub repeat: u32,
     /// Whether the mark of its point was written before it.
     pub marked: bool,
     /// The response, or [`CacheError::DamagedEntry`].
@@ -88,36 +86,42 @@ impl Reader {
         }))
     }
 
-    /// Every repeat of a request that has a response, in order.
+    /// What scoring needs of an entry.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read. A damaged entry is not an error.
-    pub fn repeats(&self, key: &CacheKey, namespace: &str) -> Result<Vec<Found>, CacheError> {
-        const SQL: &str =
-            "SELECT id, repeat, status, latency_ms, received_ms, bytes, exchange, marked FROM entries
-            WHERE key = ?1 AND namespace = ?2 ORDER BY repeat";
+    pub fn find(&self, id: &EntryId) -> Result<Option<Found>, CacheError> {
+        const SQL: &str = "SELECT id, status, latency_ms, received_ms, bytes, exchange, marked FROM entries
+            WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
         const SQL_FORMAT_1: &str =
-            "SELECT id, repeat, status, latency_ms, received_ms, bytes, exchange, 0 FROM entries
-            WHERE key = ?1 AND namespace = ?2 ORDER BY repeat";
+            "SELECT id, status, latency_ms, received_ms, bytes, exchange, 0 FROM entries
+            WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
         let to_cache_error = CacheError::from_sqlite(&self.path);
         let sql = if self.has_marks { SQL } else { SQL_FORMAT_1 };
         let mut statement = self.connection.prepare_cached(sql).map_err(to_cache_error)?;
-        let found = statement.query_map(params![key.0, namespace], |row| {
-            let repeat = row.get(1)?;
-            let response = match decode(row.get_ref(6)?.as_blob()?, row.get(5)?) {
+        let found = statement.query_row(params![id.key.0, id.namespace, id.repeat], |row| {
+            let response = match decode(row.get_ref(5)?.as_blob()?, row.get(4)?) {
                 Ok(decoded) => Ok(Response {
-                    status: row.get(2)?,
-                    latency_ms: row.get(3)?,
-                    received_ms: row.get(4)?,
+                    status: row.get(1)?,
+                    latency_ms: row.get(2)?,
+                    received_ms: row.get(3)?,
                     body: decoded.into_body(),
                 }),
-                Err(problem) => {
-                    Err(self.damaged(EntryId { key: *key, namespace: Arc::from(namespace), repeat }, problem))
-                }
+                Err(problem) => Err(self.damaged(id, problem)),
             };
-            Ok(Found { entry: row.get(0)?, repeat, marked: row.get(7)?, response })
+            Ok(Found { entry: row.get(0)?, marked: row.get(6)?, response })
         });
-        found.and_then(Iterator::collect).map_err(to_cache_error)
+        found.optional().map_err(to_cache_error)
+    }
+
+    /// The largest number of repeats that any request has.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read.
+    pub fn repeat_count(&self) -> Result<u32, CacheError> {
+        self.connection
+            .query_row("SELECT coalesce(max(repeat) + 1, 0) FROM entries", [], |row| row.get(0))
+            .map_err(CacheError::from_sqlite(&self.path))
     }
 
     /// The whole entry of this identity, what was asked included, for whoever shows it.

@@ -76,12 +76,10 @@ impl<'s> PrecisionPlanner<'s> {
     ) -> Result<Counters, PointsError> {
         let mut counters = Counters::default();
         score_responses(self.study, reader, eval, point, problems, &mut |trial| {
-            if trial.repeat < self.study.repeats {
-                let flag = |outcome: Outcome| f64::from(u8::from(trial.outcome == outcome));
-                let guess = if trial.outcome == Outcome::Truncated { 0.0 } else { trial.test.guess() };
-                let one = Counters::new(1.0, flag(Outcome::Correct), flag(Outcome::Truncated), guess);
-                counters = counters + one.expect("the counters of one trial");
-            }
+            let flag = |outcome: Outcome| f64::from(u8::from(trial.outcome == outcome));
+            let guess = if trial.outcome == Outcome::Truncated { 0.0 } else { trial.test.guess() };
+            let one = Counters::new(1.0, flag(Outcome::Correct), flag(Outcome::Truncated), guess);
+            counters = counters + one.expect("the counters of one trial");
             ControlFlow::Continue(())
         })?;
         Ok(counters)

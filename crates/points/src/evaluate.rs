@@ -116,12 +116,13 @@ pub fn evaluate(
             marks.insert(job.eval.id.as_str(), reader.marks(study.seed, job.eval.id.as_str())?);
         }
     }
+    let repeats = reader.repeat_count()?.max(study.repeats);
     let up_to_date = UpToDate::new(&study.dir, &reader);
     let format = answers.as_ref().map(|answers| answers.format);
     let (sender, receiver) = sync_channel(4);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| write_units(&study.dir, receiver, options.force));
-        let scorer = PieceScorer::new(study, cache, &options.selection, progress, format);
+        let scorer = PieceScorer::new(study, cache, &options.selection, progress, format, repeats);
         let mut evaluation = Evaluation { study, scorer, progress, options, sender, mark, marks, answers };
         let scored = evaluation.run(&jobs, up_to_date, &mut accounts);
         // The writer ends when there is nobody left to send to it.

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reasonscape_cache::{CacheError, Found, Reader};
-use reasonscape_core::{CacheKey, Extraction, Outcome, Point, Reply, Task, Test, score};
+use reasonscape_core::{CacheKey, EntryId, Extraction, Outcome, Point, Reply, Task, Test, score};
 use reasonscape_providers::Completion;
 use reasonscape_study::{Eval, Study, planned_requests};
 
@@ -70,6 +70,8 @@ impl UnmarkedEntries {
 pub(crate) struct WalkRange<'a> {
     /// All of these, whether they have responses or not.
     pub(crate) problems: Range<usize>,
+    /// Repeats of each.
+    pub(crate) repeats: u32,
     /// What is found is removed from these.
     pub(crate) unmarked: &'a UnmarkedEntries,
     /// Whether to go on as long as some of them may belong to the point.
@@ -94,7 +96,7 @@ impl Walked {
     }
 }
 
-/// Scores the responses to some problems of a point, in the order of problems and repeats, until `visit` breaks off. A
+/// Scores the responses to some problems of a point and their planned repeats, in the order of problems and repeats, until `visit` breaks off. A
 /// damaged entry counts as no response.
 ///
 /// # Errors
@@ -107,7 +109,8 @@ pub fn score_responses(
     problems: Range<usize>,
     visit: &mut dyn FnMut(ScoredTrial<'_>) -> ControlFlow<()>,
 ) -> Result<(), PointsError> {
-    let range = WalkRange { problems, unmarked: &UnmarkedEntries::default(), beyond: false };
+    let unmarked = UnmarkedEntries::default();
+    let range = WalkRange { problems, repeats: study.repeats, unmarked: &unmarked, beyond: false };
     walk(study, reader, eval, point, &range, visit).map(drop)
 }
 
@@ -120,6 +123,7 @@ pub(crate) fn walk(
     range: &WalkRange<'_>,
     visit: &mut dyn FnMut(ScoredTrial<'_>) -> ControlFlow<()>,
 ) -> Result<Walked, PointsError> {
+    let namespace: Arc<str> = Arc::from(eval.cache_namespace.as_str());
     let mut walked = Walked::default();
     let mut gap = 0;
     for planned in planned_requests(study, eval, point, range.problems.start) {
@@ -128,9 +132,11 @@ pub(crate) fn walk(
         if planned.index >= range.problems.end && !is_searched {
             break;
         }
-        let repeats = reader.repeats(&planned.key, &eval.cache_namespace)?;
-        gap = if repeats.is_empty() { gap + 1 } else { 0 };
-        for Found { entry, repeat, marked, response } in repeats {
+        gap += 1;
+        for repeat in 0..range.repeats {
+            let id = EntryId { key: planned.key, namespace: Arc::clone(&namespace), repeat };
+            let Some(Found { entry, marked, response }) = reader.find(&id)? else { continue };
+            gap = 0;
             walked.entries.push(entry);
             if !marked {
                 range.unmarked.remove(entry);

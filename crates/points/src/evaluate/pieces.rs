@@ -43,6 +43,8 @@ pub(super) struct PieceScorer<'s> {
     selection: &'s Selection,
     progress: &'s Progress,
     format: Option<&'s Format<'s>>,
+    /// Repeats that are planned or that the cache holds.
+    repeats: u32,
     workers: Workers<'s>,
 }
 
@@ -53,9 +55,10 @@ impl<'s> PieceScorer<'s> {
         selection: &'s Selection,
         progress: &'s Progress,
         format: Option<&'s Format<'s>>,
+        repeats: u32,
     ) -> Self {
         let workers = Workers { cache, idle: Mutex::default() };
-        Self { study, selection, progress, format, workers }
+        Self { study, selection, progress, format, repeats, workers }
     }
 
     /// Trials that the study plans at a point.
@@ -108,7 +111,7 @@ impl<'s> PieceScorer<'s> {
             };
             // A dataset is looked up to its end anyway.
             let beyond = beyond && point.task.listed().is_none();
-            let range = WalkRange { problems: problems.clone(), unmarked, beyond };
+            let range = WalkRange { problems: problems.clone(), repeats: self.repeats, unmarked, beyond };
             let walked = walk(self.study, reader, eval, point, &range, &mut visit)?;
             let planned_here = problems.len().min(planned.saturating_sub(problems.start)) as u64;
             let done = planned_here * u64::from(self.study.repeats);
