@@ -58,7 +58,7 @@ pub use maintenance::{
     CacheStats, CorruptEntry, EntryFilter, EntryTotals, Importer, MergeSummary, Verification,
 };
 pub use marks::{HeldEntries, Mark, Marks};
-pub use reader::{Found, Reader};
+pub use reader::{Found, Reader, Snapshot};
 pub use watermark::{CacheDiff, Watermark};
 pub use write_connection::Claim;
 pub use writer::Writer;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use reasonscape_core::{CacheKey, EntryId};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use crate::codec::{Decoded, decode};
 use crate::entry::{Entry, Response, model_in_request};
@@ -28,6 +28,12 @@ pub struct Found {
     pub marked: bool,
     /// The response, or [`CacheError::DamagedEntry`].
     pub response: Result<Response, CacheError>,
+}
+
+/// A moment as of which a [`Reader`] reads.
+#[derive(Debug)]
+pub struct Snapshot<'r> {
+    _transaction: Transaction<'r>,
 }
 
 /// Entries that are read between two moments in which the log can be moved into the file.
@@ -84,6 +90,16 @@ impl Reader {
             received_ms: received_ms.map_err(to_cache_error)?,
             body,
         }))
+    }
+
+    /// Until it is dropped, everything is read as of one moment, and lookups are spared the locks by which processes share
+    /// the file. Short walks only: the log cannot be moved into the file meanwhile.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read.
+    pub fn snapshot(&self) -> Result<Snapshot<'_>, CacheError> {
+        let transaction = self.connection.unchecked_transaction();
+        Ok(Snapshot { _transaction: transaction.map_err(CacheError::from_sqlite(&self.path))? })
     }
 
     /// What scoring needs of an entry.

@@ -124,6 +124,7 @@ pub(crate) fn walk(
     visit: &mut dyn FnMut(ScoredTrial<'_>) -> ControlFlow<()>,
 ) -> Result<Walked, PointsError> {
     let namespace: Arc<str> = Arc::from(eval.cache_namespace.as_str());
+    let _snapshot = reader.snapshot()?;
     let mut walked = Walked::default();
     let mut gap = 0;
     for planned in planned_requests(study, eval, point, range.problems.start) {
