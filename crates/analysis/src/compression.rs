@@ -5,7 +5,7 @@ mod loops;
 mod quartiles;
 
 use rayon::prelude::*;
-use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError, StoredTrial, TrialColumns};
+use reasonscape_points::{Measure, PointsDb, PointsError, StoredTrial, TrialColumns};
 use reasonscape_stats::Outcome;
 use reasonscape_stats::effect_size::{Effect, Sample, Size};
 use reasonscape_stats::{Confidence, wilson};
@@ -17,8 +17,7 @@ pub use self::loops::{LoopExample, LoopRule};
 pub use self::quartiles::QuartileSummary;
 use super::IntervalEstimate;
 use super::query::PointQuery;
-use super::trials::{GroupBy, TrialGroup, load_trial_groups};
-use super::truncation::is_known;
+use super::trials::{GroupBy, TrialGroup, TrialGroupName, load_trial_groups};
 
 /// Bytes of nothing after gzip: its header and its end. Nothing was weighed where there are no more.
 const EMPTY_GZIP_SIZE: u64 = 20;
@@ -48,17 +47,9 @@ pub struct Compression {
 /// One evaluation on one task, or on all of them together.
 #[derive(Debug, Clone, Serialize)]
 pub struct CompressionRow {
-    /// The evaluation.
+    /// What the row is about.
     #[serde(flatten)]
-    pub eval: EvalInfo,
-    /// The name of the evaluation in tables.
-    #[serde(skip)]
-    pub label: String,
-    /// The task; none if all are taken together.
-    pub task: Option<String>,
-    /// Whether the log says which answers were truncated.
-    #[serde(skip_serializing_if = "is_known")]
-    pub truncation_known: bool,
+    pub group: TrialGroupName,
     /// Trials.
     pub n: u64,
     /// Correct answers.
@@ -187,7 +178,7 @@ pub async fn compression(
     let mut of_evals: Vec<Vec<TrialGroup>> = Vec::new();
     for row in groups {
         // The rows of an evaluation stand together.
-        match of_evals.last_mut().filter(|rows| rows[0].eval.eval_id == row.eval.eval_id) {
+        match of_evals.last_mut().filter(|rows| rows[0].name.eval.eval_id == row.name.eval.eval_id) {
             Some(rows) => rows.push(row),
             None => of_evals.push(vec![row]),
         }
@@ -319,10 +310,7 @@ fn row(
     let count = trials().filter(|trial| rule.is_loop(trial)).count() as u64;
     let proportion = wilson(count as f64, of as f64, confidence)?.into();
     let mut row = CompressionRow {
-        eval: group.eval.clone(),
-        label: group.label.clone(),
-        task: group.task.clone(),
-        truncation_known: group.truncation_known,
+        group: group.name.clone(),
         n: trials().count() as u64,
         correct: stats[0],
         incorrect: stats[1],
@@ -337,14 +325,6 @@ fn row(
 }
 
 impl CompressionRow {
-    /// The name of the row in tables.
-    pub fn title(&self) -> String {
-        match &self.task {
-            Some(task) => format!("{} on {task}", self.label),
-            None => self.label.clone(),
-        }
-    }
-
     fn summary(&self) -> String {
         if self.loops.of == 0 {
             return "cannot tell: no tokens were counted".to_owned();

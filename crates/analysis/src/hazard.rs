@@ -4,7 +4,7 @@ mod change_point;
 mod figure;
 
 use rayon::prelude::*;
-use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError};
+use reasonscape_points::{Measure, PointsDb, PointsError};
 use reasonscape_stats::Outcome;
 use reasonscape_stats::survival::{Cause, HazardBin, RiskSet, SurvivalCurve, SurvivalData};
 use reasonscape_stats::{Confidence, Interval};
@@ -14,8 +14,7 @@ pub use self::change_point::ChangePoint;
 pub use self::figure::{hazard_figure, histogram_figure};
 use super::IntervalEstimate;
 use super::query::PointQuery;
-use super::trials::{GroupBy, TrialGroup, load_trial_groups, powers_of_two};
-use super::truncation::is_known;
+use super::trials::{GroupBy, TrialGroup, TrialGroupName, load_trial_groups, powers_of_two};
 
 /// Bins of one width that are worth looking at.
 const MAX_BINS: u64 = 1_000;
@@ -34,17 +33,9 @@ pub struct HazardOptions {
 /// One evaluation on one task, or on all of them together.
 #[derive(Debug, Clone, Serialize)]
 pub struct HazardRow {
-    /// The evaluation.
+    /// What the row is about.
     #[serde(flatten)]
-    pub eval: EvalInfo,
-    /// The name of the evaluation in tables.
-    #[serde(skip)]
-    pub label: String,
-    /// The task; none if all are taken together.
-    pub task: Option<String>,
-    /// Whether the log says which answers were truncated.
-    #[serde(skip_serializing_if = "is_known")]
-    pub truncation_known: bool,
+    pub group: TrialGroupName,
     /// Trials whose tokens were counted.
     pub n: u64,
     /// Trials whose tokens were not, and which are in none of these numbers.
@@ -141,10 +132,7 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
     let mut row = HazardRow {
         n,
         without_tokens: group.n() - n,
-        eval: group.eval,
-        label: group.label,
-        task: group.task,
-        truncation_known: group.truncation_known,
+        group: group.name,
         correct: 0,
         incorrect: 0,
         censored: 0,
@@ -237,14 +225,6 @@ fn bin_with_curves(bin: &HazardBin, end: &CurvePoint) -> Bin {
 }
 
 impl HazardRow {
-    /// The name of the row in tables.
-    pub fn title(&self) -> String {
-        match &self.task {
-            Some(task) => format!("{} on {task}", self.label),
-            None => self.label.clone(),
-        }
-    }
-
     fn summary(&self) -> String {
         let answers = self.correct + self.incorrect;
         let bins_with_answers = self.bins.iter().filter(|bin| bin.correct + bin.incorrect > 0).count();

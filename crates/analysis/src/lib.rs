@@ -75,7 +75,7 @@ pub use self::threshold::{
 pub use self::tokens::{
     BudgetOutcome, SufficientBudget, TokenCost, TokensOptions, TokensRow, tokens, tokens_figure,
 };
-pub use self::trials::GroupBy;
+pub use self::trials::{GroupBy, TrialGroupName};
 pub use self::truncation::truncation_note;
 
 /// An interval as programs read it.

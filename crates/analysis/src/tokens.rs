@@ -4,7 +4,7 @@ mod figure;
 mod token_cost;
 
 use rayon::prelude::*;
-use reasonscape_points::{Estimator, EvalInfo, Measure, PointsDb, PointsError};
+use reasonscape_points::{Estimator, Measure, PointsDb, PointsError};
 use reasonscape_stats::Confidence;
 use reasonscape_stats::Outcome;
 use reasonscape_stats::survival::SurvivalData;
@@ -15,8 +15,7 @@ pub use self::figure::tokens_figure;
 pub use self::token_cost::TokenCost;
 use super::hazard::TokenQuantile;
 use super::query::PointQuery;
-use super::trials::{GroupBy, TrialGroup, load_trial_groups, powers_of_two};
-use super::truncation::is_known;
+use super::trials::{GroupBy, TrialGroup, TrialGroupName, load_trial_groups, powers_of_two};
 use super::{IntervalEstimate, in_percent};
 
 /// Options of the analysis.
@@ -35,17 +34,9 @@ pub struct TokensOptions {
 /// One evaluation on one task, or on all of them together.
 #[derive(Debug, Clone, Serialize)]
 pub struct TokensRow {
-    /// The evaluation.
+    /// What the row is about.
     #[serde(flatten)]
-    pub eval: EvalInfo,
-    /// The name of the evaluation in tables.
-    #[serde(skip)]
-    pub label: String,
-    /// The task; none if all are taken together.
-    pub task: Option<String>,
-    /// Whether the log says which answers were truncated.
-    #[serde(skip_serializing_if = "is_known")]
-    pub truncation_known: bool,
+    pub group: TrialGroupName,
     /// The estimator.
     pub mode: &'static str,
     /// Trials whose tokens were counted.
@@ -121,10 +112,7 @@ fn row(group: TrialGroup, options: &TokensOptions) -> Result<TokensRow, PointsEr
     let mut row = TokensRow {
         n,
         without_tokens: group.n() - n,
-        eval: group.eval,
-        label: group.label,
-        task: group.task,
-        truncation_known: group.truncation_known,
+        group: group.name,
         mode: options.estimator.mode.name(),
         exact_up_to: None,
         now: None,
@@ -199,14 +187,6 @@ fn sufficient_budget(
 }
 
 impl TokensRow {
-    /// The name of the row in tables.
-    pub fn title(&self) -> String {
-        match &self.task {
-            Some(task) => format!("{} on {task}", self.label),
-            None => self.label.clone(),
-        }
-    }
-
     fn summary(&self) -> String {
         let Some(now) = &self.now else { return "cannot tell: no tokens were counted".to_owned() };
         let Some(SufficientBudget { keep, tokens: TokenQuantile { tokens: Some(tokens), low, high }, at }) =
@@ -228,7 +208,7 @@ impl TokensRow {
             Some(limit) => {
                 format!("{found}; beyond {limit} tokens nothing is known, {:.0} trials were cut off", now.n_t)
             }
-            None if !self.truncation_known => {
+            None if !self.group.truncation_known => {
                 format!("{found}; which trials were cut off already is unknown")
             }
             None => found,

@@ -4,10 +4,11 @@ use std::str::FromStr;
 
 use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError, TrialColumns};
 use reasonscape_stats::Outcome;
+use serde::Serialize;
 
 use super::query::PointQuery;
 use super::totals::SuiteTotals;
-use super::truncation::truncation_is_known;
+use super::truncation::{is_known, truncation_is_known};
 
 /// What a row of an analysis of trials stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,16 +32,36 @@ impl FromStr for GroupBy {
     }
 }
 
+/// What a row of an analysis of trials is about: one evaluation on one task, or on all of them together.
+#[derive(Debug, Clone, Serialize)]
+pub struct TrialGroupName {
+    /// The evaluation.
+    #[serde(flatten)]
+    pub eval: EvalInfo,
+    /// The name of the evaluation in tables.
+    #[serde(skip)]
+    pub label: String,
+    /// The task; none if all are taken together.
+    pub task: Option<String>,
+    /// Whether the log says which answers were truncated.
+    #[serde(skip_serializing_if = "is_known")]
+    pub truncation_known: bool,
+}
+
+impl TrialGroupName {
+    /// The name of the row in tables.
+    pub fn title(&self) -> String {
+        match &self.task {
+            Some(task) => format!("{} on {task}", self.label),
+            None => self.label.clone(),
+        }
+    }
+}
+
 /// The trials of one row, at least one.
 #[derive(Debug)]
 pub(super) struct TrialGroup {
-    pub(super) eval: EvalInfo,
-    /// The name of the evaluation in tables.
-    pub(super) label: String,
-    /// The task; `None` is all of them together.
-    pub(super) task: Option<String>,
-    /// Whether the log says which answers were truncated.
-    pub(super) truncation_known: bool,
+    pub(super) name: TrialGroupName,
     pub(super) units: Vec<TrialColumns>,
 }
 
@@ -74,10 +95,12 @@ pub(super) async fn load_trial_groups(
         let of_eval: Vec<TrialColumns> =
             units.extract_if(.., |unit| unit.eval_id == eval.info.eval_id).collect();
         let row = |task: Option<String>, units: Vec<TrialColumns>| TrialGroup {
-            eval: eval.info.clone(),
-            label: eval.label.clone(),
-            task,
-            truncation_known: truncation_is_known(db, [&eval.info.eval_id]),
+            name: TrialGroupName {
+                eval: eval.info.clone(),
+                label: eval.label.clone(),
+                task,
+                truncation_known: truncation_is_known(db, [&eval.info.eval_id]),
+            },
             units,
         };
         match by {

@@ -163,5 +163,5 @@ fn head_to_head(found: &Pairwise) -> Table {
 fn finding(rows: &[TokensRow]) -> String {
     let truncation_rate = |row: &&TokensRow| row.now.map_or(0.0, |now| now.n_t / now.n.max(1.0));
     let most_truncated = rows.iter().max_by(|a, b| truncation_rate(a).total_cmp(&truncation_rate(b)));
-    most_truncated.map_or_else(String::new, |row| format!("{}: {}", row.title(), row.finding))
+    most_truncated.map_or_else(String::new, |row| format!("{}: {}", row.group.title(), row.finding))
 }

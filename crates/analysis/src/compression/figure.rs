@@ -20,15 +20,15 @@ pub fn compression_figure(
     let trials: u64 = found.rows.iter().map(|row| row.n).sum();
     let mut figure = Figure::new(format!("How trials that end alike compress: {label}"))
         .subtitle(format!("{trials} trials; boxes from quartile to quartile, whiskers to the ends"));
-    let left_out = if found.rows.iter().all(|row| row.task.is_none()) {
+    let left_out = if found.rows.iter().all(|row| row.group.task.is_none()) {
         let rows = &found.rows[..found.rows.len().min(MAX_BOXES)];
-        figure = figure.panel(panel("", rows, |row| &row.label, measure, label));
+        figure = figure.panel(panel("", rows, |row| &row.group.label, measure, label));
         found.rows.len() - rows.len()
     } else {
         let panels: Vec<&[CompressionRow]> =
-            found.rows.chunk_by(|a, b| a.eval.eval_id == b.eval.eval_id).collect();
+            found.rows.chunk_by(|a, b| a.group.eval.eval_id == b.group.eval.eval_id).collect();
         for rows in panels.iter().take(MAX_PANELS) {
-            figure = figure.panel(panel(&rows[0].label, rows, task_of, measure, label));
+            figure = figure.panel(panel(&rows[0].group.label, rows, task_of, measure, label));
         }
         panels.len().saturating_sub(MAX_PANELS)
     };
@@ -72,5 +72,5 @@ fn panel(
 }
 
 fn task_of(row: &CompressionRow) -> &str {
-    row.task.as_deref().unwrap_or("all tasks")
+    row.group.task.as_deref().unwrap_or("all tasks")
 }

@@ -106,9 +106,9 @@ pub(super) fn lowest_entropy_loop(
     let candidates = units.iter().flat_map(|(task, trials)| {
         trials.iter().filter(move |trial| rule.is_loop(trial)).filter_map(move |trial| {
             Some(LoopCandidate {
-                eval_id: row.eval.eval_id.clone(),
-                model: row.eval.model.clone(),
-                label: row.label.clone(),
+                eval_id: row.name.eval.eval_id.clone(),
+                model: row.name.eval.model.clone(),
+                label: row.name.label.clone(),
                 task: task.clone(),
                 status: trial.outcome.name(),
                 completion_tokens: trial.completion_tokens?,

@@ -30,15 +30,14 @@ pub fn hazard_figure(rows: &[HazardRow], confidence: Confidence) -> Figure {
     }
     let mut tasks: BTreeMap<&str, Vec<&HazardRow>> = BTreeMap::new();
     for row in drawn {
-        tasks.entry(row.task.as_deref().unwrap_or_default()).or_default().push(row);
+        tasks.entry(row.group.task.as_deref().unwrap_or_default()).or_default().push(row);
     }
     let left_out = tasks.len().saturating_sub(MAX_PANELS);
     for (task, rows) in tasks.into_iter().take(MAX_PANELS) {
         let panel = Panel::new(task, Axis::log("tokens"), Axis::percent("still thinking"));
-        figure =
-            figure.panel(rows.into_iter().fold(panel, |panel, row| {
-                panel.layer(Layer::steps(&row.label, curve(row, |at| at.thinking)))
-            }));
+        figure = figure.panel(rows.into_iter().fold(panel, |panel, row| {
+            panel.layer(Layer::steps(&row.group.label, curve(row, |at| at.thinking)))
+        }));
     }
     if left_out > 0 {
         figure =
@@ -61,7 +60,7 @@ fn curve(row: &HazardRow, of: fn(&CurvePoint) -> Interval) -> Vec<Point> {
 }
 
 fn outcomes_panel(row: &HazardRow) -> Panel {
-    let mut panel = Panel::new(row.title(), Axis::log("tokens"), Axis::percent("share of trials"))
+    let mut panel = Panel::new(row.group.title(), Axis::log("tokens"), Axis::percent("share of trials"))
         .layer(Layer::steps("still thinking", curve(row, |at| at.thinking)))
         .layer(Layer::steps("right", curve(row, |at| at.correct)))
         .layer(Layer::steps("wrong", curve(row, |at| at.incorrect)));
@@ -80,7 +79,7 @@ fn hazards_panel(row: &HazardRow) -> Panel {
         known.filter_map(point).collect::<Vec<_>>()
     };
     let across = Axis::log("tokens, up to the end of each bin");
-    Panel::new(row.title(), across, Axis::percent("hazard: answers in this bin"))
+    Panel::new(row.group.title(), across, Axis::percent("hazard: answers in this bin"))
         .layer(Layer::dots("right", dots(|bin| bin.correct_hazard)))
         .layer(Layer::dots("wrong", dots(|bin| bin.incorrect_hazard)))
 }
@@ -98,7 +97,7 @@ pub fn histogram_figure(rows: &[HazardRow]) -> Figure {
             let bars = row.bins.iter().enumerate();
             bars.map(|(index, bin)| Point::exact(index as f64, of(bin) as f64)).collect()
         };
-        let panel = Panel::new(row.title(), across, Axis::linear("trials"))
+        let panel = Panel::new(row.group.title(), across, Axis::linear("trials"))
             .layer(Layer::bars("right", bars(|bin| bin.correct)))
             .layer(Layer::bars("wrong", bars(|bin| bin.incorrect)))
             .layer(Layer::bars("cut off", bars(|bin| bin.censored)));

@@ -34,7 +34,7 @@ pub(super) async fn forensics(
                  nobody knows when: it counts as thinking for as long as it was watched.",
             ),
             Block::Figure(Box::new(hazard_figure(&rows, confidence))),
-            findings_list(rows.iter().map(|row| (&row.label, &row.finding))),
+            findings_list(rows.iter().map(|row| (&row.group.label, &row.finding))),
         ];
         blocks.extend(top.remark("hazard"));
         sections.push(Section { id: "hazard", title: "Thinking longer", blocks });
@@ -49,7 +49,7 @@ pub(super) async fn forensics(
                  trials that used more and leaves the others as they are.",
             ),
             Block::Figure(Box::new(tokens_figure(&rows, confidence))),
-            findings_list(rows.iter().map(|row| (&row.label, &row.finding))),
+            findings_list(rows.iter().map(|row| (&row.group.label, &row.finding))),
         ];
         blocks.extend(top.remark("tokens"));
         sections.push(Section { id: "tokens", title: "What tokens buy", blocks });
@@ -63,7 +63,7 @@ pub(super) async fn forensics(
                  hardly any is a loop.",
             ),
             Block::Figure(Box::new(figure)),
-            findings_list(found.rows.iter().map(|row| (&row.label, &row.finding))),
+            findings_list(found.rows.iter().map(|row| (&row.group.label, &row.finding))),
         ];
         blocks.extend(top.remark("compression"));
         sections.push(Section { id: "compression", title: "Going round in circles", blocks });

@@ -71,8 +71,8 @@ pub fn display_table(found: &Compression, measure: CompressionMeasure) -> Table 
     for row in &found.rows {
         let effect = measure.effect(row);
         table.push(vec![
-            Cell::text(&row.label),
-            Cell::task(row.task.as_ref()),
+            Cell::text(&row.group.label),
+            Cell::task(row.group.task.as_ref()),
             Cell::count(row.n),
             loops_cell(row),
             effect.map_or(Cell::Missing, |effect| {
@@ -81,7 +81,7 @@ pub fn display_table(found: &Compression, measure: CompressionMeasure) -> Table 
             effect.map_or(Cell::Missing, |effect| Cell::Formatted(verdict(effect).to_owned())),
             quartiles_cell(&row.correct),
             quartiles_cell(&row.incorrect),
-            if row.truncation_known { quartiles_cell(&row.truncated) } else { Cell::unknown() },
+            if row.group.truncation_known { quartiles_cell(&row.truncated) } else { Cell::unknown() },
         ]);
     }
     table
@@ -108,9 +108,7 @@ fn loops_cell(row: &CompressionRow) -> Cell {
 /// The table for programs: every column, every digit.
 pub fn export_table(found: &Compression) -> Table {
     let row = |row: &CompressionRow| {
-        let mut cells = RowBuilder::new()
-            .trial_group(&row.eval, row.task.as_ref(), row.truncation_known)
-            .count("n", row.n);
+        let mut cells = RowBuilder::new().trial_group(&row.group).count("n", row.n);
         for (outcome, stats) in
             [("correct", &row.correct), ("incorrect", &row.incorrect), ("truncated", &row.truncated)]
         {

@@ -21,12 +21,12 @@ pub fn display_table(rows: &[HazardRow]) -> Table {
     for row in rows {
         let change = row.stops_helping.as_ref();
         table.push(vec![
-            Cell::text(&row.label),
-            Cell::task(row.task.as_ref()),
+            Cell::text(&row.group.label),
+            Cell::task(row.group.task.as_ref()),
             Cell::count(row.n),
             Cell::count(row.correct),
             Cell::count(row.incorrect),
-            Cell::truncated_count(row.censored, row.truncation_known),
+            Cell::truncated_count(row.censored, row.group.truncation_known),
             token_quantile_cell(row.median),
             change.map_or(Cell::Missing, |change| Cell::count(change.beyond)),
             change.map_or(Cell::Missing, |change| Cell::estimate(&change.before)),
@@ -61,13 +61,13 @@ pub fn display_bins_table(rows: &[HazardRow]) -> Table {
     for (row, bin) in rows.iter().flat_map(|row| row.bins.iter().map(move |bin| (row, bin))) {
         let first = if bin.above == 0 { 0 } else { bin.above + 1 };
         table.push(vec![
-            Cell::text(&row.label),
-            Cell::task(row.task.as_ref()),
+            Cell::text(&row.group.label),
+            Cell::task(row.group.task.as_ref()),
             Cell::Formatted(format!("{first} to {}", bin.up_to)),
             Cell::count(bin.at_risk),
             Cell::count(bin.correct),
             Cell::count(bin.incorrect),
-            Cell::truncated_count(bin.censored, row.truncation_known),
+            Cell::truncated_count(bin.censored, row.group.truncation_known),
             Cell::estimate(&bin.correct_hazard),
             Cell::estimate(&bin.incorrect_hazard),
             Cell::estimate(&bin.accuracy),
@@ -79,7 +79,7 @@ pub fn display_bins_table(rows: &[HazardRow]) -> Table {
 
 /// The first columns of export tables.
 fn trial_group(row: &HazardRow) -> RowBuilder {
-    RowBuilder::new().trial_group(&row.eval, row.task.as_ref(), row.truncation_known)
+    RowBuilder::new().trial_group(&row.group)
 }
 
 /// The table for programs: every column, every digit.

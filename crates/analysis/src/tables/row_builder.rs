@@ -1,5 +1,6 @@
 //! Rows of export tables, built from named cells.
 
+use crate::trials::TrialGroupName;
 use reasonscape_points::EvalInfo;
 
 use super::{Cell, Table};
@@ -73,8 +74,10 @@ impl RowBuilder {
     }
 
     /// Adds the columns that identify the trials of an evaluation, on one task or on all of them.
-    pub(super) fn trial_group(self, eval: &EvalInfo, task: Option<&String>, truncation_known: bool) -> Self {
-        self.eval(eval).optional_text("task", task).flag("truncation_known", truncation_known)
+    pub(super) fn trial_group(self, group: &TrialGroupName) -> Self {
+        self.eval(&group.eval)
+            .optional_text("task", group.task.as_ref())
+            .flag("truncation_known", group.truncation_known)
     }
 
     /// Adds a confidence interval with its center, its margin and its point estimate.

@@ -20,11 +20,11 @@ pub fn display_table(rows: &[TokensRow], keep: f64) -> Table {
     ]);
     for row in rows {
         let (now, sufficient) = (row.now.as_ref(), row.sufficient.as_ref());
-        let any = if row.truncation_known { "any" } else { "?" };
+        let any = if row.group.truncation_known { "any" } else { "?" };
         let exact = row.exact_up_to.map_or(Cell::Formatted(any.to_owned()), Cell::count);
         table.push(vec![
-            Cell::text(&row.label),
-            Cell::task(row.task.as_ref()),
+            Cell::text(&row.group.label),
+            Cell::task(row.group.task.as_ref()),
             Cell::count(row.n),
             now.map_or(Cell::Missing, |now| Cell::estimate(&now.accuracy)),
             now.map_or(Cell::Missing, |now| token_cost_cell(&now.mean_tokens)),
@@ -67,12 +67,12 @@ pub fn display_budgets_table(rows: &[TokensRow]) -> Table {
             })
         });
         table.push(vec![
-            Cell::text(&row.label),
-            Cell::task(row.task.as_ref()),
+            Cell::text(&row.group.label),
+            Cell::task(row.group.task.as_ref()),
             Cell::count(outcome.budget),
             Cell::Formatted(format!("{mark}{:.0}", outcome.n_e)),
             Cell::Number(outcome.n_u - outcome.n_e, 0),
-            if row.truncation_known {
+            if row.group.truncation_known {
                 Cell::Number(outcome.n_t, 0)
             } else {
                 Cell::Formatted(format!("≥ {:.0}", outcome.n_t))
@@ -87,7 +87,7 @@ pub fn display_budgets_table(rows: &[TokensRow]) -> Table {
 
 /// The first columns of export tables.
 fn trial_group(row: &TokensRow) -> RowBuilder {
-    RowBuilder::new().trial_group(&row.eval, row.task.as_ref(), row.truncation_known).text("mode", row.mode)
+    RowBuilder::new().trial_group(&row.group).text("mode", row.mode)
 }
 
 fn with_token_cost(row: RowBuilder, name: &str, cost: Option<TokenCost>) -> RowBuilder {

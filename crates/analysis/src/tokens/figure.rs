@@ -15,7 +15,7 @@ const MAX_PANELS: usize = 12;
 pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
     let mut tasks: BTreeMap<&str, Vec<&TokensRow>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.n > 0) {
-        tasks.entry(row.task.as_deref().unwrap_or_default()).or_default().push(row);
+        tasks.entry(row.group.task.as_deref().unwrap_or_default()).or_default().push(row);
     }
     let trials: u64 = rows.iter().map(|row| row.n).sum();
     let mode = rows.first().map_or("", |row| row.mode);
@@ -27,7 +27,7 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
     for (task, rows) in tasks.into_iter().take(MAX_PANELS) {
         let mut panel = Panel::new(task, Axis::log("token limit"), Axis::percent("accuracy"));
         for row in &rows {
-            panel = panel.layer(Layer::line(&row.label, curve(row, |outcome| outcome.budget as f64)));
+            panel = panel.layer(Layer::line(&row.group.label, curve(row, |outcome| outcome.budget as f64)));
         }
         if let [row] = rows[..]
             && let Some(limit) = row.exact_up_to
@@ -39,7 +39,7 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
             let spent_panel =
                 Panel::new(task, Axis::log("mean tokens spent a trial"), Axis::percent("accuracy"));
             figure = figure.columns(2).panel(rows.iter().fold(spent_panel, |panel, row| {
-                panel.layer(Layer::line(&row.label, curve(row, |outcome| outcome.mean_tokens.mean)))
+                panel.layer(Layer::line(&row.group.label, curve(row, |outcome| outcome.mean_tokens.mean)))
             }));
         }
     }

@@ -95,7 +95,7 @@ fn print_notes(found: &Found, measure: CompressionMeasure, global: Global) {
     ));
     if rows.len() <= MAX_LISTED {
         for row in rows {
-            global.caption(format_args!("{}: {}", row.title(), row.finding));
+            global.caption(format_args!("{}: {}", row.group.title(), row.finding));
         }
     } else {
         let is_clear = |row: &&CompressionRow| row.bits_effect.is_some_and(|effect| effect.clear);
@@ -108,7 +108,8 @@ fn print_notes(found: &Found, measure: CompressionMeasure, global: Global) {
         ));
     }
     for example in &found.examples {
-        let rule = rows.iter().find(|row| row.eval.eval_id == example.eval_id).map(|row| row.loops.rule);
+        let rule =
+            rows.iter().find(|row| row.group.eval.eval_id == example.eval_id).map(|row| row.loops.rule);
         global.caption(format_args!(
             "loop: {} on {} {} test {}: {:.2} bits per token over {} tokens (a loop is below {:.2}), {}, key {}{}",
             example.label,

@@ -62,7 +62,7 @@ fn print_notes(rows: &[HazardRow], global: Global) {
     }
     if rows.len() <= MAX_LISTED {
         for row in rows {
-            global.caption(format_args!("{}: {}", row.title(), row.finding));
+            global.caption(format_args!("{}: {}", row.group.title(), row.finding));
         }
     } else {
         let turns = rows.iter().filter(|row| row.stops_helping.is_some()).count();

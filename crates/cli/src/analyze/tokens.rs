@@ -66,7 +66,7 @@ fn print_notes(rows: &[TokensRow], global: Global) {
     };
     if rows.len() <= MAX_LISTED {
         for row in rows {
-            global.caption(format_args!("{}: {}", row.title(), row.finding));
+            global.caption(format_args!("{}: {}", row.group.title(), row.finding));
         }
     } else {
         let open = rows.iter().filter(|row| row.exact_up_to.is_some()).count();

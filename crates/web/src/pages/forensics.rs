@@ -214,7 +214,7 @@ fn without_tokens_note(count: u64) -> Option<String> {
 }
 
 fn hazard_section(rows: &[HazardRow], figures: Vec<ChartView>) -> Section {
-    let (findings, more_findings) = findings(rows.iter().map(|row| (row.title(), row.finding.clone())));
+    let (findings, more_findings) = findings(rows.iter().map(|row| (row.group.title(), row.finding.clone())));
     let mut remarks = Vec::new();
     if rows.iter().any(|row| row.stops_helping.is_some()) {
         remarks.push(
@@ -236,7 +236,7 @@ fn hazard_section(rows: &[HazardRow], figures: Vec<ChartView>) -> Section {
 }
 
 fn token_section(rows: &[TokensRow], figure: ChartView) -> Section {
-    let (findings, more_findings) = findings(rows.iter().map(|row| (row.title(), row.finding.clone())));
+    let (findings, more_findings) = findings(rows.iter().map(|row| (row.group.title(), row.finding.clone())));
     Section {
         id: "buying",
         title: "What tokens buy",
@@ -250,7 +250,7 @@ fn token_section(rows: &[TokensRow], figure: ChartView) -> Section {
 }
 
 fn loop_section(rows: &[CompressionRow], figure: ChartView) -> Section {
-    let (findings, more_findings) = findings(rows.iter().map(|row| (row.title(), row.finding.clone())));
+    let (findings, more_findings) = findings(rows.iter().map(|row| (row.group.title(), row.finding.clone())));
     let (known, all) =
         (rows.iter().map(|row| row.loops.of).sum::<u64>(), rows.iter().map(|row| row.n).sum::<u64>());
     let unknown = (known < all).then(|| {
