@@ -5,7 +5,7 @@ mod examples;
 use std::path::Path;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
 use reasonscape_core::{AnswerType, Json, Params, Task, Test, TestStream, tasks};
 use reasonscape_providers::{Message, Role};
 use toml::Spanned;
@@ -74,6 +74,8 @@ pub struct Template {
     origin: String,
     messages: Vec<Source>,
     environment: Environment<'static>,
+    /// What the messages name; the rest need not be prepared for each question.
+    used_variables: Vec<String>,
 }
 
 /// The source of one message, compiled in the environment under its number.
@@ -154,6 +156,7 @@ impl Template {
             origin: origin.to_owned(),
             messages,
             environment: compiler.environment,
+            used_variables: compiler.used_variables,
         };
         template.validate_render()?;
         Ok(template)
@@ -165,12 +168,16 @@ impl Template {
     /// When an expression of the template cannot be worked out for this question, with its line.
     pub fn render(&self, input: &TemplateInput<'_>) -> Result<Vec<Message>, StudyError> {
         let TemplateInput { task, test, examples } = input;
+        let if_used = |variable: &str, prepare: &dyn Fn() -> Value| {
+            let is_used = self.used_variables.iter().any(|used| used == variable);
+            if is_used { prepare() } else { Value::UNDEFINED }
+        };
         let values = context! {
             prompt => test.prompt.as_str(),
-            options => test.options.clone(),
-            task => task.name(),
-            answer_type => answer_type(*task, test),
-            examples => examples.beside(&test.prompt),
+            options => if_used("options", &|| Value::from(test.options.clone())),
+            task => if_used("task", &|| Value::from(task.name())),
+            answer_type => if_used("answer_type", &|| Value::from(answer_type(*task, test))),
+            examples => if_used("examples", &|| examples.beside(&test.prompt)),
         };
         let message = |source: &Source| {
             let rendered = self

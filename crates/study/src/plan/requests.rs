@@ -28,7 +28,7 @@ pub fn planned_requests<'s>(
     tests.map(move |(index, test)| {
         let input = TemplateInput { task: point.task, test: &test, examples: &examples };
         let payload = eval.payload(&eval.template.render(&input)?);
-        let key = CacheKey::from_canonical_json(&canonical_json(&Json::from(&payload)));
+        let key = CacheKey::from_canonical_json(&canonical_json(&Json::from(payload)));
         Ok(PlannedRequest { index, test, key })
     })
 }
