@@ -72,31 +72,28 @@ pub(crate) async fn leaderboard(State(app): State<Arc<App>>, uri: Uri) -> Result
     })
 }
 
+/// The points that a request selects, and how accuracy is estimated from them.
+fn point_query(uri: &Uri, default_mode: Mode) -> Result<(PointQuery, Estimator), ApiError> {
+    let query = Query::from_uri(uri);
+    Ok((PointQuery::parse(&conditions(&query))?, Estimator::from(mode(&query, default_mode)?)))
+}
+
 pub(crate) async fn evals(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
-    let query = Query::from_uri(&uri);
-    let (point_query, estimator) =
-        (PointQuery::parse(&conditions(&query))?, Estimator::from(mode(&query, Mode::C_P)?));
-    response::json(
-        &reasonscape_analysis::evals(&app.study().await.analyses.db, &point_query, estimator).await?,
-    )
+    let (selected, estimator) = point_query(&uri, Mode::C_P)?;
+    let db = &app.study().await.analyses.db;
+    response::json(&reasonscape_analysis::evals(db, &selected, estimator).await?)
 }
 
 pub(crate) async fn tasks(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
-    let query = Query::from_uri(&uri);
-    let (point_query, estimator) =
-        (PointQuery::parse(&conditions(&query))?, Estimator::from(mode(&query, Mode::C_P)?));
-    response::json(
-        &reasonscape_analysis::tasks(&app.study().await.analyses.db, &point_query, estimator).await?,
-    )
+    let (selected, estimator) = point_query(&uri, Mode::C_P)?;
+    let db = &app.study().await.analyses.db;
+    response::json(&reasonscape_analysis::tasks(db, &selected, estimator).await?)
 }
 
 pub(crate) async fn points(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
-    let query = Query::from_uri(&uri);
-    let (point_query, estimator) =
-        (PointQuery::parse(&conditions(&query))?, Estimator::from(mode(&query, Mode::C_I)?));
-    response::json(
-        &reasonscape_analysis::points(&app.study().await.analyses.db, &point_query, estimator).await?,
-    )
+    let (selected, estimator) = point_query(&uri, Mode::C_I)?;
+    let db = &app.study().await.analyses.db;
+    response::json(&reasonscape_analysis::points(db, &selected, estimator).await?)
 }
 
 /// A trial as JSON: the columns of the table with parameters as JSON, the name of the status, and the id of its

@@ -23,37 +23,20 @@ const MAX_EXAMPLES: usize = 100;
 
 pub(crate) async fn surface(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    let found = app
-        .study()
-        .await
-        .analyses
-        .surface(&AnalysisQuery::from_query(&query)?, query.get("x"), query.get("y"))
-        .await?;
-    response::json(&found.grids)
+    let (study, selected) = (app.study().await, AnalysisQuery::from_query(&query)?);
+    response::json(&study.analyses.surface(&selected, query.get("x"), query.get("y")).await?.grids)
 }
 
 pub(crate) async fn projection(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    response::json(
-        &app.study()
-            .await
-            .analyses
-            .projection(&AnalysisQuery::from_query(&query)?, query.get("x"))
-            .await?
-            .grids,
-    )
+    let (study, selected) = (app.study().await, AnalysisQuery::from_query(&query)?);
+    response::json(&study.analyses.projection(&selected, query.get("x")).await?.grids)
 }
 
 pub(crate) async fn frontier(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    response::json(
-        &app.study()
-            .await
-            .analyses
-            .frontiers(&AnalysisQuery::from_query(&query)?, query.get("x"))
-            .await?
-            .rows,
-    )
+    let (study, selected) = (app.study().await, AnalysisQuery::from_query(&query)?);
+    response::json(&study.analyses.frontiers(&selected, query.get("x")).await?.rows)
 }
 
 pub(crate) async fn hazard(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {

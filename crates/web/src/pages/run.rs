@@ -16,7 +16,7 @@ use crate::error::ApiError;
 use crate::labels::thousands;
 use crate::runs::api::{body_of, run_blocking};
 use crate::runs::{
-    EvalProgress, Plan, PromptMessage, RequiredKey, RunRecord, RunState, Sample, view_address,
+    EvalProgress, Plan, PromptMessage, RequiredKey, RunRecord, RunState, Runs, Sample, view_address,
 };
 use crate::sanitize::escape_invisible;
 use reasonscape_pipeline::FailureGroup;
@@ -234,8 +234,21 @@ fn sample_view(sample: &Sample) -> Sample {
     Sample { task: escaped(&sample.task), target: escaped(&sample.target), messages: messages.collect() }
 }
 
-fn redirect_to_run(app: &App, name: &str) -> Response {
-    Redirect::to(&format!("{}/runs/{name}", app.base)).into_response()
+/// Changes a run and redirects to `next`, a path below the base path. The page of the run reports a failure.
+async fn change_run<T: Send + 'static>(
+    app: &App,
+    name: &str,
+    next: &str,
+    change: impl FnOnce(&Arc<Runs>, &str) -> Result<T, ApiError> + Send + 'static,
+) -> Result<Response, ApiError> {
+    let changed = run_blocking(app, {
+        let name = name.to_owned();
+        move |runs| change(runs, &name)
+    });
+    match changed.await {
+        Ok(_) => Ok(Redirect::to(&format!("{}{next}", app.base)).into_response()),
+        Err(problem) => render_run(app, name, Some(problem)).await,
+    }
 }
 
 pub(crate) async fn start(
@@ -247,28 +260,14 @@ pub(crate) async fn start(
     let keys: BTreeMap<String, String> = form_urlencoded::parse(&body)
         .filter_map(|(field, key)| Some((field.strip_prefix(KEY_PREFIX)?.to_owned(), key.into_owned())))
         .collect();
-    let started = run_blocking(&app, {
-        let name = name.clone();
-        move |runs| runs.start(&name, &keys)
-    });
-    match started.await {
-        Ok(_) => Ok(redirect_to_run(&app, &name)),
-        Err(problem) => render_run(&app, &name, Some(problem)).await,
-    }
+    change_run(&app, &name, &format!("/runs/{name}"), move |runs, name| runs.start(name, &keys)).await
 }
 
 pub(crate) async fn cancel(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
-    let cancelled = run_blocking(&app, {
-        let name = name.clone();
-        move |runs| runs.cancel(&name)
-    });
-    match cancelled.await {
-        Ok(_) => Ok(redirect_to_run(&app, &name)),
-        Err(problem) => render_run(&app, &name, Some(problem)).await,
-    }
+    change_run(&app, &name, &format!("/runs/{name}"), |runs, name| runs.cancel(name)).await
 }
 
 #[derive(Serialize)]
@@ -292,12 +291,5 @@ pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
-    let deleted = run_blocking(&app, {
-        let name = name.clone();
-        move |runs| runs.delete(&name)
-    });
-    match deleted.await {
-        Ok(()) => Ok(Redirect::to(&format!("{}/runs", app.base)).into_response()),
-        Err(problem) => render_run(&app, &name, Some(problem)).await,
-    }
+    change_run(&app, &name, "/runs", |runs, name| runs.delete(name)).await
 }
