@@ -7,7 +7,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::query_string::encoded;
-use super::sanitize::escape_invisible;
 use reasonscape_analysis::tables::Table;
 use reasonscape_analysis::{AccuracyGrid, AccuracyGridCell};
 
@@ -74,12 +73,11 @@ struct Heading {
 impl DataTable {
     fn new(table: &Table) -> Self {
         let columns = table.columns().iter().enumerate();
-        let shown = |row: Vec<String>| row.iter().map(|cell| escape_invisible(cell).into_owned()).collect();
         Self {
             columns: columns
                 .map(|(index, name)| Heading { name: name.clone(), is_number: table.is_numeric(index) })
                 .collect(),
-            rows: table.display_rows().map(shown).collect(),
+            rows: table.display_rows().collect(),
         }
     }
 }

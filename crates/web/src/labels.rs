@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::sanitize::escape_invisible;
 
-/// What tables call an evaluation; not yet made safe to show.
+/// What tables call an evaluation.
 pub(crate) fn eval_label(db: &PointsDb, eval_id: &str) -> String {
     let eval = db.evals().iter().find(|eval| eval.eval_id == eval_id);
     eval.map_or_else(|| eval_id.to_owned(), |eval| reasonscape_analysis::eval_label(db.evals(), eval))

@@ -19,17 +19,20 @@ mod transcript;
 pub(crate) mod trial;
 pub(crate) mod trials;
 
+use std::borrow::Cow;
+
 use axum::http::StatusCode;
 use axum::response::Response;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::value::{Serde, Value};
+use minijinja::{Environment, Error, Output, State, UndefinedBehavior, escape_formatter, filters};
 use serde::Serialize;
 
 use super::app::App;
 use super::assets;
 use super::error::ApiError;
 use super::response::{self, reply};
+use super::sanitize::escape_invisible;
 
 /// Values are escaped, because the names end in `.html`.
 const TEMPLATES: &[(&str, &str)] = &[
@@ -91,10 +94,25 @@ impl Templates {
         environment.set_syntax(syntax.expect("these options go together"));
         // A name that is misspelt is an error in a test, not an empty place on a page.
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_formatter(write_visible);
+        // For values that a form sends back: they are escaped as HTML, but keep every character.
+        environment.add_filter("field_value", filters::escape);
         for &(name, text) in TEMPLATES {
             environment.add_template(name, text).expect("the templates are sound");
         }
         Self { environment }
+    }
+}
+
+/// Writes what `{{ … }}` gives: as HTML text, with control and bidirectional characters made visible.
+///
+/// Names, errors and responses come from models, datasets and requests, so no page is left to escape them itself. Only
+/// HTML that a template marks as `safe`, and values that it marks as `field_value`, are written as they are.
+fn write_visible(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+    let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
+    match escape_invisible(&text) {
+        Cow::Owned(visible) if !value.is_safe() => escape_formatter(out, state, &Value::from(visible)),
+        _ => escape_formatter(out, state, value),
     }
 }
 
@@ -193,4 +211,39 @@ pub(crate) fn error_page(app: &App, problem: &ApiError, is_authenticated: bool) 
     };
     render(app, "error.html", "", &[], &page)
         .unwrap_or_else(|_| reply(response::TEXT, format!("{}\n", problem.message)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn rendered(template: &str, text: &str) -> String {
+        let context = Serde(json!({ "text": text, "list": [text] }));
+        Templates::new().environment.render_named_str("test.html", template, context).unwrap()
+    }
+
+    #[test]
+    fn escapes_markup_and_invisible_characters() {
+        let hostile = "<b>\u{1b}[31m\u{202e}\"&\r\nnext";
+        let shown = "&lt;b&gt;␛[31m[U+202E]&quot;&amp;\nnext";
+        for template in [
+            "{{ text }}",
+            "{{ text or 0 }}",
+            "{% for one in list %}{{ one }}{% endfor %}",
+            "{% with choice = text %}{{ choice }}{% endwith %}",
+            "{{ text|replace('x', 'x') }}",
+        ] {
+            assert_eq!(rendered(template, hostile), shown, "{template}");
+        }
+        let list = rendered("{{ list }}", hostile);
+        assert!(!list.contains(['<', '\u{1b}', '\u{202e}']), "{list}");
+    }
+
+    #[test]
+    fn field_values_keep_invisible_characters() {
+        let value = rendered("{{ text|field_value }}", "<\"a\u{202e}b\r\n");
+        assert_eq!(value, "&lt;&quot;a\u{202e}b\r\n");
+    }
 }

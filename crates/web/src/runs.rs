@@ -33,7 +33,7 @@ pub(crate) use self::create_request::CreateRunRequest;
 pub(crate) use self::datasets::{DatasetInfo, MAX_UPLOAD_LEN, Uploaded, upload_too_long};
 use self::errors::{conflict, io_error, run_error};
 pub(crate) use self::form_options::{FormOptions, StudyOptions};
-pub(crate) use self::plan::{Plan, PromptMessage, RequiredKey, Sample};
+pub(crate) use self::plan::{Plan, RequiredKey, Sample};
 use self::plan::{key_id, keys};
 pub(crate) use self::record::{EvalProgress, RunRecord, RunState};
 pub(crate) use self::results_router::{address as view_address, view, view_home};

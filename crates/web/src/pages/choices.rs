@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use crate::labels::eval_label;
 use crate::query_string::Query;
-use crate::sanitize::escape_invisible;
 
 /// An option of a form.
 #[derive(Serialize)]
@@ -42,7 +41,7 @@ impl Links {
 pub(super) fn choice(query: &Query, name: &str, value: &str, shown: &str) -> Choice {
     Choice {
         value: value.to_owned(),
-        shown: escape_invisible(shown).into_owned(),
+        shown: shown.to_owned(),
         is_chosen: query.all(name).any(|chosen| chosen == value),
     }
 }

@@ -24,7 +24,6 @@ use crate::error::ApiError;
 use crate::labels::eval_label;
 use crate::params::mode;
 use crate::query_string::Query;
-use crate::sanitize::escape_invisible;
 
 /// The parameters of this page.
 pub(super) const NAMES: [&str; 7] = ["eval", "mode", "task", "params", "filter", "a", "b"];
@@ -105,7 +104,7 @@ fn or_message<T>(found: Result<T, ApiError>) -> Result<(Option<T>, Option<String
 fn evals(db: &PointsDb, who: Option<&ComparedEvals>) -> Vec<Choice> {
     let choice = |id: &String| Choice {
         value: id.clone(),
-        shown: escape_invisible(&eval_label(db, id)).into_owned(),
+        shown: eval_label(db, id),
         is_chosen: who.is_some_and(|who| who.ids.contains(id)),
     };
     db.evals().iter().map(|eval| choice(&eval.eval_id)).collect()

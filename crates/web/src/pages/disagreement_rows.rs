@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::disagreements::test_href;
 use crate::labels::{coordinates, status_name};
 use crate::query_string::Query;
-use crate::sanitize::{escape_invisible, excerpt};
+use crate::sanitize::excerpt;
 
 /// A test and the trials of both.
 #[derive(Serialize)]
@@ -41,7 +41,7 @@ pub(super) fn row(app: &App, [a, b]: &[StoredTrial; 2], list: &Query) -> Row {
         number: TrialNumber { index: a.index, repeat: a.repeat },
     };
     Row {
-        task: escape_invisible(&a.base_task).into_owned(),
+        task: a.base_task.clone(),
         params: coordinates(&a.params),
         index: a.index,
         repeat: a.repeat,

@@ -17,7 +17,6 @@ use crate::error::ApiError;
 use crate::labels::{eval_label, thousands};
 use crate::params::number;
 use crate::query_string::Query;
-use crate::sanitize::escape_invisible;
 use crate::trial_query::PAGE_SIZE;
 
 #[derive(Serialize)]
@@ -63,8 +62,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         _ => comparison::disagreement_rows(&study.analyses, &pair, &query, which, first, PAGE_SIZE).await?,
     };
     let keep = query.with("page", (number > 1).then_some(&number.to_string()));
-    let [a, b] =
-        [&pair.a, &pair.b].map(|id| escape_invisible(&eval_label(&study.analyses.db, id)).into_owned());
+    let [a, b] = [&pair.a, &pair.b].map(|id| eval_label(&study.analyses.db, id));
     let choices = |id: &str| evals(&study.analyses.db, &Query::default().with("eval", Some(id)));
     let page = Page {
         choices_a: choices(&pair.a),

@@ -19,7 +19,6 @@ use crate::error::ApiError;
 use crate::figures::{frontier_rows, projection_figure, projection_views};
 use crate::params::{AnalysisQuery, mode};
 use crate::query_string::Query;
-use crate::sanitize::escape_invisible;
 use reasonscape_analysis::tables::{surface, threshold};
 use reasonscape_analysis::{
     AccuracyGrid, AccuracyGridAxis, AccuracyGridCell, Parameter, TaskParameters, ThresholdRow,
@@ -129,7 +128,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         y_choices: axis_choices(&params, params.y.as_ref(), params.x.as_ref()),
         modes: estimator_groups(params.mode),
         models,
-        task: escape_invisible(&params.task).into_owned(),
+        task: params.task.clone(),
         problems: unknown_task(&all, &query).into_iter().collect(),
         no_parameters,
         trials: format!("{}/trials{}", app.base, Query::default().with("task", Some(&params.task))),
@@ -184,7 +183,7 @@ fn unknown_task(all: &[TaskParameters], query: &Query) -> Option<String> {
 }
 
 fn name_choice(name: &str, is_chosen: bool) -> Choice {
-    Choice { value: name.to_owned(), shown: escape_invisible(name).into_owned(), is_chosen }
+    Choice { value: name.to_owned(), shown: name.to_owned(), is_chosen }
 }
 
 /// The parameters that an axis can show: all but that of the other axis.
@@ -193,8 +192,7 @@ fn axis_choices(params: &ExplorerParams, chosen: Option<&String>, other: Option<
     offered
         .map(|parameter| Choice {
             value: parameter.name.clone(),
-            shown: escape_invisible(&format!("{} ({} values)", parameter.name, parameter.values.len()))
-                .into_owned(),
+            shown: format!("{} ({} values)", parameter.name, parameter.values.len()),
             is_chosen: Some(&parameter.name) == chosen,
         })
         .collect()
@@ -219,7 +217,7 @@ fn no_parameters_reason(params: &ExplorerParams, analyses: &AnalysisCache) -> Op
         format!(
             "No parameter of {} varies: all its trials are at one level of difficulty, as those of a dataset are, so \
              that there is nothing to look along.{others}",
-            escape_invisible(&params.task)
+            params.task
         )
     })
 }
@@ -241,10 +239,8 @@ async fn results(
     ids: &[String],
 ) -> Result<Results, ApiError> {
     let (surfaces, remarks) = surfaces(base, analyses, params, ids).await?;
-    let no_surface = (params.x.is_none() || params.y.is_none()).then(|| {
-        let task = escape_invisible(&params.task);
-        format!("{task} has one parameter that varies; a surface takes two.")
-    });
+    let no_surface = (params.x.is_none() || params.y.is_none())
+        .then(|| format!("{} has one parameter that varies; a surface takes two.", params.task));
     let (projection, projection_findings) = projection(base, analyses, params, ids).await?;
     let (frontier, frontier_findings) = frontier(base, analyses, params, ids).await?.unzip();
     Ok(Results {
@@ -312,9 +308,7 @@ async fn frontier(
     }
     let query = api_query(params, ids, &numeric);
     let rows = frontier_rows(analyses, &query).await?;
-    let finding = |row: &ThresholdRow| {
-        escape_invisible(&format!("{} along {}: {}", row.label, row.parameter, row.finding)).into_owned()
-    };
+    let finding = |row: &ThresholdRow| format!("{} along {}: {}", row.label, row.parameter, row.finding);
     let chart = ChartView::new(
         threshold_figure(&rows, AnalysisQuery::from_query(&query)?.confidence.level()),
         "frontier",
@@ -337,9 +331,8 @@ fn cells_by_model<'v>(
 
 fn surface(base: &str, view: &AccuracyGrid, cells: &[AccuracyGridCell], filters: &[&str]) -> Surface {
     let [x, y] = [&view.axes[0], &view.axes[1]];
-    let values = |axis: &AccuracyGridAxis| -> Vec<String> {
-        axis.values.iter().map(|value| escape_invisible(&value.to_string()).into_owned()).collect()
-    };
+    let values =
+        |axis: &AccuracyGridAxis| -> Vec<String> { axis.values.iter().map(ToString::to_string).collect() };
     let at = |column: usize, row: usize| {
         cells
             .iter()
@@ -354,15 +347,13 @@ fn surface(base: &str, view: &AccuracyGrid, cells: &[AccuracyGridCell], filters:
     let first = cells.first();
     Surface {
         eval_id: first.map_or(String::new(), |cell| cell.eval.eval_id.clone()),
-        label: first.map_or(String::new(), |cell| escape_invisible(&cell.label).into_owned()),
-        x: escape_invisible(&x.parameter).into_owned(),
-        y: escape_invisible(&y.parameter).into_owned(),
+        label: first.map_or(String::new(), |cell| cell.label.clone()),
+        x: x.parameter.clone(),
+        y: y.parameter.clone(),
         columns: values(x),
         rows: rows.collect(),
-        finding: surface_range(view, cells).map_or_else(
-            || "cannot tell any two places apart".to_owned(),
-            |range| format!("goes {}", escape_invisible(&range)),
-        ),
+        finding: surface_range(view, cells)
+            .map_or_else(|| "cannot tell any two places apart".to_owned(), |range| format!("goes {range}")),
     }
 }
 
@@ -377,8 +368,7 @@ fn heat_cell(base: &str, view: &AccuracyGrid, cell: &AccuracyGridCell, filters: 
         value: estimate.center,
         low: estimate.low,
         high: estimate.high,
-        tooltip: escape_invisible(&format!("{}: {}", view.coordinates(&cell.value_indices), tooltip(cell)))
-            .into_owned(),
+        tooltip: format!("{}: {}", view.coordinates(&cell.value_indices), tooltip(cell)),
         href: trials_of(base, view, cell, filters),
         truncated: is_marked.then(|| format!("{:.0} % truncated", 100.0 * truncation_rate)),
     }
@@ -403,16 +393,15 @@ fn surface_notes(view: &AccuracyGrid, mode: Mode) -> Vec<String> {
     if empty > 0 {
         remarks.push(format!("{empty} cells have no trial yet; `reasonscape run` asks for them."));
     }
-    remarks.iter().map(|remark| escape_invisible(remark).into_owned()).collect()
+    remarks
 }
 
 fn confounding_note(view: &AccuracyGrid) -> String {
     let axes: Vec<&str> = view.axes.iter().map(|axis| axis.parameter.as_str()).collect();
     let change = if view.mixed.len() == 1 { "changes" } else { "change" };
-    let note = format!(
+    format!(
         "{} {change} along with {}: what is seen may come of either.",
         view.mixed.join(", "),
         axes.join(" and ")
-    );
-    escape_invisible(&note).into_owned()
+    )
 }

@@ -18,7 +18,6 @@ use crate::chart::{ChartView, NeedsChartCsp};
 use crate::error::ApiError;
 use crate::params::{AnalysisQuery, by};
 use crate::query_string::Query;
-use crate::sanitize::escape_invisible;
 use crate::trial_lookup::trial_href;
 use crate::trial_query::TrialName;
 use reasonscape_analysis::tables::compression::CompressionMeasure;
@@ -87,7 +86,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         vec![Choice { value: String::new(), shown: "all of them".to_owned(), is_chosen: task.is_none() }];
     tasks.extend(all.iter().map(|other| Choice {
         value: (*other).to_owned(),
-        shown: escape_invisible(other).into_owned(),
+        shown: (*other).to_owned(),
         is_chosen: Some(*other) == task,
     }));
     let row = |value: &str, shown: &str, group_by: GroupBy| Choice {
@@ -183,16 +182,15 @@ async fn add_sections(
                     },
                     &Query::default(),
                 ),
-                description: escape_invisible(&format!(
+                description: format!(
                     "{} on {}: {:.2} bits per token over {} tokens, {}",
                     example.label,
                     example.task,
                     example.bits_per_token,
                     example.completion_tokens,
                     example.status
-                ))
-                .into_owned(),
-                words: example.words.as_ref().map(|words| escape_invisible(words).into_owned()),
+                ),
+                words: example.words.clone(),
             })
             .collect();
     }
@@ -200,8 +198,7 @@ async fn add_sections(
 }
 
 fn findings(all: impl Iterator<Item = (String, String)>) -> (Vec<String>, Vec<String>) {
-    let mut shown: Vec<String> =
-        all.map(|(title, finding)| escape_invisible(&format!("{title}: {finding}")).into_owned()).collect();
+    let mut shown: Vec<String> = all.map(|(title, finding)| format!("{title}: {finding}")).collect();
     let more = shown.split_off(shown.len().min(MAX_FINDINGS));
     (shown, more)
 }

@@ -28,7 +28,6 @@ use crate::error::ApiError;
 use crate::labels::thousands;
 use crate::params::mode;
 use crate::query_string::{Query, encoded};
-use crate::sanitize::escape_invisible;
 
 #[derive(Serialize)]
 struct Page {
@@ -171,9 +170,9 @@ impl View<'_> {
         Row {
             rank_range: row.rank_label(),
             rank: row.rank,
-            label: escape_invisible(&row.label).into_owned(),
-            how: escape_invisible(&format!("{} · {}", row.eval.template, row.eval.sampler)).into_owned(),
-            groups: row.eval.groups.iter().map(|group| escape_invisible(group).into_owned()).collect(),
+            label: row.label.clone(),
+            how: format!("{} · {}", row.eval.template, row.eval.sampler),
+            groups: row.eval.groups.clone(),
             lacks: row.describe_missing(),
             center: format!("{:.0}", score.center),
             margin: format!("{:.0}", score.margin),

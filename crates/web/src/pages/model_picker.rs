@@ -8,7 +8,6 @@ use crate::analysis_cache::AnalysisCache;
 use crate::error::ApiError;
 use crate::labels::eval_label;
 use crate::query_string::Query;
-use crate::sanitize::escape_invisible;
 use reasonscape_analysis::ScoreRow;
 
 /// Models that are shown unless the reader chooses.
@@ -47,7 +46,7 @@ impl ModelPicker {
         let of_task = task.map_or(String::new(), |task| format!(" on {task}"));
         notes.extend(unknown.iter().take(DEFAULT_MODELS).map(|id| {
             if analyses.db.evals().iter().any(|eval| eval.eval_id == *id) {
-                format!("{} has no trial{of_task} yet.", escape_invisible(&eval_label(&analyses.db, id)))
+                format!("{} has no trial{of_task} yet.", eval_label(&analyses.db, id))
             } else {
                 format!("The study has no evaluation `{id}`.")
             }
@@ -89,7 +88,7 @@ impl ModelPicker {
             .iter()
             .map(|id| Choice {
                 value: (*id).to_owned(),
-                shown: escape_invisible(&eval_label(&analyses.db, id)).into_owned(),
+                shown: eval_label(&analyses.db, id),
                 is_chosen: ids.iter().any(|chosen| chosen == id),
             })
             .collect();

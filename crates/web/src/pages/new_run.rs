@@ -18,7 +18,6 @@ use crate::error::ApiError;
 use crate::query_string::encoded;
 use crate::runs::api::{body_of, run_blocking};
 use crate::runs::{CreateRunRequest, FormOptions, StudyOptions};
-use crate::sanitize::escape_invisible;
 
 /// Fields of the form that are kept as they were filled in.
 const TEXT_FIELDS: [&str; 12] = [
@@ -96,7 +95,7 @@ impl Filled {
     fn choice(&self, name: &str, default: &str, value: &str, shown: &str) -> Choice {
         Choice {
             value: value.to_owned(),
-            shown: escape_invisible(shown).into_owned(),
+            shown: shown.to_owned(),
             explained: String::new(),
             is_chosen: self.first(name).unwrap_or(default) == value,
         }
@@ -220,12 +219,12 @@ impl StudyChoices {
         let is_new = filled.first("ask") != Some("study");
         let choice = |name: &'static str, value: &str, shown: &str, default: bool| Choice {
             value: value.to_owned(),
-            shown: escape_invisible(shown).into_owned(),
+            shown: shown.to_owned(),
             explained: String::new(),
             is_chosen: filled.all(name).any(|chosen| chosen == value) || is_new && default,
         };
         Self {
-            asks: escape_invisible(&study.asks).into_owned(),
+            asks: study.asks.clone(),
             evals: study.evals.iter().map(|(id, label)| choice("evals", id, label, true)).collect(),
             tasks: study.tasks.iter().map(|task| choice("tasks", task, task, false)).collect(),
         }

@@ -15,10 +15,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::labels::thousands;
 use crate::runs::api::{body_of, run_blocking};
-use crate::runs::{
-    EvalProgress, Plan, PromptMessage, RequiredKey, RunRecord, RunState, Runs, Sample, view_address,
-};
-use crate::sanitize::escape_invisible;
+use crate::runs::{EvalProgress, Plan, RequiredKey, RunRecord, RunState, Runs, Sample, view_address};
 use reasonscape_pipeline::FailureGroup;
 
 /// How long a page waits for the plan before it says that it is being computed.
@@ -133,11 +130,11 @@ async fn render_run(app: &App, name: &str, problem: Option<ApiError>) -> Result<
     limits.extend(run.count.map(|count| format!("{} tests at each point", thousands(u64::from(count)))));
     let page = Page {
         name: run.name.clone(),
-        asks: escape_invisible(&run.asks).into_owned(),
+        asks: run.asks.clone(),
         of_study: run.of_study,
         state: run.state.name(),
         is_active,
-        reason: run.reason.as_deref().map(|reason| escape_invisible(reason).into_owned()),
+        reason: run.reason.clone(),
         read_only: app.access.read_only,
         created: moment(run.created_ms),
         started: run.started_ms.map(moment),
@@ -169,7 +166,7 @@ async fn render_run(app: &App, name: &str, problem: Option<ApiError>) -> Result<
 fn row(progress: &EvalProgress) -> Row {
     Row {
         id: progress.eval_id.clone(),
-        name: escape_invisible(&progress.name).into_owned(),
+        name: progress.name.clone(),
         done: progress.done,
         planned: progress.planned,
         progress: format!("{} of {}", thousands(progress.done), thousands(progress.planned)),
@@ -180,16 +177,9 @@ fn row(progress: &EvalProgress) -> Row {
         cost: progress.cost.map(money),
         rate: progress.per_second.map(|rate| format!("{rate:.1}/s")),
         left: progress.seconds_left.map(seconds),
-        note: progress.note.as_deref().map(|note| escape_invisible(note).into_owned()),
-        problem: progress.problem.as_deref().map(|problem| escape_invisible(problem).into_owned()),
-        troubles: progress
-            .failures
-            .iter()
-            .map(|failure| FailureGroup {
-                problem: escape_invisible(&failure.problem).into_owned(),
-                ..failure.clone()
-            })
-            .collect(),
+        note: progress.note.clone(),
+        problem: progress.problem.clone(),
+        troubles: progress.failures.clone(),
     }
 }
 
@@ -204,8 +194,8 @@ fn plan_view(run: &RunRecord, plan: &Plan) -> Planned {
             .iter()
             .zip(&plan.evals)
             .map(|(one, eval)| PlannedRow {
-                name: escape_invisible(&one.name).into_owned(),
-                how: escape_invisible(eval["how"].as_str().unwrap_or_default()).into_owned(),
+                name: one.name.clone(),
+                how: eval["how"].as_str().unwrap_or_default().to_owned(),
                 points: thousands(one.points as u64),
                 trials: thousands(one.trials),
                 cached: thousands(one.cached),
@@ -222,16 +212,8 @@ fn plan_view(run: &RunRecord, plan: &Plan) -> Planned {
         is_again: run.state != RunState::Planned,
         warnings: plan.warnings.clone(),
         keys: plan.keys.clone(),
-        samples: plan.samples.iter().map(sample_view).collect(),
+        samples: plan.samples.clone(),
     }
-}
-
-/// A sample with control characters made visible: a dataset may come from anybody.
-fn sample_view(sample: &Sample) -> Sample {
-    let escaped = |text: &str| escape_invisible(text).into_owned();
-    let messages =
-        sample.messages.iter().map(|message| PromptMessage { text: escaped(&message.text), ..*message });
-    Sample { task: escaped(&sample.task), target: escaped(&sample.target), messages: messages.collect() }
 }
 
 /// Changes a run and redirects to `next`, a path below the base path. The page of the run reports a failure.

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::runs::api::run_blocking;
 use crate::runs::{RunRecord, view_address};
-use crate::sanitize::{escape_invisible, excerpt};
+use crate::sanitize::excerpt;
 
 /// Names of models that a row has room for.
 const MAX_NAMES: usize = 3;
@@ -46,7 +46,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>) -> Result<Response, ApiErr
         name: run.name.clone(),
         href: format!("{}/runs/{}", app.base, run.name),
         state: run.state.name(),
-        asks: escape_invisible(&run.asks).into_owned(),
+        asks: run.asks.clone(),
         models: models(&run.models),
         totals: totals(&run.progress),
         started: run.started_ms.map(moment),

@@ -18,7 +18,6 @@ use crate::error::ApiError;
 use crate::labels::{coordinates, eval_label, status_name, thousands};
 use crate::params::number;
 use crate::query_string::Query;
-use crate::sanitize::escape_invisible;
 use crate::trial_lookup::{read_transcript, trial_path};
 use crate::trial_query::{TrialName, params_of_point};
 use reasonscape_analysis::logprob_stats;
@@ -118,11 +117,11 @@ pub(crate) async fn page(
         Disagreement::OnlyOne => None,
     };
     let page = Page {
-        task: escape_invisible(&one.base_task).into_owned(),
+        task: one.base_task.clone(),
         params: coordinates(&one.params),
         index: one.index,
         repeat,
-        target: escape_invisible(&one.target).into_owned(),
+        target: one.target.clone(),
         messages,
         prompts_differ,
         sides,
@@ -154,11 +153,11 @@ async fn side(app: &App, study: &Snapshot, letter: &'static str, trial: &StoredT
         transcript.as_ref().and_then(|transcript| logprob_stats(transcript, trial.answer.as_deref()));
     Side {
         letter,
-        label: escape_invisible(&eval_label(&study.analyses.db, &trial.eval_id)).into_owned(),
-        how: escape_invisible(&format!("{} · {}", trial.template, trial.sampler)).into_owned(),
+        label: eval_label(&study.analyses.db, &trial.eval_id),
+        how: format!("{} · {}", trial.template, trial.sampler),
         status: status_name(trial.status),
-        answer: trial.answer.as_ref().map(|answer| escape_invisible(answer).into_owned()),
-        method: escape_invisible(&trial.method).into_owned(),
+        answer: trial.answer.clone(),
+        method: trial.method.clone(),
         transcript: transcript.as_ref().map(TranscriptView::from),
         fields: fields(trial, logprob_stats),
         href: format!("{}{}", app.base, trial_path(&TrialName::from(trial))),

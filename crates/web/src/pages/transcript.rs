@@ -16,6 +16,7 @@ pub(super) struct Field {
 }
 
 /// The messages and the response of a trial, with control characters made visible.
+/// They are escaped here, not only by the template: pages give the length of the reasoning as it is shown.
 #[derive(Serialize)]
 pub(super) struct TranscriptView {
     pub(super) messages: Vec<MessageView>,
@@ -60,7 +61,7 @@ pub(super) fn fields(trial: &StoredTrial, surprise: Option<LogprobStats>) -> Vec
         None => "unknown: no tokens counted, or nothing to compress".to_owned(),
     };
     let mut fields = vec![
-        field("finish reason", escape_invisible(&trial.finish).into_owned()),
+        field("finish reason", trial.finish.clone()),
         field("tokens of the completion", tokens(trial.completion_tokens)),
         field("tokens of the reasoning", tokens(trial.reasoning_tokens)),
         field("tokens of the prompt", tokens(trial.prompt_tokens)),
@@ -87,10 +88,7 @@ pub(super) fn fields(trial: &StoredTrial, surprise: Option<LogprobStats>) -> Vec
             fields.push(field("probability of the answer", format!("{:.1} %", 100.0 * probability)));
         }
     }
-    fields.push(field(
-        "template and sampler",
-        escape_invisible(&format!("{} · {}", trial.template, trial.sampler)).into_owned(),
-    ));
+    fields.push(field("template and sampler", format!("{} · {}", trial.template, trial.sampler)));
     fields.push(field("cache key", trial.cache_key.chars().take(16).collect()));
     fields
 }

@@ -13,7 +13,6 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::labels::{coordinates, eval_label, status_name};
 use crate::query_string::{Query, encoded};
-use crate::sanitize::escape_invisible;
 use crate::trial_lookup::{TrialDetails, TrialPath, find_trial, trial_href, trial_path};
 use crate::trial_query::{NAMES, TrialName};
 
@@ -55,18 +54,18 @@ pub(crate) async fn page(
     let task = format!("&task={}", encoded(&trial.base_task));
     let page = Page {
         status: status_name(trial.status),
-        eval: escape_invisible(&eval_label(&study.analyses.db, &trial.eval_id)).into_owned(),
+        eval: eval_label(&study.analyses.db, &trial.eval_id),
         eval_href: below(String::new()),
-        task: escape_invisible(&trial.base_task).into_owned(),
+        task: trial.base_task.clone(),
         task_href: below(task.clone()),
         index: trial.index,
         repeat: trial.repeat,
         params: coordinates(&trial.params),
         point_href: below(format!("{task}&params={}", encoded(&coordinates(&trial.params)))),
         fields: fields(&trial, surprise),
-        answer: trial.answer.as_ref().map(|answer| escape_invisible(answer).into_owned()),
-        target: escape_invisible(&trial.target).into_owned(),
-        method: escape_invisible(&trial.method).into_owned(),
+        answer: trial.answer.clone(),
+        target: trial.target.clone(),
+        method: trial.method.clone(),
         transcript: transcript.as_ref().map(TranscriptView::from),
         previous,
         next,

@@ -17,7 +17,7 @@ use crate::error::ApiError;
 use crate::labels::{coordinates, eval_label, status_name, thousands};
 use crate::params::number;
 use crate::query_string::Query;
-use crate::sanitize::{escape_invisible, excerpt};
+use crate::sanitize::excerpt;
 use crate::trial_lookup::trial_href;
 use crate::trial_query::{NAMES, PAGE_SIZE, TrialName, TrialQuery};
 
@@ -104,8 +104,8 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
 fn trial_row(app: &App, db: &PointsDb, row: &StoredTrial, keep: &Query) -> Row {
     Row {
         status: status_name(row.status),
-        eval: escape_invisible(&eval_label(db, &row.eval_id)).into_owned(),
-        task: escape_invisible(&row.base_task).into_owned(),
+        eval: eval_label(db, &row.eval_id),
+        task: row.base_task.clone(),
         params: coordinates(&row.params),
         index: row.index,
         repeat: row.repeat,

@@ -43,7 +43,7 @@ pub(crate) struct RequiredKey {
 }
 
 /// A question as it would be put.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Sample {
     pub(crate) task: String,
     pub(crate) messages: Vec<PromptMessage>,
@@ -51,7 +51,7 @@ pub(crate) struct Sample {
 }
 
 /// A message of a prompt.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct PromptMessage {
     pub(crate) role: &'static str,
     pub(crate) text: String,

@@ -6,7 +6,6 @@ use super::interval_bar::{Axis, IntervalBar};
 use crate::analysis_cache::Pair;
 use crate::app::App;
 use crate::query_string::{Query, encoded};
-use crate::sanitize::escape_invisible;
 use reasonscape_analysis::{Pairwise, RatedModel};
 
 /// Steps of the color scale.
@@ -65,8 +64,8 @@ impl Matrix {
             shown: percent(rate),
             tooltip: format!(
                 "{} against {}: better on a task with a mean probability of {:.1} %",
-                escape_invisible(&row.label),
-                escape_invisible(&column.label),
+                row.label,
+                column.label,
                 100.0 * rate
             ),
             href: format!(
@@ -77,8 +76,8 @@ impl Matrix {
             is_chosen: is_of(row, |pair| &pair.a) && is_of(column, |pair| &pair.b),
         };
         let row = |(eval, rates): (&RatedModel, &Vec<Option<f64>>)| Row {
-            label: escape_invisible(&eval.label).into_owned(),
-            how: settings_differ.then(|| escape_invisible(&how(eval)).into_owned()),
+            label: eval.label.clone(),
+            how: settings_differ.then(|| how(eval)),
             href: format!("{}/trials?eval={}", app.base, encoded(&eval.eval.eval_id)),
             elo: format!("{:.0}", eval.elo),
             interval: eval.elo_low.zip(eval.elo_high).map(|(low, high)| {
@@ -94,10 +93,8 @@ impl Matrix {
                 .map(|(column, rate)| rate.map(|rate| cell(eval, column, rate)))
                 .collect(),
         };
-        let column = |eval: &RatedModel| Column {
-            label: escape_invisible(&eval.label).into_owned(),
-            is_chosen: is_of(eval, |pair| &pair.b),
-        };
+        let column =
+            |eval: &RatedModel| Column { label: eval.label.clone(), is_chosen: is_of(eval, |pair| &pair.b) };
         Self {
             columns: found.evals.iter().map(column).collect(),
             rows: found.evals.iter().zip(&found.win_rates).map(row).collect(),

@@ -12,7 +12,6 @@ use crate::disagreements::Disagreement;
 use crate::error::ApiError;
 use crate::labels::thousands;
 use crate::query_string::Query;
-use crate::sanitize::escape_invisible;
 use reasonscape_analysis::{Comparison, TaskComparison, p_value, verdict_name};
 
 /// Tests that are shown as a beginning.
@@ -98,7 +97,7 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
     let gap_axis = Axis::around_zero([score.ci_low, score.ci_high], 10.0, 1000.0);
     let description = format!("{:+.0}, from {:+.0} to {:+.0}", score.difference, score.ci_low, score.ci_high);
     let choices = |id: &str| evals(&study.analyses.db, &Query::default().with("eval", Some(id)));
-    let [a, b] = found.labels.each_ref().map(|label| escape_invisible(label).into_owned());
+    let [a, b] = found.labels.clone();
     Ok(PairView {
         remarks: found.remarks(),
         choices_a: choices(&pair.a),
@@ -157,7 +156,7 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
 /// The result as a sentence on a page.
 fn sentence(found: &Comparison) -> String {
     // What belongs together stays on one line.
-    let text = escape_invisible(&found.sentence).replace(" ± ", "\u{a0}±\u{a0}");
+    let text = found.sentence.replace(" ± ", "\u{a0}±\u{a0}");
     let capitalized = text.strip_prefix("cannot tell").map(|rest| format!("Cannot tell{rest}"));
     format!("{}.", capitalized.unwrap_or(text))
 }
@@ -169,10 +168,10 @@ fn task_row(task: &TaskComparison, axis: Axis) -> TaskRow {
     let center = task.difference.unwrap_or_else(|| f64::midpoint(task.low, task.high));
     let description = format!("{}: {}, from {low} to {high} percentage points", task.task, points(center));
     TaskRow {
-        task: escape_invisible(&task.task).into_owned(),
+        task: task.task.clone(),
         verdict: verdict_name(task.verdict),
         difference: points(center),
-        interval: axis.bar(task.low, center, task.high, escape_invisible(&description).into_owned()),
+        interval: axis.bar(task.low, center, task.high, description),
         low,
         high,
         p: p_value(task.p_adjusted),

@@ -6,7 +6,6 @@ use reasonscape_points::EvalInfo;
 use serde::Serialize;
 
 use crate::query_string::Query;
-use crate::sanitize::escape_invisible;
 
 /// A facet with the labels to choose from.
 #[derive(Serialize)]
@@ -33,13 +32,12 @@ pub(super) fn facets(evals: &[EvalInfo], query: &Query) -> Vec<Facet> {
     labels
         .into_iter()
         .map(|(facet, labels)| Facet {
-            name: escape_invisible(facet).into_owned(),
+            name: facet.to_owned(),
             labels: labels
                 .into_iter()
                 .map(|label| Label {
                     value: label.to_owned(),
-                    shown: escape_invisible(label.split_once(':').map_or(label, |(_, value)| value))
-                        .into_owned(),
+                    shown: label.split_once(':').map_or(label, |(_, value)| value).to_owned(),
                     is_chosen: chosen.contains(label),
                 })
                 .collect(),
