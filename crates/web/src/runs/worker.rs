@@ -21,6 +21,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How often the record is written meanwhile.
 const SAVE_INTERVAL: Duration = Duration::from_secs(5);
 
+/// Why nothing more is sent, until the run ends.
+const STOPPING: &str = "stopping: waiting for what is in flight";
+
 /// What to run, and where its record is.
 pub(super) struct Job {
     pub(super) study: Study,
@@ -62,6 +65,14 @@ impl ActiveRun {
     /// The first call waits for requests in flight and scores them, the second leaves at once; scoring is left at once.
     pub(super) fn cancel(&self) {
         self.control.interrupt();
+        // At once: the next event may be seconds away.
+        self.latest.send_if_modified(|record| {
+            let is_running = record.state == RunState::Running;
+            if is_running {
+                Arc::make_mut(record).reason = Some(STOPPING.to_owned());
+            }
+            is_running
+        });
     }
 
     /// Ends the run because the server ends: what was answered is scored when it is started again.
@@ -229,7 +240,7 @@ impl RunWorker {
             }
         }
         if self.record.state == RunState::Running && self.active.control.shutdown() != Shutdown::None {
-            self.record.reason = Some("stopping: waiting for what is in flight".to_owned());
+            self.record.reason = Some(STOPPING.to_owned());
         }
         let record = Arc::new(self.record.clone());
         self.active.latest.send_replace(record);
