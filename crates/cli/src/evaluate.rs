@@ -151,7 +151,7 @@ pub(super) fn note_unmatched(evaluated: &Evaluated, global: Global) {
             namespace => format!(" in namespace `{namespace}`"),
         };
         global.note(format_args!(
-            "{}{namespace}: the cache holds {} responses; {} are scored, {} belong to no problem of this study as it is now",
+            "{}{namespace}: the cache holds {} responses; {} belong to problems of this study as it is now, {} do not",
             account.model, account.held, account.matched, account.unmatched
         ));
     }

@@ -149,8 +149,13 @@ fn interrupt_on_signals(control: RunControl, global: Global) -> Result<(), CliEr
 /// Notes what the scoring found beside its numbers.
 fn note_scored(study: &Study, scored: &Scored, global: Global) {
     note_damage(&scored.evaluated, global);
-    note_kept(&scored.evaluated, global);
     note_unmatched(&scored.evaluated, global);
+    if note_kept(&scored.evaluated, global) {
+        global.note(format_args!(
+            "so the results of these tasks are as they were; `reasonscape evaluate {} --force` replaces them",
+            study.dir.display()
+        ));
+    }
     if !scored.evaluated.stopped {
         global.caption(format_args!(
             "judged; `reasonscape analyze scores {}` shows the leaderboard",

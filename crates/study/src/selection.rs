@@ -76,7 +76,7 @@ impl Shard {
 
 /// A selection that cannot be run: it names something that does not exist, or contradicts the study.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("nothing to ask: {problem}")]
+#[error("{problem}")]
 pub struct SelectionError {
     /// What was asked for, and what there is.
     pub problem: String,
@@ -112,13 +112,14 @@ pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), Selec
     let eval = |name: &str| study.evals.iter().any(|eval| matches_name(eval, name));
     if let Some(unknown) = unknown(&selection.evals, &eval) {
         let known: Vec<&str> = study.evals.iter().map(|eval| eval.name.as_str()).collect();
-        let problem = format!("no evaluation is called {unknown}; there are {}", known.join(", "));
+        let problem =
+            format!("nothing to ask: no evaluation is called {unknown}; there are {}", known.join(", "));
         return Err(SelectionError { problem });
     }
     let tasks: BTreeSet<&str> = study.suite.points().iter().map(|point| point.task.name()).collect();
     if let Some(unknown) = unknown(&selection.tasks, &|name| tasks.contains(name)) {
         let known: Vec<&str> = tasks.into_iter().collect();
-        let problem = format!("the suite has no task {unknown}; it has {}", known.join(", "));
+        let problem = format!("nothing to ask: the suite has no task {unknown}; it has {}", known.join(", "));
         return Err(SelectionError { problem });
     }
     if study.precision.is_some() && selection.shard.total > 1 {

@@ -153,7 +153,7 @@ fn files_are_not_replaced_by_ones_with_fewer_trials() {
         "kept the 8 trials that are stored",
         "now give 0, 8 fewer",
         "the seed of the study was 0 and is now 7",
-        "the cache holds 24 responses; 0 are scored, 24 belong to no problem",
+        "the cache holds 24 responses; 0 belong to problems of this study as it is now, 24 do not",
         "evaluate --force",
     ] {
         assert!(refused.stderr.contains(expected), "{expected}: {}", refused.stderr);
