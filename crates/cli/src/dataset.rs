@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use reasonscape_core::{ColumnMap, Item};
+use reasonscape_core::{ColumnMap, Item, LineError};
 use regex::Regex;
 
 use crate::error::CliError;
@@ -38,12 +38,20 @@ impl DatasetFormat {
         };
         format.items(file).map_err(|error| match error {
             DatasetError::File(error) => error.into(),
-            DatasetError::Lines(problems) => CliError::input(format_args!(
-                "`{}`: {} wrong, and nothing was asked\n  {}",
-                file.display(),
-                lines_are(&problems),
-                describe_problems(&problems).join("\n  ")
-            )),
+            DatasetError::Lines(problems) => {
+                let is_missing_column = |problem: &LineError| problem.problem.starts_with("no `");
+                let hint = if self.map.is_none() && problems.iter().any(is_missing_column) {
+                    "\nif the file calls a column otherwise, map it, as in `--map input=question,target=answer`"
+                } else {
+                    ""
+                };
+                CliError::input(format_args!(
+                    "`{}`: {} wrong, and nothing was asked\n  {}{hint}",
+                    file.display(),
+                    lines_are(&problems),
+                    describe_problems(&problems).join("\n  ")
+                ))
+            }
         })
     }
 

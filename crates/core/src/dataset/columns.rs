@@ -54,12 +54,6 @@ impl ColumnMap {
     pub fn name_of<'a>(&'a self, field: &'a str) -> &'a str {
         self.renamed.iter().find(|(known, _)| *known == field).map_or(field, |(_, name)| name)
     }
-
-    /// Whether the field was given a name.
-    pub(super) fn is_mapped(&self, field: &str) -> bool {
-        self.renamed.iter().any(|(known, _)| *known == field)
-    }
-
     /// The value of a field: under its name, or along a path such as `choices.text`. Null is nothing.
     pub(super) fn find<'r>(&self, row: &'r Map<String, Value>, field: &str) -> Option<&'r Value> {
         let name = self.name_of(field);

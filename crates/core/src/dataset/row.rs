@@ -19,12 +19,7 @@ impl Row<'_> {
         let name = self.columns.name_of(field);
         let present: Vec<String> = self.row.keys().map(|key| format!("`{key}`")).collect();
         let present = if present.is_empty() { "nothing".to_owned() } else { present.join(", ") };
-        let hint = if self.columns.is_mapped(field) {
-            String::new()
-        } else {
-            format!("; `--map {field}=NAME` says where it stands")
-        };
-        format!("no `{name}` (there is {present}){hint}")
+        format!("no `{name}` (there is {present})")
     }
 
     /// What to say when a field has another kind of value than it should.
