@@ -15,6 +15,9 @@ use serde_json::value::RawValue;
 use crate::entry::{Entry, Response};
 use crate::marks::Mark;
 
+/// The largest `--count` of a run.
+const MAX_REQUESTED: u64 = u32::MAX as u64;
+
 /// Why a line is not an entry.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -51,6 +54,12 @@ pub enum LineError {
     Kind {
         /// What the line says.
         kind: String,
+    },
+    /// A mark that no run can have set; scoring would generate problems for years.
+    #[error("`requested` is {requested}; a run requests at most {MAX_REQUESTED} problems of a point")]
+    Requested {
+        /// What the line says.
+        requested: u64,
     },
     /// Both or neither of the two ways to give a response.
     #[error("expected one of `response` (JSON or text) and `response_hex` (hexadecimal digits)")]
@@ -137,6 +146,9 @@ impl ExportLine {
             None => Entry::parse_line(line).map(|(entry, marked)| Self::Entry { entry, marked }),
             Some("mark") => {
                 let line: MarkLine<'_> = parse(line)?;
+                if line.requested > MAX_REQUESTED {
+                    return Err(LineError::Requested { requested: line.requested });
+                }
                 Ok(Self::Mark(Mark {
                     seed: line.seed,
                     eval: line.eval.into_owned(),
@@ -288,6 +300,9 @@ mod tests {
             ExportLine::parse(&entry(b"{}").to_line()).unwrap(),
             ExportLine::Entry { entry: entry(b"{}"), marked: false }
         );
+        let endless = r#"{"kind":"mark","seed":0,"eval":"a","task":"sort","params":{},"requested":18446744073709551615}"#;
+        let error = ExportLine::parse(endless).unwrap_err().to_string();
+        assert!(error.contains("a run requests at most"), "{error}");
         let error = ExportLine::parse(r#"{"kind": "lease"}"#).unwrap_err().to_string();
         assert!(error.contains("`kind` is `lease`"), "{error}");
     }

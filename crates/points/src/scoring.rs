@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reasonscape_cache::{CacheError, Found, Reader};
@@ -72,6 +72,8 @@ pub(crate) struct WalkRange<'a> {
     pub(crate) problems: Range<usize>,
     /// Repeats of each.
     pub(crate) repeats: u32,
+    /// Ends the walk when it is set: a long gap has no trial at which the visitor could.
+    pub(crate) stop: &'a AtomicBool,
     /// What is found is removed from these.
     pub(crate) unmarked: &'a UnmarkedEntries,
     /// Whether to go on as long as some of them may belong to the point.
@@ -109,8 +111,9 @@ pub fn score_responses(
     problems: Range<usize>,
     visit: &mut dyn FnMut(ScoredTrial<'_>) -> ControlFlow<()>,
 ) -> Result<(), PointsError> {
-    let unmarked = UnmarkedEntries::default();
-    let range = WalkRange { problems, repeats: study.repeats, unmarked: &unmarked, beyond: false };
+    let (unmarked, stop) = (UnmarkedEntries::default(), AtomicBool::new(false));
+    let range =
+        WalkRange { problems, repeats: study.repeats, stop: &stop, unmarked: &unmarked, beyond: false };
     walk(study, reader, eval, point, &range, visit).map(drop)
 }
 
@@ -130,7 +133,8 @@ pub(crate) fn walk(
     for planned in planned_requests(study, eval, point, range.problems.start) {
         let planned = planned?;
         let is_searched = range.beyond && gap < MAX_UNMARKED_GAP && !range.unmarked.is_empty();
-        if planned.index >= range.problems.end && !is_searched {
+        let is_over = planned.index >= range.problems.end && !is_searched;
+        if is_over || range.stop.load(Ordering::Relaxed) {
             break;
         }
         gap += 1;

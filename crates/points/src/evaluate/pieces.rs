@@ -104,14 +104,12 @@ impl<'s> PieceScorer<'s> {
                     format(eval, &scored, &mut answers);
                 }
                 trials.push(trial(scored, sizer));
-                if self.progress.stop.load(Ordering::Relaxed) {
-                    return ControlFlow::Break(());
-                }
                 ControlFlow::Continue(())
             };
             // A dataset is looked up to its end anyway.
             let beyond = beyond && point.task.listed().is_none();
-            let range = WalkRange { problems: problems.clone(), repeats: self.repeats, unmarked, beyond };
+            let (repeats, stop) = (self.repeats, &self.progress.stop);
+            let range = WalkRange { problems: problems.clone(), repeats, stop, unmarked, beyond };
             let walked = walk(self.study, reader, eval, point, &range, &mut visit)?;
             let planned_here = problems.len().min(planned.saturating_sub(problems.start)) as u64;
             let done = planned_here * u64::from(self.study.repeats);

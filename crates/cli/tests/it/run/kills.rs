@@ -15,10 +15,10 @@ const TRIALS: u64 = 768;
 const SLOW: &str = "kinds=slow,slow-ms=40";
 
 /// Another run of the study, which is killed if the test fails.
-struct Victim(Child);
+pub(super) struct Victim(Child);
 
 impl Victim {
-    fn start(env: &RunEnv) -> Self {
+    pub(super) fn start(env: &RunEnv) -> Self {
         let child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
             .args(["run", env.path().to_str().unwrap(), "--count", "256"])
             .stdin(Stdio::null())
@@ -29,7 +29,7 @@ impl Victim {
         Self(child)
     }
 
-    fn is_running(&mut self) -> bool {
+    pub(super) fn is_running(&mut self) -> bool {
         self.0.try_wait().unwrap().is_none()
     }
 

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use reasonscape_cache::Cache;
 use serde_json::Value;
 
 use super::RunEnv;
+use super::kills::Victim;
 use crate::test_env::reasonscape;
 
 /// Entries in the cache of a study.
@@ -113,23 +113,17 @@ fn twenty_random_kills() {
     env.write_study(&["sim-p0.9"], "concurrency = 8");
     for kill in 0..20_u64 {
         let before = env.server.stats().answered;
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
-            .args(["run", env.path().to_str().unwrap(), "--count", "256"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut victim = Victim::start(&env);
         // A different number of responses each time, as the machine has it.
         let until = before + 1 + kill * 7 % 25;
         for _ in 0..1000 {
-            if env.server.stats().answered >= until || child.try_wait().unwrap().is_some() {
+            if env.server.stats().answered >= until || !victim.is_running() {
                 break;
             }
             std::thread::sleep(Duration::from_millis(2));
         }
-        child.kill().unwrap();
-        child.wait().unwrap();
+        // Kills it.
+        drop(victim);
         if env.cache().exists() {
             assert_all_scored(env.path());
         }
