@@ -51,7 +51,7 @@ fn measure(folder: &Path, questions: &[&str]) -> Result<(), Failed> {
             let mut least = f64::INFINITY;
             for _ in 0..RUNS {
                 let started = Instant::now();
-                let groups = db.aggregate(columns, &Filter::default(), Mode::C_P).await?;
+                let groups = db.aggregate(columns, &Filter::default(), Mode::C_P.into()).await?;
                 least = least.min(started.elapsed().as_secs_f64());
                 assert!(!groups.is_empty());
             }

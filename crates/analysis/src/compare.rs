@@ -149,7 +149,7 @@ pub async fn compare(
     [a, b]: [&str; 2],
     mode: Mode,
 ) -> Result<Comparison, PointsError> {
-    let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], &query.filter, mode).await?;
+    let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], &query.filter, mode.into()).await?;
     if groups.is_empty() {
         return Err(query.no_match_error(db).await);
     }

@@ -98,7 +98,7 @@ pub struct Parameter {
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn parameters(db: &PointsDb, query: &PointQuery) -> Result<Vec<TaskParameters>, PointsError> {
-    let groups = db.aggregate(&[Column::BaseTask, Column::Params], &query.filter, Mode::C_P).await?;
+    let groups = db.aggregate(&[Column::BaseTask, Column::Params], &query.filter, Mode::C_P.into()).await?;
     if groups.is_empty() {
         return Err(query.no_match_error(db).await);
     }
@@ -108,7 +108,7 @@ pub async fn parameters(db: &PointsDb, query: &PointQuery) -> Result<Vec<TaskPar
         points.entry(task.to_string()).or_default().push(parse_params(&params.to_string()));
     }
     let mut manifolds: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for group in db.aggregate(&[Column::BaseTask, Column::Manifold], &query.filter, Mode::C_P).await? {
+    for group in db.aggregate(&[Column::BaseTask, Column::Manifold], &query.filter, Mode::C_P.into()).await? {
         if let [task, Value::Text(manifold)] = &group.key[..] {
             manifolds.entry(task.to_string()).or_default().push(manifold.clone());
         }
@@ -129,7 +129,7 @@ impl ParameterGrid {
     /// Reads the points that the query selects. It is an error if there are none.
     pub(super) async fn load(db: &PointsDb, query: &PointQuery) -> Result<Self, PointsError> {
         let columns = [Column::EvalId, Column::BaseTask, Column::Params];
-        let groups = db.aggregate(&columns, &query.filter, Mode::C_P).await?;
+        let groups = db.aggregate(&columns, &query.filter, Mode::C_P.into()).await?;
         if groups.is_empty() {
             return Err(query.no_match_error(db).await);
         }

@@ -56,7 +56,7 @@ async fn values(db: &PointsDb, name: &str) -> Result<Vec<String>, PointsError> {
         labels.dedup();
         return Ok(labels);
     }
-    let groups = db.aggregate(&[name.parse()?], &Filter::default(), Mode::C_P).await?;
+    let groups = db.aggregate(&[name.parse()?], &Filter::default(), Mode::C_P.into()).await?;
     let known = groups.iter().filter_map(|group| group.key.first());
     Ok(known.filter(|value| **value != Value::Missing).map(ToString::to_string).collect())
 }

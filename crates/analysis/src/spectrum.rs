@@ -225,7 +225,7 @@ async fn population(
 
 /// The different points that a filter means: task and coordinates.
 async fn points(db: &PointsDb, filter: &Filter) -> Result<Vec<(String, String)>, PointsError> {
-    let groups = db.aggregate(&[Column::BaseTask, Column::Params], filter, Mode::C_P).await?;
+    let groups = db.aggregate(&[Column::BaseTask, Column::Params], filter, Mode::C_P.into()).await?;
     Ok(groups.into_iter().map(|group| (group.key[0].to_string(), group.key[1].to_string())).collect())
 }
 

@@ -37,7 +37,8 @@ pub(super) struct TaskTotals {
 impl SuiteTotals {
     /// Adds up the points that the query selects. It is an error if there are none.
     pub(super) async fn load(db: &PointsDb, query: &PointQuery) -> Result<Self, PointsError> {
-        let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], &query.filter, Mode::C_P).await?;
+        let groups =
+            db.aggregate(&[Column::EvalId, Column::BaseTask], &query.filter, Mode::C_P.into()).await?;
         if groups.is_empty() {
             return Err(query.no_match_error(db).await);
         }
@@ -55,8 +56,9 @@ impl SuiteTotals {
                 Some(EvalTotals { info: info.clone(), label: eval_label(db.evals(), info), tasks })
             })
             .collect();
-        let points =
-            db.aggregate(&[Column::BaseTask, Column::Params], &query.filter.for_tests(), Mode::C_P).await?;
+        let points = db
+            .aggregate(&[Column::BaseTask, Column::Params], &query.filter.for_tests(), Mode::C_P.into())
+            .await?;
         let mut suite: BTreeMap<String, u64> = BTreeMap::new();
         for point in points {
             *suite.entry(point.key[0].to_string()).or_default() += 1;

@@ -52,7 +52,7 @@ impl Export {
         let folder = study_folder(&self.study)?;
         let db = super::wait_for(async {
             let db = PointsDb::open(&folder).await?;
-            let found = db.aggregate(&[Column::EvalId], &query.filter, Mode::C_P).await?;
+            let found = db.aggregate(&[Column::EvalId], &query.filter, Mode::C_P.into()).await?;
             if found.is_empty() { Err(query.no_match_error(&db).await.into()) } else { Ok(db) }
         })?;
         for remark in db.remarks() {

@@ -39,7 +39,7 @@ struct Unit<'d> {
 
 /// What the filter means, by evaluation and task.
 async fn units<'d>(db: &'d PointsDb, filter: &Filter) -> Result<Vec<Unit<'d>>, PointsError> {
-    let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], filter, Mode::C_P).await?;
+    let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], filter, Mode::C_P.into()).await?;
     let unit = |group: &crate::Group| {
         let (eval_id, task) = (group.key[0].to_string(), group.key[1].to_string());
         let eval = db.evals().iter().find(|eval| eval.eval_id == eval_id)?;

@@ -101,17 +101,14 @@ impl BradleyTerry {
 /// r_a <- sum_b (w_ab r_b / (r_a + r_b)) / sum_b (w_ba / (r_a + r_b))
 /// ```
 ///
-/// instead, one model after the other: the same fixed point, the same guarantee, and a tenth of the sweeps. Each two
-/// sweeps are extrapolated on the logarithms (SQUAREM), and the extrapolation is kept only when the next sweep moves
-/// less than before it. After 30 sweeps steps of Newton's method take its place, on the same condition. There is a
-/// finite maximum if and only if no group of models is unbeaten by the rest, which is checked first. The diagonal is
-/// not read.
+/// instead, one model after the other: the same fixed point, the same guarantee, and a tenth of the sweeps. After six
+/// sweeps, each is followed by a step of Newton's method, which is kept only when the next sweep moves less than the one
+/// before it. There is a finite maximum if and only if no group of models is unbeaten by the rest, which is checked
+/// first. The diagonal is not read.
 ///
 /// Sources: D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", Annals of Statistics 32 (2004);
-/// M. E. J. Newman, "Efficient computation of rankings from pairwise comparisons", JMLR 24 (2023); R. Varadhan and
-/// C. Roland, "Simple and globally convergent methods for accelerating the convergence of any EM algorithm",
-/// Scandinavian Journal of Statistics 35 (2008); L. R. Ford, "Solution of a ranking problem from binary
-/// comparisons", American Mathematical Monthly 64 (1957).
+/// M. E. J. Newman, "Efficient computation of rankings from pairwise comparisons", JMLR 24 (2023); L. R. Ford,
+/// "Solution of a ranking problem from binary comparisons", American Mathematical Monthly 64 (1957).
 ///
 /// ```
 /// use reasonscape_stats::bradley_terry::fit;

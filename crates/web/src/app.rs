@@ -164,7 +164,7 @@ impl Snapshot {
         // Before reading: what changes meanwhile is read again next time.
         let stamp = Stamp::read(folder);
         let db = PointsDb::open(folder).await?;
-        let total = db.aggregate(&[], &Filter::default(), Mode::E_I).await?;
+        let total = db.aggregate(&[], &Filter::default(), Mode::E_I.into()).await?;
         let mut remarks = db.remarks().to_vec();
         remarks.extend(reasonscape_analysis::truncation_note(&db));
         Ok(Self {

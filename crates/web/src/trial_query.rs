@@ -114,7 +114,7 @@ impl TrialIndex {
         let found = if which.text.is_some() {
             db.count_trials(&filter, &which).await?
         } else {
-            let points = db.query_points(&filter, Mode::E_I).await?;
+            let points = db.query_points(&filter, Mode::E_I.into()).await?;
             let count = |status| which.statuses.is_empty() || which.statuses.contains(&status);
             points
                 .into_iter()
@@ -303,7 +303,7 @@ pub(crate) async fn params_of_point(
     if !db.evals().iter().any(|eval| eval.eval_id == eval_id) {
         return Ok(None);
     }
-    let points = db.query_points(&Filter::parse([format!("eval_id={eval_id}")])?, Mode::E_I).await?;
+    let points = db.query_points(&Filter::parse([format!("eval_id={eval_id}")])?, Mode::E_I.into()).await?;
     let mut params = points.into_iter().filter(|point| point.base_task == task).map(|point| point.params);
     Ok(params.find(|params| point_id(params) == name))
 }

@@ -59,15 +59,6 @@ impl PointsDb {
         &'a self,
         group_by: &'a [Column],
         filter: &'a Filter,
-        estimator: impl Into<Estimator>,
-    ) -> BoxFuture<'a, Result<Vec<Group>, PointsError>> {
-        self.aggregate_with(group_by, filter, estimator.into())
-    }
-
-    fn aggregate_with<'a>(
-        &'a self,
-        group_by: &'a [Column],
-        filter: &'a Filter,
         estimator: Estimator,
     ) -> BoxFuture<'a, Result<Vec<Group>, PointsError>> {
         Box::pin(async move {

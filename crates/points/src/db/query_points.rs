@@ -44,14 +44,6 @@ impl PointsDb {
     pub fn query_points<'a>(
         &'a self,
         filter: &'a Filter,
-        estimator: impl Into<Estimator>,
-    ) -> BoxFuture<'a, Result<Vec<PointEstimate>, PointsError>> {
-        self.query_points_with(filter, estimator.into())
-    }
-
-    fn query_points_with<'a>(
-        &'a self,
-        filter: &'a Filter,
         estimator: Estimator,
     ) -> BoxFuture<'a, Result<Vec<PointEstimate>, PointsError>> {
         Box::pin(async move {

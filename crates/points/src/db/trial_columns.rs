@@ -140,8 +140,8 @@ impl PointsDb {
             return Ok(trials);
         }
         let unit = [Column::EvalId, Column::BaseTask];
-        let selected = self.aggregate(&unit, filter, Mode::C_P).await?;
-        let all = self.aggregate(&unit, &Filter::default(), Mode::C_P).await?;
+        let selected = self.aggregate(&unit, filter, Mode::C_P.into()).await?;
+        let all = self.aggregate(&unit, &Filter::default(), Mode::C_P.into()).await?;
         let [evals, tasks] = [0, 1].map(|index| {
             let values = selected.iter().map(|group| group.key[index].to_string());
             values.collect::<BTreeSet<String>>()

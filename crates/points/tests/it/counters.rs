@@ -258,7 +258,7 @@ fn counters_of_a_million_trials_match_a_direct_count() {
         }
         let columns: Vec<Column> = columns.iter().map(|name| name.parse().unwrap()).collect();
         for mode in Mode::ALL {
-            let groups = wait(db.aggregate(&columns, &Filter::default(), mode)).unwrap();
+            let groups = wait(db.aggregate(&columns, &Filter::default(), mode.into())).unwrap();
             assert_eq!(groups.len(), expected.len(), "{columns:?}");
             for Group { key, points, counts, estimate } in groups {
                 let tally = &expected[&format!("{key:?}")];
@@ -269,7 +269,7 @@ fn counters_of_a_million_trials_match_a_direct_count() {
     }
 
     for mode in Mode::ALL {
-        let points = wait(db.query_points(&Filter::default(), mode)).unwrap();
+        let points = wait(db.query_points(&Filter::default(), mode.into())).unwrap();
         assert_eq!(points.len(), counted.len());
         let mut seen = HashSet::new();
         for point in points {
@@ -294,7 +294,7 @@ fn counters_of_a_million_trials_match_a_direct_count() {
                     FROM trials GROUP BY model, base_task";
     let by_engine = rows(&db, question).unwrap();
     let groups =
-        wait(db.aggregate(&[Column::Model, Column::BaseTask], &Filter::default(), Mode::C_P)).unwrap();
+        wait(db.aggregate(&[Column::Model, Column::BaseTask], &Filter::default(), Mode::C_P.into())).unwrap();
     assert_eq!(by_engine.len(), groups.len());
     for row in by_engine {
         let key = [text(row[0].as_str().unwrap()), text(row[1].as_str().unwrap())];
@@ -305,7 +305,7 @@ fn counters_of_a_million_trials_match_a_direct_count() {
 
 /// What a study comes to in all.
 fn total(db: &PointsDb) -> TrialCounts {
-    let groups = wait(db.aggregate(&[], &Filter::default(), Mode::C_P)).unwrap();
+    let groups = wait(db.aggregate(&[], &Filter::default(), Mode::C_P.into())).unwrap();
     assert_eq!(groups.len(), 1);
     groups[0].counts
 }
@@ -371,7 +371,7 @@ fn merges_duplicate_points() {
     let db = open(study.path());
     assert_eq!(total(&db), written);
     assert_eq!(sql_total(&db), 10);
-    let points = wait(db.query_points(&Filter::default(), Mode::C_I)).unwrap();
+    let points = wait(db.query_points(&Filter::default(), Mode::C_I.into())).unwrap();
     assert_eq!(points.len(), 2);
     assert!(points.iter().all(|point| point.manifolds == ["m", "o"]), "{points:?}");
 }
@@ -387,7 +387,7 @@ fn ignores_and_reports_copied_trial_files() {
     let remarks = db.remarks().join("\n");
     assert!(remarks.contains("9 trials are stored more than once and count once"), "{remarks}");
     assert!(remarks.contains("`alpha` on boolean"), "{remarks}");
-    let points = wait(db.query_points(&Filter::default(), Mode::C_I)).unwrap();
+    let points = wait(db.query_points(&Filter::default(), Mode::C_I.into())).unwrap();
     let manifolds: Vec<usize> = points.iter().map(|point| point.manifolds.len()).collect();
     assert_eq!(manifolds, [2, 1], "what trials do not say is still known: {points:?}");
 
@@ -444,7 +444,7 @@ fn recounts_counters_that_do_not_match_their_trials() {
     assert_eq!(total(&db), after, "trials alone are counted too");
     assert_eq!(db.remarks().len(), 1, "{:?}", db.remarks());
     let groups =
-        wait(db.aggregate(&["facets.arch".parse().unwrap()], &Filter::default(), Mode::C_P)).unwrap();
+        wait(db.aggregate(&["facets.arch".parse().unwrap()], &Filter::default(), Mode::C_P.into())).unwrap();
     assert_eq!(groups[0].key, [text("moe")], "labels are in either file");
 }
 
@@ -454,7 +454,7 @@ fn unanswered_points_stay_missing_after_a_recount() {
     let unanswered = PointTrials { planned: 7, ..point(r#"{"length": 32}"#, &["m"], Vec::new()) };
     write(study.path(), &eval, "boolean", vec![point(SHORT, &["m"], trials("cccit", 0.5)), unanswered]);
     let missing = |db: &PointsDb| {
-        let points = wait(db.query_points(&Filter::default(), Mode::C_I)).unwrap();
+        let points = wait(db.query_points(&Filter::default(), Mode::C_I.into())).unwrap();
         points
             .iter()
             .map(|point| (point.params.clone(), point.counts.n, point.counts.missing()))
@@ -463,7 +463,7 @@ fn unanswered_points_stay_missing_after_a_recount() {
     let db = open(study.path());
     let before = missing(&db);
     assert_eq!(before, [(r#"{"length": 32}"#.to_owned(), 0, 7), (SHORT.to_owned(), 5, 0)]);
-    let points = wait(db.query_points(&Filter::default(), Mode::C_I)).unwrap();
+    let points = wait(db.query_points(&Filter::default(), Mode::C_I.into())).unwrap();
     let nothing = &points[0].estimate;
     assert_eq!((nothing.low, nothing.high, nothing.point), (0.0, 1.0, None));
     copy(study.path(), "trials", &eval, "boolean", "copy.parquet");
@@ -509,7 +509,8 @@ fn groups_params_that_differ_only_in_number_format() {
         vec![at(r#"{"x": 1.0}"#, "ci"), at(r#"{"x": 9}"#, "c"), at("{}", "i")],
     );
     let db = open(study.path());
-    let groups = wait(db.aggregate(&["params.x".parse().unwrap()], &Filter::default(), Mode::E_I)).unwrap();
+    let groups =
+        wait(db.aggregate(&["params.x".parse().unwrap()], &Filter::default(), Mode::E_I.into())).unwrap();
     let found: Vec<_> =
         groups.iter().map(|group| (group.key[0].to_string(), group.points, group.counts.n)).collect();
     let expected = [("-", 1, 1), ("1", 2, 4), ("9", 1, 1), ("10", 1, 1)];

@@ -203,7 +203,7 @@ fn written(evaluated: &Evaluated) -> Vec<(&str, &str)> {
 /// (planned, n, missing) of an evaluation in all.
 fn counted(db: &PointsDb, eval: &Eval) -> (u64, u64, u64) {
     let filter = Filter::parse([format!("eval_id={}", eval.id)]).unwrap();
-    let counts = wait(db.aggregate(&[], &filter, Mode::C_P)).unwrap()[0].counts;
+    let counts = wait(db.aggregate(&[], &filter, Mode::C_P.into())).unwrap()[0].counts;
     (counts.planned, counts.n, counts.missing())
 }
 
@@ -298,7 +298,7 @@ fn unanswered_tests_are_missing_and_not_counted() {
     let summed: u64 = evaluated.units.iter().map(|unit| unit.counts.missing()).sum();
     assert_eq!(summed, 52);
     assert!(evaluated.units.iter().all(|unit| unit.damaged == 0 && unit.written));
-    let groups = wait(db.aggregate(&[Column::Model], &Filter::default(), Mode::C_P)).unwrap();
+    let groups = wait(db.aggregate(&[Column::Model], &Filter::default(), Mode::C_P.into())).unwrap();
     let nothing = &groups[0];
     assert_eq!((nothing.key[0].to_string().as_str(), nothing.estimate.point), ("sim-cheap", None));
 }
@@ -390,7 +390,7 @@ fn rewrites_files_when_their_inputs_change() {
     assert_eq!(written(&evaluated).len(), 3, "{evaluated:?}");
     let db = open(env.path());
     let by_arch =
-        wait(db.aggregate(&["facets.arch".parse().unwrap()], &Filter::default(), Mode::C_P)).unwrap();
+        wait(db.aggregate(&["facets.arch".parse().unwrap()], &Filter::default(), Mode::C_P.into())).unwrap();
     assert_eq!(by_arch.iter().map(|group| group.key[0].to_string()).collect::<Vec<_>>(), ["-", "dense"]);
 
     let study = env.study("count = 12", &[&STRONG.replace("moe", "dense"), CHEAP]);

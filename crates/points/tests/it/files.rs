@@ -166,7 +166,7 @@ fn flipped_bits_never_panic() {
             }
             fs::write(&path, bytes).unwrap();
             if let Ok(db) = wait(PointsDb::open(study.path())) {
-                let _ = wait(db.aggregate(&[Column::Model], &Filter::default(), Mode::C_P));
+                let _ = wait(db.aggregate(&[Column::Model], &Filter::default(), Mode::C_P.into()));
                 let _ = rows(&db, "SELECT * FROM trials");
             }
         }
@@ -311,7 +311,7 @@ fn accepts_extra_and_reordered_columns() {
     }
     let db = open(study.path());
     assert!(db.remarks().is_empty(), "{:?}", db.remarks());
-    let groups = wait(db.aggregate(&[], &Filter::default(), Mode::C_P)).unwrap();
+    let groups = wait(db.aggregate(&[], &Filter::default(), Mode::C_P.into())).unwrap();
     assert_eq!((groups[0].counts.n, groups[0].counts.n_e), (5, 3));
     let found = rows(&db, "SELECT model, count(*), sum(status) FROM trials GROUP BY model").unwrap();
     assert_eq!(json!(found), json!([["alpha", 5, 5]]));
@@ -329,7 +329,7 @@ fn accepts_any_folder_name() {
         assert_eq!(rows(&db, "SELECT count(*) FROM trials").unwrap(), [[json!(5)]], "{name}");
         // The same where trials are read to be counted anew.
         fs::remove_dir_all(study.join("points")).unwrap();
-        let groups = wait(open(&study).aggregate(&[], &Filter::default(), Mode::C_P)).unwrap();
+        let groups = wait(open(&study).aggregate(&[], &Filter::default(), Mode::C_P.into())).unwrap();
         assert_eq!(groups[0].counts.n, 5, "{name}");
     }
 }
@@ -371,7 +371,7 @@ fn assert_sample_contents(db: &PointsDb) {
     let evals: Vec<_> = db.evals().iter().map(|eval| (eval.model.as_str(), eval.name.as_str())).collect();
     assert_eq!(evals, [("alpha", "ALPHA"), ("beta \u{3b2}", "BETA \u{392}")]);
     let groups =
-        wait(db.aggregate(&[Column::Model, Column::BaseTask], &Filter::default(), Mode::C_P)).unwrap();
+        wait(db.aggregate(&[Column::Model, Column::BaseTask], &Filter::default(), Mode::C_P.into())).unwrap();
     let found: Vec<_> = groups
         .iter()
         .map(|group| {

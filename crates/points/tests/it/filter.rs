@@ -121,9 +121,9 @@ fn check(db: &PointsDb, all: &[PointEstimate], items: &[&str]) -> usize {
         })
         .collect();
     let filter = Filter::parse(items).unwrap();
-    let found = wait(db.query_points(&filter, Mode::C_I)).unwrap();
+    let found = wait(db.query_points(&filter, Mode::C_I.into())).unwrap();
     assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{items:?}");
-    let groups = wait(db.aggregate(&[], &filter, Mode::C_I)).unwrap();
+    let groups = wait(db.aggregate(&[], &filter, Mode::C_I.into())).unwrap();
     let n: u64 = groups.iter().map(|group| group.counts.n).sum();
     assert_eq!(n, expected.iter().map(|point| point.counts.n).sum::<u64>(), "{items:?}");
     assert_eq!(groups.len(), usize::from(!expected.is_empty()), "no points are no group: {items:?}");
@@ -133,7 +133,7 @@ fn check(db: &PointsDb, all: &[PointEstimate], items: &[&str]) -> usize {
 #[test]
 fn filters_work_as_documented() {
     let (_study, db) = study();
-    let all = wait(db.query_points(&Filter::default(), Mode::C_I)).unwrap();
+    let all = wait(db.query_points(&Filter::default(), Mode::C_I.into())).unwrap();
     assert_eq!(all.len(), 5 * 2 * 9);
     let id = &evals()[0].eval_id;
     for (items, expected) in [
@@ -206,7 +206,7 @@ fn filters_work_as_documented() {
 #[test]
 fn random_filters_match_the_reference_implementation() {
     let (_study, db) = study();
-    let all = wait(db.query_points(&Filter::default(), Mode::C_I)).unwrap();
+    let all = wait(db.query_points(&Filter::default(), Mode::C_I.into())).unwrap();
     let items = [
         "model=qwen*",
         "model=*7b,o'model",
@@ -242,7 +242,7 @@ fn groups_only_by_the_filtered_manifolds() {
     let (_study, db) = study();
     let by_manifold = |items: &[&str]| {
         let filter = Filter::parse(items).unwrap();
-        let groups = wait(db.aggregate(&[Column::Manifold], &filter, Mode::C_P)).unwrap();
+        let groups = wait(db.aggregate(&[Column::Manifold], &filter, Mode::C_P.into())).unwrap();
         groups.iter().map(|group| (group.key[0].to_string(), group.points)).collect::<Vec<_>>()
     };
     let named = |groups: &[(&str, u64)]| -> Vec<(String, u64)> {

@@ -59,7 +59,7 @@ fn is_close(a: Option<f64>, b: Option<f64>) -> bool {
 
 /// Counters as the database has them, by task.
 fn stored(db: &PointsDb) -> BTreeMap<String, (u64, u64, u64, f64, u64)> {
-    let groups = wait(db.aggregate(&[Column::BaseTask], &Filter::default(), Mode::C_P)).unwrap();
+    let groups = wait(db.aggregate(&[Column::BaseTask], &Filter::default(), Mode::C_P.into())).unwrap();
     let counts = groups.into_iter().map(|group| {
         let counts = group.counts;
         (group.key[0].to_string(), (counts.n, counts.n_e, counts.n_t, counts.g, counts.missing()))

@@ -1,4 +1,4 @@
-//! Newton's step, for ratings to which sweeps lead slowly.
+//! Newton's step, for ratings that sweeps approach slowly.
 //!
 //! Where most pairs are all but decided, as on a ladder whose rungs beat each other nearly always, what one model wins
 //! tells little of those far away, and hundreds of sweeps carry the news from end to end. Second derivatives see all

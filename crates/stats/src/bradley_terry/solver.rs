@@ -1,4 +1,4 @@
-//! Maximizes the likelihood: Newman's sweeps, extrapolated in pairs (SQUAREM), with Newton's steps where that is slow.
+//! Maximizes the likelihood: Newman's sweeps, and Newton's steps once the sweeps are near.
 
 use std::ops::RangeInclusive;
 
@@ -11,21 +11,15 @@ pub(super) struct Solver {
     pub(super) ratings: Vec<f64>,
     /// The logarithms of the ratings.
     logs: Vec<f64>,
-    /// The logarithms before the last two sweeps, oldest first.
-    before: [Vec<f64>; 2],
     pub(super) iterations: usize,
-    /// Whether the last Newton or SQUAREM step increased the change of the next sweep.
-    has_overshot: bool,
 }
 
-/// Newton's steps cost more than a sweep, so they start only after this many sweeps.
-const SWEEPS_BEFORE_NEWTON: usize = 30;
+/// Sweeps before the first Newton step: from equal ratings, Newton's method overshoots.
+const SWEEPS_BEFORE_NEWTON: usize = 6;
 
 impl Solver {
     pub(super) fn new(models: usize) -> Self {
-        let logs = vec![0.0; models];
-        let before = [logs.clone(), logs.clone()];
-        Self { ratings: vec![1.0; models], before, logs, iterations: 0, has_overshot: false }
+        Self { ratings: vec![1.0; models], logs: vec![0.0; models], iterations: 0 }
     }
 
     /// Sweeps until the ratings stop changing; returns whether they did.
@@ -33,21 +27,29 @@ impl Solver {
         if win_counts.models == 1 {
             return true;
         }
+        let mut has_overshot = false;
         while self.iterations < MAX_ITERATIONS {
-            self.before[0].copy_from_slice(&self.logs);
-            let moved_first = self.sweep(win_counts);
-            self.before[1].copy_from_slice(&self.logs);
-            if moved_first <= TOLERANCE || self.sweep(win_counts) <= TOLERANCE {
+            let moved = self.sweep(win_counts);
+            if moved <= TOLERANCE {
                 return true;
             }
-            let is_slow = self.iterations >= SWEEPS_BEFORE_NEWTON && !self.has_overshot;
-            let has_jumped = (is_slow && self.newton_step(win_counts)) || self.extrapolate();
-            self.has_overshot = has_jumped && self.sweep(win_counts) > moved_first;
-            if self.has_overshot {
-                // Too far: back to where the two sweeps had led.
-                let [_, plain] = &self.before;
-                self.logs.copy_from_slice(plain);
+            let use_newton = self.iterations >= SWEEPS_BEFORE_NEWTON && !has_overshot;
+            has_overshot = false;
+            if use_newton && let Some(step) = newton(&self.ratings, win_counts) {
+                let before = self.logs.clone();
+                for (log, step) in self.logs.iter_mut().zip(step) {
+                    *log = (*log + step).clamp(-130.0, 130.0);
+                }
                 self.update_ratings();
+                let moved_after = self.sweep(win_counts);
+                if moved_after <= TOLERANCE {
+                    return true;
+                }
+                has_overshot = moved_after > moved;
+                if has_overshot {
+                    self.logs = before;
+                    self.update_ratings();
+                }
             }
         }
         false
@@ -80,42 +82,6 @@ impl Solver {
         }
         self.iterations += 1;
         moved
-    }
-
-    /// Goes on in the direction of the last two sweeps as far as their shrinking says, if it says so.
-    ///
-    /// With `r` the first move and `v` the second less the first, SQUAREM's third scheme: to
-    /// `x + 2 s r + s^2 v` with `s = |r| / |v|`. The place it starts from is left in `before[1]`.
-    fn extrapolate(&mut self) -> bool {
-        let [start, first] = &mut self.before;
-        let (mut moves, mut bends) = (0.0, 0.0);
-        for ((start, first), second) in start.iter().zip(&*first).zip(&self.logs) {
-            moves += (first - start).powi(2);
-            bends += (second - 2.0 * first + start).powi(2);
-        }
-        let stretch = (moves / bends).sqrt();
-        // Two equal moves have no bend to extrapolate, and less than one would go back.
-        if !(stretch > 1.0 && stretch < 1e3) {
-            return false;
-        }
-        for ((start, first), log) in start.iter().zip(first).zip(&mut self.logs) {
-            let (step, bend) = (*first - start, *log - 2.0 * *first + start);
-            *first = *log;
-            *log = (start + 2.0 * stretch * step + stretch * stretch * bend).clamp(-130.0, 130.0);
-        }
-        self.update_ratings();
-        true
-    }
-
-    /// Goes where Newton's method says, if it says so. The place it starts from is left in `before[1]`.
-    fn newton_step(&mut self, win_counts: &WinCounts) -> bool {
-        let Some(step) = newton(&self.ratings, win_counts) else { return false };
-        self.before[1].copy_from_slice(&self.logs);
-        for (log, step) in self.logs.iter_mut().zip(step) {
-            *log = (*log + step).clamp(-130.0, 130.0);
-        }
-        self.update_ratings();
-        true
     }
 
     fn update_ratings(&mut self) {
