@@ -85,6 +85,16 @@ pub(crate) fn print(format: Format, table: &Table, json: &impl Serialize) -> Res
     print_text(&text)
 }
 
+/// Prints rows as a table to read, as CSV with all columns, or as JSON.
+pub(crate) fn print_table(
+    format: Format,
+    display: impl FnOnce() -> Table,
+    export: impl FnOnce() -> Table,
+    json: &impl Serialize,
+) -> Result<(), CliError> {
+    print(format, &if format == Format::Csv { export() } else { display() }, json)
+}
+
 /// Prints text to standard output as it is.
 pub(crate) fn print_text(text: &str) -> Result<(), CliError> {
     let mut stdout = std::io::stdout().lock();

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-pub use self::columns::ColumnMap;
+pub use self::columns::{ColumnMap, parse_renames};
 pub use self::item::Item;
 
 use crate::{AnswerType, Json, Manifold, Parameter, Params, PyRandom, Suite, Task, Test, cache_key};

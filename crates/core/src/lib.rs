@@ -38,7 +38,8 @@ pub const SCORING_REVISION: u32 = 1;
 
 pub use answer::{is_correct, is_space, normalize};
 pub use dataset::{
-    ColumnMap, Dataset, DatasetTask, Item, LineError, check_items, describe_json_error, task_name,
+    ColumnMap, Dataset, DatasetTask, Item, LineError, check_items, describe_json_error, parse_renames,
+    task_name,
 };
 pub use extract::{Extraction, Method, Reply, extract};
 pub use json::{Json, JsonError};

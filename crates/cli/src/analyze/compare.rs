@@ -7,7 +7,7 @@ use reasonscape_stats::Mode;
 use super::{StudyArgs, pluralize};
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print, print_text};
+use crate::output::{Format, print_table, print_text};
 
 /// Compare two evaluations on the tests that both answered
 ///
@@ -34,8 +34,7 @@ impl Compare {
         if matches!(global.format, Format::Table | Format::Markdown) {
             print_text(&format!("{}\n\n", found.sentence))?;
         }
-        let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
-        print(global.format, &table, &found)?;
+        print_table(global.format, || display_table(&found), || export_table(&found), &found)?;
         print_notes(&found, global);
         Ok(())
     }

@@ -9,7 +9,7 @@ use reasonscape_points::Estimator;
 use super::{TrialArgs, pluralize};
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// Show how trials compress by how they ended, and which go round in circles
 ///
@@ -70,9 +70,7 @@ impl Compression {
             examples: self.examples,
         };
         let found = compression(&db, &query, options).await?;
-        let table =
-            if global.format == Format::Csv { export_table(&found) } else { display_table(&found, measure) };
-        print(global.format, &table, &found)?;
+        print_table(global.format, || display_table(&found, measure), || export_table(&found), &found)?;
         plot_args.plot.draw(global, || compression_figure(&found, measure.quartiles(), measure.label()))?;
         if plot_args.study_args.mode.is_some() {
             global.note("`--mode` changes nothing here: trials are sorted by how they ended");

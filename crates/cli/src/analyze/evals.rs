@@ -8,7 +8,7 @@ use reasonscape_stats::Mode;
 use super::{StudyArgs, note_missing};
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// List the evaluations: how much of each is there, and what is missing
 #[derive(Debug, clap::Args)]
@@ -23,8 +23,7 @@ impl Evals {
         let (db, query) = self.study_args.open(global).await?;
         let estimator = Estimator::from(self.study_args.mode.unwrap_or(Mode::C_P));
         let rows = evals(&db, &query, estimator).await?;
-        let table = if global.format == Format::Csv { export_table(&rows) } else { display_table(&rows) };
-        print(global.format, &table, &rows)?;
+        print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
         global.caption(format_args!("`correct` is by {}, all tasks together", estimator.mode));
         for row in rows.iter().filter(|row| !row.missing_tasks.is_empty()) {
             global.note(format_args!("{} has no trial of {}", row.eval.name, row.missing_tasks.join(", ")));

@@ -9,7 +9,7 @@ use reasonscape_points::Estimator;
 use super::{TrialArgs, pluralize};
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// Show how long models think before they answer, and where thinking longer stops helping
 ///
@@ -36,13 +36,11 @@ impl Hazard {
         let (Estimator { confidence, .. }, db, query) = plot_args.open(global).await?;
         let options = HazardOptions { by: by.into(), width: self.width, confidence };
         let rows = hazard(&db, &query, options).await?;
-        let table = match (global.format, self.bins) {
-            (Format::Csv, false) => export_table(&rows),
-            (Format::Csv, true) => export_bins_table(&rows),
-            (_, false) => display_table(&rows),
-            (_, true) => display_bins_table(&rows),
-        };
-        print(global.format, &table, &rows)?;
+        if self.bins {
+            print_table(global.format, || display_bins_table(&rows), || export_bins_table(&rows), &rows)?;
+        } else {
+            print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
+        }
         plot_args.plot.draw(global, || hazard_figure(&rows, confidence))?;
         if plot_args.study_args.mode.is_some() {
             global.note(

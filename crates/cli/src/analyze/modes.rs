@@ -7,7 +7,7 @@ use reasonscape_stats::Mode;
 use super::StudyArgs;
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// Show the nine estimators side by side
 ///
@@ -47,12 +47,12 @@ impl Modes {
         let selected_modes = self.study_args.mode.map_or(Mode::ALL.to_vec(), |mode| vec![mode]);
         let rows = modes(&db, &query, &selected_modes).await?;
         let by = GroupBy::from(self.by);
-        let table = if global.format == Format::Csv {
-            export_table(&rows, &selected_modes, by)
-        } else {
-            display_table(&rows, &selected_modes, by)
-        };
-        print(global.format, &table, &rows)?;
+        print_table(
+            global.format,
+            || display_table(&rows, &selected_modes, by),
+            || export_table(&rows, &selected_modes, by),
+            &rows,
+        )?;
         for row in rows.iter().filter(|row| !row.complete) {
             global.note(format_args!("* {} lacks a task and is scored on what it has", row.label));
         }

@@ -7,7 +7,7 @@ use reasonscape_stats::pairwise::Method;
 use super::StudyArgs;
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// Compare all evaluations head to head: win rates, expected wins, Bradley-Terry ratings
 ///
@@ -46,8 +46,7 @@ impl Pairwise {
         };
         let mode = self.study_args.mode.unwrap_or(Mode::C_P);
         let found = reasonscape_analysis::pairwise(&db, &query, mode, method).await?;
-        let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
-        print(global.format, &table, &found)?;
+        print_table(global.format, || display_table(&found), || export_table(&found), &found)?;
         print_notes(&found, global);
         Ok(())
     }

@@ -7,7 +7,7 @@ use reasonscape_stats::Mode;
 use super::{ConfidenceArgs, StudyArgs, note_missing, pluralize};
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// List the points, each with its counters and its estimate
 ///
@@ -28,8 +28,7 @@ impl Points {
         let estimator = self.confidence_args.estimator(self.study_args.mode.unwrap_or(Mode::C_I))?;
         let (db, query) = self.study_args.open(global).await?;
         let rows = points(&db, &query, estimator).await?;
-        let table = if global.format == Format::Csv { export_table(&rows) } else { display_table(&rows) };
-        print(global.format, &table, &rows)?;
+        print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
         global.caption(format_args!(
             "`correct` is by {}; `params` has the coordinates that differ between the points of a task",
             estimator.mode

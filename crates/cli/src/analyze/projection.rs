@@ -7,7 +7,7 @@ use super::PlotArgs;
 use super::surface::print_notes;
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// Show accuracy along one parameter, everything else pooled
 ///
@@ -29,12 +29,12 @@ impl Projection {
         let (estimator, db, query) = self.plot_args.open(global).await?;
         let axes_wanted = AxisSelection { x: self.x.as_deref(), y: None, is_surface: false };
         let found = accuracy_grids(&db, &query, axes_wanted, estimator).await?;
-        let table = if global.format == Format::Csv {
-            export_table(&found.grids)
-        } else {
-            display_table(&found.grids)
-        };
-        print(global.format, &table, &found.grids)?;
+        print_table(
+            global.format,
+            || display_table(&found.grids),
+            || export_table(&found.grids),
+            &found.grids,
+        )?;
         print_notes(&found, estimator, global);
         for view in &found.grids {
             if let Some(finding) = projection_finding(view) {

@@ -7,7 +7,7 @@ use reasonscape_stats::{Event, Mode};
 use super::{StudyArgs, join_truncated};
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// Show the leaderboard: ReasonScores with their intervals, and the places that these support
 ///
@@ -31,8 +31,7 @@ impl Scores {
                 join_truncated(&board.unscored)
             )));
         }
-        let table = if global.format == Format::Csv { export_table(&board) } else { display_table(&board) };
-        print(global.format, &table, &board.rows)?;
+        print_table(global.format, || display_table(&board), || export_table(&board), &board.rows)?;
         print_notes(&board, global);
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::plot::Plot;
 use super::{ConfidenceArgs, StudyArgs, join_truncated, pluralize};
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// Group the evaluations by what they get right on each task, so that kin are seen
 ///
@@ -59,8 +59,7 @@ impl Similarity {
         let estimator = self.confidence_args.estimator(self.study_args.mode.unwrap_or(Mode::C_P))?;
         let (db, query) = self.study_args.open(global).await?;
         let found = cluster_models(&db, &query, estimator, self.linkage.into(), self.shape).await?;
-        let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
-        print(global.format, &table, &found)?;
+        print_table(global.format, || display_table(&found), || export_table(&found), &found)?;
         print_notes(&found, global);
         self.plot.draw(global, || similarity_figure(&found))
     }

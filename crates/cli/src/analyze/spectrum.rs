@@ -13,7 +13,7 @@ use super::plot::Plot;
 use super::pluralize;
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 use crate::study::study_folder;
 
 /// Compare two populations of prompts by their power spectra
@@ -99,8 +99,7 @@ impl Spectrum {
         };
         let (a, b) = (PromptSource { query: &query, seed }, PromptSource { query: &against, seed: other });
         let found = spectra(&db, a, b, sampling).await?;
-        let table = if global.format == Format::Csv { export_table(&found) } else { display_table(&found) };
-        print(global.format, &table, &found)?;
+        print_table(global.format, || display_table(&found), || export_table(&found), &found)?;
         print_notes(&found, global);
         if self.seed.or(of_study).is_none() {
             global.note(

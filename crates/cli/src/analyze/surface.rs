@@ -11,7 +11,7 @@ use reasonscape_stats::{Event, Mode};
 use super::PlotArgs;
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// Show accuracy over two parameters, everything else pooled
 ///
@@ -36,12 +36,12 @@ impl Surface {
         let (estimator, db, query) = self.plot_args.open(global).await?;
         let axes_wanted = AxisSelection { x: self.x.as_deref(), y: self.y.as_deref(), is_surface: true };
         let found = accuracy_grids(&db, &query, axes_wanted, estimator).await?;
-        let table = if global.format == Format::Csv {
-            export_table(&found.grids)
-        } else {
-            display_table(&found.grids)
-        };
-        print(global.format, &table, &found.grids)?;
+        print_table(
+            global.format,
+            || display_table(&found.grids),
+            || export_table(&found.grids),
+            &found.grids,
+        )?;
         print_notes(&found, estimator, global);
         print_findings(&found.grids, global);
         self.plot_args.plot.draw(global, || surface_figure(&found.grids, estimator.confidence.level()))

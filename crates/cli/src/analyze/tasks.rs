@@ -7,7 +7,7 @@ use reasonscape_stats::Mode;
 use super::{ConfidenceArgs, StudyArgs, join_truncated};
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// List the tasks: how they were answered, and what is missing
 #[derive(Debug, clap::Args)]
@@ -24,8 +24,7 @@ impl Tasks {
         let estimator = self.confidence_args.estimator(self.study_args.mode.unwrap_or(Mode::C_P))?;
         let (db, query) = self.study_args.open(global).await?;
         let rows = tasks(&db, &query, estimator).await?;
-        let table = if global.format == Format::Csv { export_table(&rows) } else { display_table(&rows) };
-        print(global.format, &table, &rows)?;
+        print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
         global.caption(format_args!(
             "`correct` is by {}, all evaluations together: how hard the task is for these models",
             estimator.mode

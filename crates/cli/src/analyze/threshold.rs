@@ -7,7 +7,7 @@ use super::PlotArgs;
 use super::surface::note_confounded;
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// Find where a model breaks: the value of a parameter at which half of the answers are known
 ///
@@ -30,8 +30,7 @@ impl Threshold {
         let (estimator, db, query) = self.plot_args.open(global).await?;
         let found = thresholds(&db, &query, self.x.as_deref(), estimator).await?;
         let rows = &found.rows;
-        let table = if global.format == Format::Csv { export_table(rows) } else { display_table(rows) };
-        print(global.format, &table, rows)?;
+        print_table(global.format, || display_table(rows), || export_table(rows), rows)?;
         global.caption("`half known` is the value at which half is known; `misfit p` is small where the curve fits badly");
         for row in rows.iter().filter(|row| !row.crosses_and_fits()).take(MAX_FINDINGS) {
             global.caption(format_args!("{} on {}: {}", row.label, row.task, row.finding));

@@ -8,7 +8,7 @@ use reasonscape_analysis::{TokensOptions, TokensRow, tokens, tokens_figure};
 use super::{TrialArgs, pluralize};
 use crate::Global;
 use crate::error::CliError;
-use crate::output::{Format, print};
+use crate::output::print_table;
 
 /// Show what tokens buy: accuracy and cost, had the limit been smaller
 ///
@@ -45,13 +45,16 @@ impl Tokens {
         let shows_limits = self.curve || !self.budgets.is_empty();
         let options = TokensOptions { by: by.into(), estimator, keep: self.keep, budgets: self.budgets };
         let rows = tokens(&db, &query, &options).await?;
-        let table = match (global.format, shows_limits) {
-            (Format::Csv, false) => export_table(&rows),
-            (Format::Csv, true) => export_budgets_table(&rows),
-            (_, false) => display_table(&rows, self.keep),
-            (_, true) => display_budgets_table(&rows),
-        };
-        print(global.format, &table, &rows)?;
+        if shows_limits {
+            print_table(
+                global.format,
+                || display_budgets_table(&rows),
+                || export_budgets_table(&rows),
+                &rows,
+            )?;
+        } else {
+            print_table(global.format, || display_table(&rows, self.keep), || export_table(&rows), &rows)?;
+        }
         plot_args.plot.draw(global, || tokens_figure(&rows, estimator.confidence))?;
         print_notes(&rows, global);
         Ok(())

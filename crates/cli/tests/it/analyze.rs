@@ -18,7 +18,6 @@ use reasonscape_stats::{Confidence, Counters, Interval, Mode};
 use serde_json::{Value, json};
 
 pub(crate) use self::browser::draws_alone;
-pub(crate) use self::small::provenance;
 use self::small::{PLANNED, STRONG, Skill, Small, TWIN, WEAK};
 use crate::test_env::{assert_rejected, reasonscape};
 

@@ -1,10 +1,10 @@
 //! `reasonscape simulate`.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
-use crate::test_env::{assert_rejected, reasonscape};
+use crate::test_env::{assert_rejected, reasonscape, start_server};
 
 /// The program as a server; it is ended whatever the test does.
 struct Server {
@@ -14,17 +14,9 @@ struct Server {
 
 impl Server {
     fn start(arguments: &[&str]) -> Self {
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
-            .args(["simulate", "--port", "0", "--suite", "quick"])
-            .args(arguments)
-            .env("SIMULATED_KEY", "open-sesame")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut url = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
-        Self { child, url: url.trim().to_owned() }
+        let arguments = [&["simulate", "--port", "0", "--suite", "quick"], arguments].concat();
+        let (child, url) = start_server(&arguments, &[("SIMULATED_KEY", "open-sesame")]);
+        Self { child, url }
     }
 
     /// The status line and body of `GET path`.

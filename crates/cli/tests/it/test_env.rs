@@ -1,6 +1,13 @@
 //! One way to run the program in tests.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
 use assert_cmd::Command;
+use reasonscape_core::{CacheKey, Outcome};
+use reasonscape_points::{EvalInfo, Provenance, Trial};
+use serde_json::json;
 
 /// What a run left behind.
 #[derive(Debug)]
@@ -48,4 +55,79 @@ pub(crate) fn assert_rejected(run: &Run, says: &[&str]) {
     for words in says {
         assert!(run.stderr.contains(words), "`{words}` is not in: {}", run.stderr);
     }
+}
+
+/// Starts `reasonscape` with these arguments and returns it with the address on its first line.
+pub(crate) fn start_server(arguments: &[&str], variables: &[(&str, &str)]) -> (Child, String) {
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
+        .args(arguments)
+        .env_remove("REASONSCAPE_TOKEN")
+        .envs(variables.iter().copied())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut url = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
+    (child, url.trim().to_owned())
+}
+
+/// Polls a condition for up to 20 seconds.
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..2000 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("20 seconds have passed before {what}");
+}
+
+/// The evaluation of the model `org/NAME`.
+pub(crate) fn eval_info(eval_id: &str, name: &str, groups: &[&str]) -> EvalInfo {
+    EvalInfo {
+        eval_id: eval_id.to_owned(),
+        model: format!("org/{name}"),
+        template: "zeroshot".to_owned(),
+        sampler: "greedy".to_owned(),
+        name: name.to_owned(),
+        groups: groups.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// A trial of 100 tokens with this outcome.
+pub(crate) fn trial(index: u64, status: Outcome, guess: f64) -> Trial {
+    Trial {
+        index,
+        repeat: 0,
+        status,
+        guess,
+        prompt_tokens: Some(50),
+        completion_tokens: Some(100),
+        reasoning_tokens: None,
+        latency_ms: 10,
+        received_ms: 1_700_000_000_000,
+        reasoning_chars: 0,
+        answer_chars: 10,
+        compressed_size: 30,
+        finish: "stop".to_owned(),
+        method: "boxed".to_owned(),
+        answer: None,
+        target: "1".to_owned(),
+        cache_key: CacheKey([0; 32]),
+    }
+}
+
+pub(crate) fn provenance() -> Provenance {
+    serde_json::from_value(json!({
+        "program": "0.1.0",
+        "suite": "small",
+        "suite_hash": "0",
+        "task_version": 1,
+        "seed": 0,
+        "evaluated_ms": 1_700_000_000_000_i64,
+        "inputs": "0",
+        "mark": { "last": 0, "received_ms": 0, "entries": 0 },
+    }))
+    .unwrap()
 }

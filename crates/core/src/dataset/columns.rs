@@ -25,28 +25,40 @@ impl std::str::FromStr for ColumnMap {
 
     /// Reads `field=name` pairs, with commas between them.
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut renamed: Vec<(&'static str, String)> = Vec::new();
-        for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
-            let Some((field, name)) = pair.split_once('=').map(|(field, name)| (field.trim(), name.trim()))
-            else {
-                return Err(format!("`{pair}` maps nothing; write FIELD=NAME, as in `input=question`"));
-            };
-            let Some(known) = FIELDS.into_iter().find(|known| *known == field) else {
-                let hint = crate::closest(field, &FIELDS)
-                    .map(|near| format!(" (did you mean `{near}`?)"))
-                    .unwrap_or_default();
-                return Err(format!("an item has no `{field}`{hint}; it has {}", FIELDS.join(", ")));
-            };
-            if name.is_empty() {
-                return Err(format!("`{pair}` names nothing; write `{field}=NAME`"));
-            }
-            if renamed.iter().any(|(other, _)| *other == known) {
-                return Err(format!("`{field}` is mapped twice; keep one"));
-            }
-            renamed.push((known, name.to_owned()));
-        }
-        Ok(Self { renamed })
+        let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+        parse_renames(pairs, &FIELDS).map(|renamed| Self { renamed })
     }
+}
+
+/// Parses `FIELD=NAME` pairs: one of `fields`, and what it is called in a file.
+///
+/// # Errors
+/// A sentence about the first pair that is invalid.
+pub fn parse_renames<'p>(
+    pairs: impl IntoIterator<Item = &'p str>,
+    fields: &[&'static str],
+) -> Result<Vec<(&'static str, String)>, String> {
+    let mut renamed: Vec<(&'static str, String)> = Vec::new();
+    for pair in pairs {
+        let Some((field, name)) = pair.split_once('=').map(|(field, name)| (field.trim(), name.trim()))
+        else {
+            return Err(format!("`{pair}` has no `=`; write FIELD=NAME, as in `target=gold`"));
+        };
+        let Some(known) = fields.iter().find(|known| **known == field) else {
+            let hint = crate::closest(field, fields)
+                .map(|near| format!(" (did you mean `{near}`?)"))
+                .unwrap_or_default();
+            return Err(format!("there is no field `{field}`{hint}; there are {}", fields.join(", ")));
+        };
+        if name.is_empty() {
+            return Err(format!("`{pair}` has no name after `=`; write `{field}=NAME`"));
+        }
+        if renamed.iter().any(|(other, _)| other == known) {
+            return Err(format!("`{field}` is mapped twice; keep one"));
+        }
+        renamed.push((known, name.to_owned()));
+    }
+    Ok(renamed)
 }
 
 impl ColumnMap {
@@ -54,6 +66,7 @@ impl ColumnMap {
     pub fn name_of<'a>(&'a self, field: &'a str) -> &'a str {
         self.renamed.iter().find(|(known, _)| *known == field).map_or(field, |(_, name)| name)
     }
+
     /// The value of a field: under its name, or along a path such as `choices.text`. Null is nothing.
     pub(super) fn find<'r>(&self, row: &'r Map<String, Value>, field: &str) -> Option<&'r Value> {
         let name = self.name_of(field);

@@ -1,6 +1,6 @@
 //! The fields of an answered question, and their names in a file.
 
-use reasonscape_core::closest;
+use reasonscape_core::parse_renames;
 
 /// A field of an answered question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,27 +117,13 @@ impl FieldMap {
     /// A sentence about the first pair that is invalid.
     pub fn parse(pairs: &[String]) -> Result<Self, String> {
         let mut renamed: Vec<(Field, String)> = Vec::new();
-        for pair in pairs {
-            let (field_name, column) = pair.split_once('=').ok_or_else(|| {
-                format!("`--map {pair}` has no `=`; give our name and the file's, as `target=gold`")
-            })?;
-            let (field_name, column) = (field_name.trim(), column.trim());
-            let field = Field::from_name(field_name).ok_or_else(|| {
-                let names = Field::ALL.map(Field::name);
-                let suggestion = closest(field_name, &names)
-                    .map_or_else(String::new, |name| format!("did you mean `{name}`? "));
-                format!(
-                    "`--map {pair}`: there is no field `{field_name}`; {suggestion}there are {}",
-                    names.join(", ")
-                )
-            })?;
-            if column.is_empty() {
-                return Err(format!("`--map {pair}` does not say what `{field_name}` is called in the file"));
+        let parsed = parse_renames(pairs.iter().map(String::as_str), &Field::ALL.map(Field::name))
+            .map_err(|problem| format!("`--map`: {problem}"))?;
+        for (name, column) in parsed {
+            if renamed.iter().any(|(_, known)| *known == column) {
+                return Err(format!("`--map`: the file's `{column}` is mapped twice; keep one"));
             }
-            if renamed.iter().any(|(known, name)| *known == field || name == column) {
-                return Err(format!("`--map {pair}`: `{field_name}` or `{column}` is mapped twice"));
-            }
-            renamed.push((field, column.to_owned()));
+            renamed.extend(Field::from_name(name).map(|field| (field, column)));
         }
         Ok(Self { renamed })
     }

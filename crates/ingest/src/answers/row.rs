@@ -431,10 +431,15 @@ mod tests {
             ("gold", Some("found"))
         );
         for (pair, expected) in
-            [("target", "has no `=`"), ("traget=x", "did you mean `target`?"), ("target=", "does not say")]
+            [("target", "has no `=`"), ("traget=x", "did you mean `target`?"), ("target=", "no name after")]
         {
             assert!(FieldMap::parse(&[pair.to_owned()]).unwrap_err().contains(expected), "{pair}");
         }
         assert!(FieldMap::parse(&["id=a".to_owned(), "id=b".to_owned()]).unwrap_err().contains("twice"));
+        assert!(
+            FieldMap::parse(&["id=a".to_owned(), "input=a".to_owned()])
+                .unwrap_err()
+                .contains("`a` is mapped twice")
+        );
     }
 }

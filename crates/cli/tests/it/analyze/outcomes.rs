@@ -1,13 +1,11 @@
 //! Studies whose trials are planted one by one.
 
-use reasonscape_core::CacheKey;
 use reasonscape_core::Outcome;
 use reasonscape_points::{EvalInfo, PointTrials, Trial, UnitWriter};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::small::provenance;
-use crate::test_env::{Run, reasonscape_at};
+use crate::test_env::{Run, provenance, reasonscape_at, trial};
 
 /// `SplitMix64`: numbers that nothing in the program draws.
 pub(super) struct Draws(pub(super) u64);
@@ -34,23 +32,11 @@ impl Draws {
 /// A trial that ended so after so many tokens.
 pub(super) fn ended(status: Outcome, tokens: u64) -> Trial {
     Trial {
-        index: 0,
-        repeat: 0,
-        status,
-        guess: 0.0,
-        prompt_tokens: Some(50),
         completion_tokens: Some(tokens),
-        reasoning_tokens: None,
-        latency_ms: 10,
-        received_ms: 1_700_000_000_000,
-        reasoning_chars: 0,
         answer_chars: 4 * tokens,
         compressed_size: tokens,
         finish: if status == Outcome::Truncated { "length" } else { "stop" }.to_owned(),
-        method: "boxed".to_owned(),
-        answer: None,
-        target: "1".to_owned(),
-        cache_key: CacheKey([0; 32]),
+        ..trial(0, status, 0.0)
     }
 }
 

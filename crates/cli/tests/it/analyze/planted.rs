@@ -1,12 +1,11 @@
 //! Studies in which every count was put there on purpose.
 
-use reasonscape_core::CacheKey;
 use reasonscape_core::Outcome;
-use reasonscape_points::{EvalInfo, PointTrials, Provenance, Trial, UnitWriter};
+use reasonscape_points::{PointTrials, Provenance, UnitWriter};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::test_env::{Run, reasonscape_at};
+use crate::test_env::{Run, eval_info, reasonscape_at, trial};
 
 /// What is planted at a point.
 #[derive(Debug, Clone)]
@@ -38,14 +37,7 @@ impl Plot {
 
     /// Adds the points of an evaluation on a task.
     pub(super) fn sow(&self, name: &str, task: &str, points: &[Planted]) {
-        let eval = EvalInfo {
-            eval_id: name.to_owned(),
-            model: format!("org/{name}"),
-            template: "zeroshot".to_owned(),
-            sampler: "greedy".to_owned(),
-            name: name.to_owned(),
-            groups: Vec::new(),
-        };
+        let eval = eval_info(name, name, &[]);
         let mut writer = UnitWriter::new(self.folder.path(), eval, task).unwrap();
         for planted in points {
             let status = |index| match index {
@@ -53,7 +45,7 @@ impl Plot {
                 cut if cut < planted.right + planted.truncated => Outcome::Truncated,
                 _ => Outcome::Incorrect,
             };
-            let trials = (0..planted.n).map(|index| trial(index as u32, status(index), planted.guess));
+            let trials = (0..planted.n).map(|index| trial(index, status(index), planted.guess));
             writer
                 .write_point(PointTrials {
                     params: planted.params.to_string(),
@@ -117,27 +109,5 @@ impl Plot {
                 _ => assert!(String::from_utf8(bytes).unwrap().to_lowercase().contains("</html>")),
             }
         }
-    }
-}
-
-fn trial(index: u32, status: Outcome, guess: f64) -> Trial {
-    Trial {
-        index: u64::from(index),
-        repeat: 0,
-        status,
-        guess,
-        prompt_tokens: Some(50),
-        completion_tokens: Some(100),
-        reasoning_tokens: None,
-        latency_ms: 10,
-        received_ms: 1_700_000_000_000,
-        reasoning_chars: 0,
-        answer_chars: 10,
-        compressed_size: 30,
-        finish: "stop".to_owned(),
-        method: "boxed".to_owned(),
-        answer: None,
-        target: "1".to_owned(),
-        cache_key: CacheKey([0; 32]),
     }
 }

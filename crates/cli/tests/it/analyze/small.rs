@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use reasonscape_core::CacheKey;
 use reasonscape_core::Outcome;
-use reasonscape_points::{EvalInfo, PointTrials, Provenance, Trial, UnitWriter};
-use serde_json::{Value, json};
+use reasonscape_points::{EvalInfo, PointTrials, Trial, UnitWriter};
+use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::test_env::{Run, reasonscape_at};
+use crate::test_env::{self, Run, provenance, reasonscape_at};
 
 /// How a simulated model answers: of a hundred tests of each task it gets about so many right, and so many are cut off.
 pub(super) struct Skill {
@@ -142,36 +141,7 @@ fn trial(skill: &Skill, test: u32, right: u32, truncated: u32, guess: f64) -> Tr
         _ => Outcome::Incorrect,
     };
     Trial {
-        index: u64::from(test),
-        repeat: 0,
-        status,
-        guess,
-        prompt_tokens: Some(50),
         completion_tokens: Some(u64::from(100 + 10 * skill.salt)),
-        reasoning_tokens: None,
-        latency_ms: 10,
-        received_ms: 1_700_000_000_000,
-        reasoning_chars: 0,
-        answer_chars: 10,
-        compressed_size: 30,
-        finish: "stop".to_owned(),
-        method: "boxed".to_owned(),
-        answer: None,
-        target: "1".to_owned(),
-        cache_key: CacheKey([0; 32]),
+        ..test_env::trial(u64::from(test), status, guess)
     }
-}
-
-pub(crate) fn provenance() -> Provenance {
-    serde_json::from_value(json!({
-        "program": "0.1.0",
-        "suite": "small",
-        "suite_hash": "0",
-        "task_version": 1,
-        "seed": 0,
-        "evaluated_ms": 1_700_000_000_000_i64,
-        "inputs": "0",
-        "mark": { "last": 0, "received_ms": 0, "entries": 0 },
-    }))
-    .unwrap()
 }

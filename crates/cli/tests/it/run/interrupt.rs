@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{RunEnv, sum};
+use crate::test_env::wait_until;
 
 /// A run that goes on; it is ended whatever the test does.
 struct Running(Child);
@@ -46,16 +47,6 @@ impl Drop for Running {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    for _ in 0..2000 {
-        if is_so() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("20 seconds have passed before {what}");
 }
 
 #[test]

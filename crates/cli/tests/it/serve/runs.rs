@@ -19,7 +19,6 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use reasonscape_core::{Dataset, Suite};
 use reasonscape_simulator::{Faults, SimulateOptions, SimulatedServer};
@@ -124,16 +123,6 @@ impl RunsEnv {
         let events = events(&self.server, name);
         assert_eq!(events.last().unwrap().0, "end", "{events:?}");
         self.get_run(name)
-    }
-
-    fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-        for _ in 0..2000 {
-            if is_so() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        panic!("20 seconds have passed before {what}");
     }
 }
 

@@ -1,18 +1,18 @@
 //! A server on a small study, and requests to it byte by byte.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use reasonscape_cache::{Cache, Entry, Response};
 use reasonscape_core::Outcome;
 use reasonscape_core::{CacheKey, EntryId};
-use reasonscape_points::{EvalInfo, PointTrials, Trial, UnitWriter};
+use reasonscape_points::{PointTrials, Trial, UnitWriter};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::analyze::provenance;
+use crate::test_env::{self, eval_info, provenance, start_server};
 
 /// What a hostile model writes into its answer and its reply.
 pub(super) const SCRIPT: &str = "<script>alert('x')</script>\u{1b}[31m\u{202e}\"'&";
@@ -70,14 +70,7 @@ impl Study {
         depths: &[u64],
         kinds: &[&str],
     ) {
-        let eval = EvalInfo {
-            eval_id: id.to_owned(),
-            model: format!("org/{name}"),
-            template: "zeroshot".to_owned(),
-            sampler: "greedy".to_owned(),
-            name: name.to_owned(),
-            groups: Vec::new(),
-        };
+        let eval = eval_info(id, name, &[]);
         let mut writer = UnitWriter::new(self.folder.path(), eval, task).unwrap();
         for (length, depth, kind) in lengths
             .iter()
@@ -145,14 +138,7 @@ impl Study {
     fn add(&self, id: &str, name: &str, groups: &[&str], tenths: u64) {
         let key = Self::entry().id.key;
         for task in ["add", "sort"] {
-            let eval = EvalInfo {
-                eval_id: id.to_owned(),
-                model: format!("org/{name}"),
-                template: "zeroshot".to_owned(),
-                sampler: "greedy".to_owned(),
-                name: name.to_owned(),
-                groups: groups.iter().map(ToString::to_string).collect(),
-            };
+            let eval = eval_info(id, name, groups);
             let mut writer = UnitWriter::new(self.folder.path(), eval, task).unwrap();
             for length in [4, 16] {
                 let point = PointTrials {
@@ -176,23 +162,12 @@ fn trial(index: u64, tenths: u64, cache_key: CacheKey) -> Trial {
     };
     let answer = if index == 0 { SCRIPT.to_owned() } else { format!("answer-{index}") };
     Trial {
-        index,
-        repeat: 0,
-        status,
-        guess: 0.0,
-        prompt_tokens: Some(50),
         completion_tokens: Some(100 * tenths),
-        reasoning_tokens: None,
         latency_ms: 1_500,
-        received_ms: 1_700_000_000_000,
-        reasoning_chars: 0,
-        answer_chars: 10,
-        compressed_size: 30,
-        finish: "stop".to_owned(),
-        method: "boxed".to_owned(),
         answer: (status != Outcome::Truncated).then_some(answer),
         target: "100 % _right_".to_owned(),
         cache_key,
+        ..test_env::trial(index, status, 0.0)
     }
 }
 
@@ -264,18 +239,8 @@ impl Server {
 
     /// A server on this study, with these variables in its environment.
     pub(super) fn on(study: Arc<Study>, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
-            .args(["serve", study.path(), "--port", "0"])
-            .args(arguments)
-            .env_remove("REASONSCAPE_TOKEN")
-            .envs(variables.iter().copied())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut url = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
-        let url = url.trim().to_owned();
+        let (child, url) =
+            start_server(&[&["serve", study.path(), "--port", "0"], arguments].concat(), variables);
         let address = url.strip_prefix("http://").expect("an address").split('/').next().unwrap().to_owned();
         Self { child, study, url, address }
     }

@@ -52,7 +52,7 @@ fn never_stores_or_shows_a_typed_key() {
         let reply = env.start(&name, &keys);
         said.extend(reply.body.into_bytes());
     }
-    RunsEnv::wait_until("all is over", || env.get_run(&name)["state"] != "running");
+    crate::test_env::wait_until("all is over", || env.get_run(&name)["state"] != "running");
     for path in
         ["/runs", &format!("/runs/{name}"), &format!("/runs/{own}"), "/runs/new", "/api/v1/runs", "/metrics"]
     {

@@ -11,7 +11,7 @@ fn resumes_a_cancelled_run() {
     let idle = env.post(&format!("/runs/{name}/cancel"), &json!({}));
     assert!(idle.status == 409 && idle.body.contains("is not going on"), "{idle:?}");
     assert_eq!(env.start(&name, &json!({})).status, 202);
-    RunsEnv::wait_until("answers came", || sum(&env.get_run(&name), "answered") >= 3);
+    crate::test_env::wait_until("answers came", || sum(&env.get_run(&name), "answered") >= 3);
     assert_eq!(env.post(&format!("/runs/{name}/cancel"), &json!({})).status, 202);
     let run = env.wait_for_end(&name);
     let answered = sum(&run, "answered");
@@ -45,13 +45,13 @@ fn second_cancel_stops_at_once() {
     }
     let third = env.start(&names[2], &json!({}));
     assert!(third.status == 409 && third.body.contains("2 runs are going on already"), "{third:?}");
-    RunsEnv::wait_until("requests were sent", || env.models.stats().requests > 0);
+    crate::test_env::wait_until("requests were sent", || env.models.stats().requests > 0);
     for name in &names[..2] {
         let cancel = |answer: u16| {
             assert_eq!(env.post(&format!("/runs/{name}/cancel"), &json!({})).status, answer);
         };
         cancel(202);
-        RunsEnv::wait_until("it said so", || {
+        crate::test_env::wait_until("it said so", || {
             env.get_run(name)["reason"].as_str().is_some_and(|said| said.contains("in flight"))
         });
         let page = env.server.get(&format!("/runs/{name}")).body;

@@ -184,7 +184,7 @@ impl Case {
 }
 
 fn wait_for_responses(models: &SimulatedServer) {
-    RunsEnv::wait_until("responses came", || models.stats().answered >= 4);
+    crate::test_env::wait_until("responses came", || models.stats().answered >= 4);
 }
 
 impl Ending {

@@ -16,7 +16,7 @@ fn history_survives_a_killed_server() {
     env.run_to_end(&complete);
     let name = env.create(&env.own_run_request(&json!({ "concurrency": 1 })));
     assert_eq!(env.start(&name, &json!({})).status, 202);
-    RunsEnv::wait_until("answers came", || sum(&env.get_run(&name), "answered") >= 2);
+    crate::test_env::wait_until("answers came", || sum(&env.get_run(&name), "answered") >= 2);
     let study = Arc::clone(&env.server.study);
     let RunsEnv { models, server } = env;
     // As by a power cut.
@@ -46,7 +46,7 @@ fn shutdown_drains_active_runs() {
     let mut env = RunsEnv::with("kinds=slow,slow-ms=100", None, &[]);
     let name = env.create_study_run(&json!({}));
     env.start(&name, &json!({}));
-    RunsEnv::wait_until("answers came", || env.models.stats().answered >= 2);
+    crate::test_env::wait_until("answers came", || env.models.stats().answered >= 2);
     signal(&env.server);
     assert_eq!(env.server.child.wait().unwrap().code(), Some(0));
     let kept: Value =
@@ -57,7 +57,7 @@ fn shutdown_drains_active_runs() {
     let mut env = RunsEnv::with("kinds=stall", None, &[]);
     let name = env.create_study_run(&json!({}));
     env.start(&name, &json!({}));
-    RunsEnv::wait_until("requests were sent", || env.models.stats().requests > 0);
+    crate::test_env::wait_until("requests were sent", || env.models.stats().requests > 0);
     signal(&env.server);
     std::thread::sleep(Duration::from_millis(300));
     signal(&env.server);
