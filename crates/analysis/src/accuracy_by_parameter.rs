@@ -21,6 +21,8 @@ pub use self::findings::{projection_finding, surface_finding, surface_range};
 #[derive(Debug, Clone, Serialize)]
 pub struct AccuracyGrid {
     /// The task.
+    pub base_task: String,
+    /// The same as `base_task`.
     pub task: String,
     /// One parameter or two, the horizontal one first.
     pub axes: Vec<AccuracyGridAxis>,
@@ -206,6 +208,7 @@ fn accuracy_grid(
         })
     };
     Ok(AccuracyGrid {
+        base_task: task.task.clone(),
         task: task.task.clone(),
         axes: axes
             .iter()

@@ -74,6 +74,8 @@ pub struct ScoreGap {
 #[derive(Debug, Clone, Serialize)]
 pub struct TaskComparison {
     /// The task.
+    pub base_task: String,
+    /// The same as `base_task`.
     pub task: String,
     /// Tests that both answered.
     pub pairs: u64,
@@ -254,6 +256,7 @@ fn task_comparisons(
             };
             let seen = difference.point.unwrap_or(0.0).abs();
             Ok(TaskComparison {
+                base_task: task.base_task.clone(),
                 task: task.base_task.clone(),
                 pairs,
                 b,

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use reasonscape_points::{EvalInfo, PointsDb, PointsError};
-use reasonscape_stats::score::{Band, Bootstrap, TaskBounds, ranks, reason_scores};
-use reasonscape_stats::{Confidence, Event, Mode};
+use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError};
+use reasonscape_stats::score::{
+    Band, Bootstrap, IntervalClass, IntervalFactors, TaskBounds, ranks, reason_scores,
+};
+use reasonscape_stats::{Event, Mode, StatsError};
 use serde::Serialize;
 
 use super::query::PointQuery;
@@ -19,6 +21,8 @@ pub struct Leaderboard {
     pub rows: Vec<ScoreRow>,
     /// How task bounds are estimated; `C_P` is what the ReasonScore is defined on.
     pub mode: Mode,
+    /// Whether bounds are computed by the table's products everywhere.
+    pub is_literal: bool,
     /// The tasks of the suite, by name.
     pub tasks: Vec<String>,
     /// Evaluations that have no trial, and so no score.
@@ -48,6 +52,10 @@ pub struct ScoreRow {
     pub score: Score,
     /// The band of the score, in a word.
     pub band: &'static str,
+    /// How wide the interval is: `tight` (margin below 10), `moderate` (10 to 20) or `wide` (above 20).
+    pub interval_class: &'static str,
+    /// What explains the width of the interval: accuracy, truncation, spread over tasks or few trials.
+    pub interval_causes: Vec<String>,
     /// The tasks that are in the score.
     pub tasks: BTreeMap<String, TaskScore>,
     /// Tokens of a completion.
@@ -67,6 +75,25 @@ pub struct ScoreRow {
     pub missing_tasks: Vec<String>,
     /// The estimator.
     pub mode: &'static str,
+    /// Whether bounds are computed by the table's products everywhere.
+    #[serde(skip_serializing_if = "is_false")]
+    pub literal: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// The ranks that a score supports, as every table shows them: `1`, or `=2-4` for a tie.
+///
+/// ```
+/// use reasonscape_analysis::rank_label;
+///
+/// assert_eq!((rank_label(1, 1, 1).as_str(), rank_label(2, 1, 3).as_str()), ("1", "=1-3"));
+/// ```
+pub fn rank_label(rank: usize, best: usize, worst: usize) -> String {
+    if best == worst { rank.to_string() } else { format!("={best}-{worst}") }
 }
 
 /// The counters of a task and the bounds with which it enters the score.
@@ -96,11 +123,15 @@ impl ScoreRow {
 
     /// The places that the score supports: `1`, or `=2-4` where it shares them.
     pub fn rank_label(&self) -> String {
-        if self.is_tied() {
-            format!("={}-{}", self.rank_best, self.rank_worst)
-        } else {
-            self.rank.to_string()
-        }
+        rank_label(self.rank, self.rank_best, self.rank_worst)
+    }
+
+    /// The bounds with which its tasks enter the score, by name.
+    ///
+    /// # Errors
+    /// A [`StatsError`] when bounds are crossed or outside of 0 to 1, which those of a leaderboard never are.
+    pub fn task_bounds(&self) -> Result<Vec<TaskBounds>, StatsError> {
+        self.tasks.values().map(|task| TaskBounds::new(task.low, task.high)).collect()
     }
 
     /// What keeps it from being complete, in words.
@@ -125,6 +156,10 @@ impl Leaderboard {
         let mut remarks = Vec::new();
         if self.mode != Mode::C_P {
             remarks.push(format!("Bounds by {}: comparable only with scores by {0}.", self.mode));
+        }
+        if self.is_literal {
+            remarks
+                .push("Bounds by the literal products: comparable only with scores computed so.".to_owned());
         }
         if self.rows.iter().any(ScoreRow::is_tied) {
             remarks.push(
@@ -157,14 +192,19 @@ impl Leaderboard {
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
-pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Result<Leaderboard, PointsError> {
+pub async fn leaderboard(
+    db: &PointsDb,
+    query: &PointQuery,
+    estimator: Estimator,
+) -> Result<Leaderboard, PointsError> {
+    let mode = estimator.mode;
     let totals = SuiteTotals::load(db, query).await?;
     let (scored, unscored): (Vec<&EvalTotals>, Vec<&EvalTotals>) =
         totals.evals.iter().partition(|eval| eval.with_trials().next().is_some());
     let mut near_chance: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut tasks = Vec::new();
     for eval in &scored {
-        tasks.push(task_scores(eval, mode, &mut near_chance)?);
+        tasks.push(task_scores(eval, estimator, &mut near_chance)?);
     }
     let bounds: Vec<Vec<TaskBounds>> = tasks
         .iter()
@@ -173,14 +213,17 @@ pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Resul
     let scores = reason_scores(&bounds, Bootstrap::default())?;
     let mut rows: Vec<ScoreRow> = scored
         .iter()
-        .zip(tasks)
+        .zip(tasks.into_iter().zip(&bounds))
         .zip(scores.iter().zip(ranks(&scores)))
-        .map(|((eval, tasks), (score, rank))| {
+        .map(|((eval, (tasks, bounds)), (score, rank))| {
             let total = eval.total();
             let truncation_known = truncation_is_known(db, [&eval.info.eval_id]);
             let (missing, missing_points) = (total.missing(), eval.missing_points(&totals.suite));
             let missing_tasks = eval.without_trials(&totals.suite);
             let tokens_mean = total.completion_tokens.value();
+            let truncation_rate = truncation_rate(&total).filter(|_| truncation_known);
+            let class = IntervalClass::from_margin(score.margin());
+            let min_trials = tasks.values().map(|task| task.n).min();
             ScoreRow {
                 rank: rank.rank,
                 rank_best: rank.best,
@@ -190,9 +233,11 @@ pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Resul
                 complete: missing == 0 && missing_points == 0 && missing_tasks.is_empty(),
                 score: Score::from(*score),
                 band: Band::from_score(score.center()).name(),
+                interval_class: class.name(),
+                interval_causes: IntervalFactors::new(bounds, truncation_rate, min_trials).causes(class),
                 tasks,
                 tokens_mean,
-                truncation_rate: truncation_rate(&total).filter(|_| truncation_known),
+                truncation_rate,
                 truncation_known,
                 score_per_1k_tokens: tokens_mean
                     .filter(|tokens| *tokens > 0.0)
@@ -201,6 +246,7 @@ pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Resul
                 missing_points,
                 missing_tasks,
                 mode: mode.name(),
+                literal: estimator.is_literal,
             }
         })
         .collect();
@@ -208,6 +254,7 @@ pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Resul
     Ok(Leaderboard {
         rows,
         mode,
+        is_literal: estimator.is_literal,
         tasks: totals.suite.into_keys().collect(),
         unscored: unscored.iter().map(|eval| eval.label.clone()).collect(),
         near_chance,
@@ -217,14 +264,14 @@ pub async fn leaderboard(db: &PointsDb, query: &PointQuery, mode: Mode) -> Resul
 /// The bounds of each task that has trials; remembers where they are too narrow.
 fn task_scores(
     eval: &EvalTotals,
-    mode: Mode,
+    estimator: Estimator,
     near_chance: &mut BTreeMap<String, Vec<String>>,
 ) -> Result<BTreeMap<String, TaskScore>, PointsError> {
     eval.with_trials()
         .map(|(name, task)| {
             let counters = task.counts.counters()?;
-            let bounds = TaskBounds::from(mode.estimate(&counters, Confidence::P95));
-            if calibrated_near_chance(mode, &counters, Confidence::P95).is_some() {
+            let bounds = TaskBounds::from(estimator.estimate_counters(&counters));
+            if calibrated_near_chance(estimator.mode, &counters, estimator.confidence).is_some() {
                 near_chance.entry(name.clone()).or_default().push(eval.label.clone());
             }
             let counts = task.counts;

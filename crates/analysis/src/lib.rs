@@ -11,6 +11,7 @@
 //! - HTML is written by [`report`] only, which escapes every text that it is given.
 
 mod accuracy_by_parameter;
+mod aggregate;
 pub mod answer_files;
 mod compare;
 mod compression;
@@ -26,6 +27,7 @@ mod query;
 pub mod report;
 mod similarity;
 mod spectrum;
+mod stability;
 mod summaries;
 mod surprisal;
 pub mod tables;
@@ -43,6 +45,7 @@ pub use self::accuracy_by_parameter::{
     AccuracyGrid, AccuracyGridAxis, AccuracyGridCell, AccuracyGrids, AxisSelection, accuracy_grids,
     projection_figure, projection_finding, surface_figure, surface_finding, surface_range,
 };
+pub use self::aggregate::{AggregateRow, aggregate, parse_group_by};
 pub use self::compare::{Comparison, ScoreGap, TaskComparison, compare, p_value, verdict_name};
 pub use self::compression::{
     Compression, CompressionOptions, CompressionRow, EffectSize, LoopExample, LoopRule, Loops, OutcomeStats,
@@ -54,10 +57,10 @@ pub use self::hazard::{
     histogram_figure,
 };
 pub use self::labels::{eval_label, join_truncated};
-pub use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard};
+pub use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard, rank_label};
 pub use self::modes::{ModesRow, modes};
 pub use self::near_chance::calibrated_near_chance;
-pub use self::pairwise::{Pairwise, RatedModel, pairwise};
+pub use self::pairwise::{MONTE_CARLO_DRAWS, Pairwise, RatedModel, RatingOrder, pairwise};
 pub use self::parameter_grid::{Parameter, TaskParameters, parameters};
 pub use self::query::{PointQuery, find_eval};
 pub use self::similarity::{
@@ -67,6 +70,7 @@ pub use self::similarity::{
 pub use self::spectrum::{
     PopulationSummary, PromptSource, Sampling, Series, Spectra, spectra, spectrum_figure,
 };
+pub use self::stability::{MarginStability, StabilityRow};
 pub use self::summaries::{EvalSummary, PointSummary, TaskSummary, evals, points, tasks};
 pub use self::surprisal::{LogprobStats, logprob_stats};
 pub use self::threshold::{

@@ -1,8 +1,10 @@
 //! Head to head: win rates, expected wins and ratings.
 
+use std::collections::BTreeMap;
+
 use reasonscape_points::{EvalInfo, PointsDb, PointsError};
 use reasonscape_stats::bradley_terry::{Convergence, TaskBootstrap, fit_win_rates, rating_intervals};
-use reasonscape_stats::pairwise::{Method, expected_wins, task_win_rates};
+use reasonscape_stats::pairwise::{Method, WinRates, expected_wins, task_win_rates};
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
@@ -17,12 +19,18 @@ pub struct Pairwise {
     pub mode: &'static str,
     /// `exact` or `monte-carlo`.
     pub method: &'static str,
+    /// Draws per side and task, and their seed; null where nothing is drawn.
+    pub draws: Option<usize>,
+    /// Seed of the draws.
+    pub seed: Option<i64>,
     /// The tasks that are compared, by name.
     pub tasks: Vec<String>,
     /// From the highest rating to the lowest.
     pub evals: Vec<RatedModel>,
     /// How often the row beats the column, in the order of `evals`; null where they share no task, and for oneself.
     pub win_rates: Vec<Vec<Option<f64>>>,
+    /// The same on each task: the probability that the row is better than the column.
+    pub task_win_rates: BTreeMap<String, Vec<Vec<Option<f64>>>>,
     /// Whether the ratings are the maximum of their likelihood.
     pub converged: bool,
     /// Evaluations that never lose to the others, for which no finite rating is the best.
@@ -64,7 +72,40 @@ pub struct RatedModel {
     pub elo_high: Option<f64>,
 }
 
+/// Draws per side and task of the Monte Carlo method, as the source document has it.
+pub const MONTE_CARLO_DRAWS: usize = 10_000;
+
+/// The order of a table of ratings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RatingOrder {
+    /// By Bradley-Terry rating, the highest first.
+    #[default]
+    Elo,
+    /// By expected wins, the most first.
+    ExpectedWins,
+}
+
 impl Pairwise {
+    /// The same, with evaluations, rows and columns in this order.
+    #[must_use]
+    pub fn sorted(mut self, by: RatingOrder) -> Self {
+        let mut order: Vec<usize> = (0..self.evals.len()).collect();
+        let key = |index: usize| match by {
+            RatingOrder::Elo => self.evals[index].elo,
+            RatingOrder::ExpectedWins => self.evals[index].expected_wins,
+        };
+        order.sort_by(|&a, &b| key(b).total_cmp(&key(a)).then(a.cmp(&b)));
+        let reorder = |matrix: &[Vec<Option<f64>>]| -> Vec<Vec<Option<f64>>> {
+            order.iter().map(|&a| order.iter().map(|&b| matrix[a][b]).collect()).collect()
+        };
+        self.win_rates = reorder(&self.win_rates);
+        for matrix in self.task_win_rates.values_mut() {
+            *matrix = reorder(matrix);
+        }
+        self.evals = order.iter().map(|&index| self.evals[index].clone()).collect();
+        self
+    }
+
     /// What has to be said beside the numbers.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
@@ -165,6 +206,9 @@ pub async fn pairwise(
             elo_high: elo.map(|[_, high]| high),
         }
     };
+    let matrix = |rates: &WinRates| -> Vec<Vec<Option<f64>>> {
+        order.iter().map(|&a| order.iter().map(|&b| rates.rate(a, b)).collect()).collect()
+    };
     let unbeaten = match &fitted.convergence {
         Convergence::Unbounded { unbeaten } => unbeaten.as_slice(),
         Convergence::Converged | Convergence::IterationLimit => &[],
@@ -176,7 +220,18 @@ pub async fn pairwise(
             Method::MonteCarlo { .. } => "monte-carlo",
         },
         evals: order.iter().map(rated_model).collect(),
-        win_rates: order.iter().map(|&a| order.iter().map(|&b| rates.rate(a, b)).collect()).collect(),
+        draws: match method {
+            Method::Exact => None,
+            Method::MonteCarlo { draws, .. } => Some(draws),
+        },
+        seed: match method {
+            Method::Exact => None,
+            Method::MonteCarlo { seed, .. } => Some(seed),
+        },
+        win_rates: matrix(&rates),
+        task_win_rates: (0..tasks.len())
+            .map(|task| (tasks[task].clone(), matrix(&rates_by_task.average_over(&[task]))))
+            .collect(),
         converged: fitted.converged(),
         unbeaten: unbeaten.iter().map(|&index| rated[index].info.eval_id.clone()).collect(),
         replicates: intervals.as_ref().map_or(0, |intervals| intervals.replicates),

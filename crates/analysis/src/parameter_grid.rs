@@ -75,6 +75,8 @@ pub(super) struct GridCell {
 #[derive(Debug, Clone, Serialize)]
 pub struct TaskParameters {
     /// The task.
+    pub base_task: String,
+    /// The same as `base_task`.
     pub task: String,
     /// The parts of its suite that its points lie on.
     pub manifolds: Vec<String>,
@@ -120,6 +122,7 @@ pub async fn parameters(db: &PointsDb, query: &PointQuery) -> Result<Vec<TaskPar
             .map(|param| Parameter { is_numeric: param.is_numeric(), name: param.name, values: param.values })
             .collect(),
         manifolds: manifolds.remove(&task).unwrap_or_default(),
+        base_task: task.clone(),
         task,
     };
     Ok(points.into_iter().map(of_task).collect())

@@ -84,7 +84,7 @@ pub async fn report(
     title: &str,
     mode: Mode,
 ) -> Result<Report, AnalysisError> {
-    let board = leaderboard(db, query, mode).await?;
+    let board = leaderboard(db, query, mode.into()).await?;
     if board.rows.is_empty() {
         return Err(AnalysisError::input(
             "no evaluation has a trial yet, so there is nothing to report; `reasonscape run` asks for them",

@@ -81,6 +81,8 @@ pub async fn evals(
 #[derive(Debug, Clone, Serialize)]
 pub struct TaskSummary {
     /// The task.
+    pub base_task: String,
+    /// The same as `base_task`.
     pub task: String,
     /// Evaluations that have trials of it.
     pub evals: u64,
@@ -144,6 +146,7 @@ pub async fn tasks(
             let answered = totals.evals.iter().filter(|eval| eval.tasks.contains_key(task));
             let truncation_known = truncation_is_known(db, answered.map(|eval| &eval.info.eval_id));
             Ok(TaskSummary {
+                base_task: task.clone(),
                 task: task.clone(),
                 evals: (totals.evals.len() - missing_evals.len()) as u64,
                 missing_evals,
@@ -179,6 +182,8 @@ pub struct PointSummary {
     /// The sampler.
     pub sampler: String,
     /// The task.
+    pub base_task: String,
+    /// The same as `base_task`.
     pub task: String,
     /// The coordinates.
     pub params: Json,
@@ -268,6 +273,7 @@ pub async fn points(
             model: point.model,
             template: point.template,
             sampler: point.sampler,
+            base_task: point.base_task.clone(),
             task: point.base_task,
             params: serde_json::from_str(&point.params).unwrap_or(Json::String(point.params)),
             manifolds: point.manifolds,

@@ -1,5 +1,6 @@
 //! Results as tables: `display_table` for people, `export_table` with every number for programs.
 
+pub mod aggregate;
 mod cells;
 pub mod compare;
 pub mod compression;
@@ -12,6 +13,7 @@ mod row_builder;
 pub mod scores;
 pub mod similarity;
 pub mod spectrum;
+pub mod stability;
 pub mod surface;
 mod table;
 pub mod tasks;

@@ -25,6 +25,8 @@ pub struct ThresholdRow {
     #[serde(skip)]
     pub label: String,
     /// The task.
+    pub base_task: String,
+    /// The same as `base_task`.
     pub task: String,
     /// The parameter.
     pub parameter: String,
@@ -220,6 +222,7 @@ fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Esti
             ThresholdRow {
                 eval: grid.evals[eval].info.clone(),
                 label: grid.evals[eval].label.clone(),
+                base_task: task.task.clone(),
                 task: task.task.clone(),
                 parameter: param.name.clone(),
                 mixed: mixed.clone(),

@@ -42,6 +42,8 @@ pub struct TrialGroupName {
     #[serde(skip)]
     pub label: String,
     /// The task; none if all are taken together.
+    pub base_task: Option<String>,
+    /// The same as `base_task`.
     pub task: Option<String>,
     /// Whether the log says which answers were truncated.
     #[serde(skip_serializing_if = "is_known")]
@@ -98,6 +100,7 @@ pub(super) async fn load_trial_groups(
             name: TrialGroupName {
                 eval: eval.info.clone(),
                 label: eval.label.clone(),
+                base_task: task.clone(),
                 task,
                 truncation_known: truncation_is_known(db, [&eval.info.eval_id]),
             },

@@ -1,5 +1,6 @@
 //! `reasonscape analyze`: what a study shows.
 
+mod aggregate;
 mod compare;
 mod compression;
 mod evals;
@@ -46,6 +47,7 @@ enum AnalyzeSubcommand {
     Evals(evals::Evals),
     Tasks(tasks::Tasks),
     Points(points::Points),
+    Aggregate(aggregate::Aggregate),
     Scores(scores::Scores),
     Pairwise(pairwise::Pairwise),
     Compare(compare::Compare),
@@ -69,6 +71,7 @@ impl AnalyzeCommand {
                 AnalyzeSubcommand::Evals(evals) => evals.run(global).await,
                 AnalyzeSubcommand::Tasks(tasks) => tasks.run(global).await,
                 AnalyzeSubcommand::Points(points) => points.run(global).await,
+                AnalyzeSubcommand::Aggregate(aggregate) => aggregate.run(global).await,
                 AnalyzeSubcommand::Scores(scores) => scores.run(global).await,
                 AnalyzeSubcommand::Pairwise(pairwise) => pairwise.run(global).await,
                 AnalyzeSubcommand::Compare(compare) => compare.run(global).await,
@@ -111,16 +114,50 @@ struct StudyArgs {
     /// `facets.NAME`, `groups`. Different columns must all hold; of several values of one column, one must.
     #[arg(long = "filter", value_name = "COLUMN=VALUE")]
     filters: Vec<String>,
+    /// Read only the first N problems of each point, as if the study had `count = N`.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    first: Option<u64>,
+}
+
+/// Which estimator is used.
+#[derive(Debug, clap::Args)]
+struct ModeArgs {
     /// Estimator: `E_I` `E_P` `E_O` `C_I` `C_P` `C_O` `K_I` `K_P` `K_O`.
     #[arg(long)]
     mode: Option<Mode>,
+}
+
+impl ModeArgs {
+    /// The estimator at this confidence, `C_P` unless another mode is given.
+    fn estimator(&self, confidence: Confidence) -> Estimator {
+        Estimator { confidence, ..Estimator::from(self.mode.unwrap_or(Mode::C_P)) }
+    }
+}
+
+/// How accuracy is estimated.
+#[derive(Debug, clap::Args)]
+struct EstimatorArgs {
+    #[command(flatten)]
+    mode_args: ModeArgs,
+    /// Compute the products of the C and K estimators everywhere, to reproduce published ReasonScape figures.
+    ///
+    /// Without it, the factor for completion is dropped where nothing was truncated, and C is E where nothing can be
+    /// guessed (`reasonscape help statistics`).
+    #[arg(long)]
+    literal: bool,
+}
+
+impl EstimatorArgs {
+    fn estimator(&self, default: Mode) -> Estimator {
+        Estimator { is_literal: self.literal, ..Estimator::from(self.mode_args.mode.unwrap_or(default)) }
+    }
 }
 
 impl StudyArgs {
     /// Opens the study and says what was found odd.
     async fn open(&self, global: Global) -> Result<(PointsDb, PointQuery), CliError> {
         let query = PointQuery::parse(&self.filters)?;
-        let db = PointsDb::open(&study_folder(&self.study)?).await?;
+        let db = PointsDb::open_first(&study_folder(&self.study)?, self.first).await?;
         for remark in db.remarks() {
             global.note(remark);
         }
@@ -140,14 +177,13 @@ struct ConfidenceArgs {
 }
 
 impl ConfidenceArgs {
-    fn estimator(&self, mode: Mode) -> Result<Estimator, CliError> {
-        let confidence = Confidence::new(self.confidence).map_err(|_| {
+    fn confidence(&self) -> Result<Confidence, CliError> {
+        Confidence::new(self.confidence).map_err(|_| {
             CliError::input(format_args!(
                 "`--confidence {}` is out of range; give a number from 0.01 to 0.999999, as 0.95 for 95 %",
                 self.confidence
             ))
-        })?;
-        Ok(Estimator { mode, confidence })
+        })
     }
 }
 
@@ -163,10 +199,50 @@ struct PlotArgs {
 }
 
 impl PlotArgs {
-    /// Checks what was given before the study is opened; estimates are by `C_P` unless told otherwise.
-    async fn open(&self, global: Global) -> Result<(Estimator, PointsDb, PointQuery), CliError> {
+    /// Checks the arguments before the study is opened.
+    async fn open(&self, global: Global) -> Result<(Confidence, PointsDb, PointQuery), CliError> {
         self.plot.check()?;
-        let estimator = self.confidence_args.estimator(self.study_args.mode.unwrap_or(Mode::C_P))?;
+        let confidence = self.confidence_args.confidence()?;
+        let (db, query) = self.study_args.open(global).await?;
+        Ok((confidence, db, query))
+    }
+}
+
+/// An analysis of accuracy that has a picture.
+#[derive(Debug, clap::Args)]
+struct AccuracyPlotArgs {
+    #[command(flatten)]
+    plot_args: PlotArgs,
+    #[command(flatten)]
+    mode_args: ModeArgs,
+}
+
+impl AccuracyPlotArgs {
+    async fn open(&self, global: Global) -> Result<(Estimator, PointsDb, PointQuery), CliError> {
+        let (confidence, db, query) = self.plot_args.open(global).await?;
+        Ok((self.mode_args.estimator(confidence), db, query))
+    }
+}
+
+/// A list of estimates.
+#[derive(Debug, clap::Args)]
+struct EstimateListArgs {
+    #[command(flatten)]
+    study_args: StudyArgs,
+    #[command(flatten)]
+    estimator_args: EstimatorArgs,
+    #[command(flatten)]
+    confidence_args: ConfidenceArgs,
+}
+
+impl EstimateListArgs {
+    async fn open(
+        &self,
+        default: Mode,
+        global: Global,
+    ) -> Result<(Estimator, PointsDb, PointQuery), CliError> {
+        let confidence = self.confidence_args.confidence()?;
+        let estimator = Estimator { confidence, ..self.estimator_args.estimator(default) };
         let (db, query) = self.study_args.open(global).await?;
         Ok((estimator, db, query))
     }

@@ -1,6 +1,7 @@
 //! `reasonscape estimate`: the interval that some counts support.
 
 use reasonscape_analysis::{IntervalEstimate, calibrated_near_chance};
+use reasonscape_points::Estimator;
 use reasonscape_stats::{Assumption, Confidence, Counters, Event, Interval, Mode, StatsError};
 use serde::Serialize;
 use serde::ser::Serializer;
@@ -24,25 +25,29 @@ pub(super) struct Estimate {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     n: f64,
     /// Trials answered correctly.
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, visible_alias = "n_e", value_name = "N", allow_hyphen_values = true)]
     correct: f64,
     /// Trials cut off before they answered.
-    #[arg(long, value_name = "N", default_value_t = 0.0, allow_hyphen_values = true)]
+    #[arg(long, visible_alias = "n_t", value_name = "N", default_value_t = 0.0, allow_hyphen_values = true)]
     truncated: f64,
     /// Sum over the completed trials of the chance that a blind guess is right (1/options; 0 for write-ins).
-    #[arg(long, value_name = "G", default_value_t = 0.0, allow_hyphen_values = true)]
+    #[arg(long, visible_alias = "g", value_name = "G", default_value_t = 0.0, allow_hyphen_values = true)]
     guess: f64,
-    /// Estimator: `E_I` `E_P` `E_O` `C_I` `C_P` `C_O` `K_I` `K_P` `K_O`, or `all`.
+    /// Estimators: one or several of `E_I` `E_P` `E_O` `C_I` `C_P` `C_O` `K_I` `K_P` `K_O` with commas between them, or
+    /// `all`.
     #[arg(long, default_value = "C_P")]
     mode: Modes,
+    /// Compute the products of the C and K estimators everywhere, to reproduce published ReasonScape figures.
+    #[arg(long)]
+    literal: bool,
     /// How sure the interval is to contain the truth.
     #[arg(long, value_name = "LEVEL", default_value_t = 0.95, allow_hyphen_values = true)]
     confidence: f64,
 }
 
-/// One mode or all of them.
+/// Some modes, or all of them.
 #[derive(Debug, Clone)]
-struct Modes(Vec<Mode>);
+pub(crate) struct Modes(pub(crate) Vec<Mode>);
 
 impl std::str::FromStr for Modes {
     type Err = String;
@@ -51,7 +56,14 @@ impl std::str::FromStr for Modes {
         if name.eq_ignore_ascii_case("all") {
             return Ok(Self(Mode::ALL.to_vec()));
         }
-        name.parse().map(|mode| Self(vec![mode])).map_err(|error: StatsError| format!("{error}, or all"))
+        let mut modes = Vec::new();
+        for name in name.split(',').map(str::trim) {
+            let mode = name.parse().map_err(|error: StatsError| format!("{error}, or all"))?;
+            if !modes.contains(&mode) {
+                modes.push(mode);
+            }
+        }
+        Ok(Self(modes))
     }
 }
 
@@ -72,7 +84,7 @@ impl Estimate {
             .map_err(|error| input_error(&error))?;
         let confidence = Confidence::new(self.confidence).map_err(|error| input_error(&error))?;
         let estimates: Vec<(Mode, Interval)> =
-            self.mode.0.iter().map(|mode| (*mode, mode.estimate(&counters, confidence))).collect();
+            self.mode.0.iter().map(|mode| (*mode, self.interval(*mode, &counters, confidence))).collect();
 
         let mut table =
             Table::new(&["mode", "low", "high", "center", "margin", "point", "event", "truncated"]);
@@ -89,8 +101,15 @@ impl Estimate {
             ]);
         }
         print(global.format, &table, &IntervalsByMode(estimates))?;
+        if self.n == 0.0 {
+            global.note("no data: with no trial, accuracy may be anything from 0 to 1");
+        }
         self.warn_near_chance(&counters, confidence, global);
         Ok(())
+    }
+
+    fn interval(&self, mode: Mode, counters: &Counters, confidence: Confidence) -> Interval {
+        Estimator { mode, confidence, is_literal: self.literal }.estimate_counters(counters)
     }
 
     /// Tells whoever reads a C interval near chance that it promises more than it holds.

@@ -1,7 +1,6 @@
 //! `reasonscape evaluate`: from responses to trials and counters.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -16,6 +15,7 @@ use crate::error::CliError;
 use crate::output::print;
 use crate::progress::{ProgressLabels, watch};
 use crate::signals::on_interrupt;
+use crate::study::StudyPartArgs;
 use reasonscape_analysis::tables::{Cell, Table};
 
 /// Judge the responses of a study and count them
@@ -26,15 +26,8 @@ use reasonscape_analysis::tables::{Cell, Table};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  reasonscape evaluate my-study")]
 pub(super) struct Evaluate {
-    /// Folder of the study, or its study.toml.
-    #[arg(value_name = "STUDY")]
-    study: PathBuf,
-    /// Only this evaluation, by id, name or model; may be repeated.
-    #[arg(long = "eval", value_name = "EVAL")]
-    evals: Vec<String>,
-    /// Only this task; may be repeated.
-    #[arg(long = "task", value_name = "TASK")]
-    tasks: Vec<String>,
+    #[command(flatten)]
+    part: StudyPartArgs,
     /// Judge again what has not changed, too, and replace files even if the new ones hold fewer trials.
     #[arg(long)]
     force: bool,
@@ -42,8 +35,9 @@ pub(super) struct Evaluate {
 
 impl Evaluate {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
-        let study = Study::load(&self.study)?;
-        let selection = Selection { evals: self.evals, tasks: self.tasks, ..Selection::default() };
+        let StudyPartArgs { study, evals, tasks } = self.part;
+        let study = Study::load(&study)?;
+        let selection = Selection { evals, tasks, ..Selection::default() };
         check_selection(&study, &selection)?;
         let options = EvaluateOptions { selection, force: self.force };
         let progress = Arc::new(Progress::default());

@@ -15,16 +15,19 @@ use crate::error::CliError;
 /// The file asks one model one small suite and explains everything else that can be set. An existing study is left
 /// alone.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  reasonscape init my-study")]
+#[command(after_help = "Examples:\n  reasonscape init my-study\n  reasonscape init other-problems --seed 7")]
 pub(super) struct Init {
     /// Folder of the study; it is made if it is not there.
     #[arg(value_name = "DIR", default_value = ".")]
     folder: PathBuf,
+    /// Global seed of the study: another one gives other problems at the same points.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    seed: Option<i64>,
 }
 
 impl Init {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
-        let file = write_study(&self.folder)?;
+        let file = write_study(&self.folder, self.seed)?;
         global.note(format_args!(
             "wrote `{}`; set `model` and `base_url` in it, then `reasonscape plan {}` says what a run would ask",
             file.display(),
@@ -35,7 +38,7 @@ impl Init {
 }
 
 /// Writes the study into the folder, unless there is one.
-fn write_study(folder: &Path) -> Result<PathBuf, CliError> {
+fn write_study(folder: &Path, seed: Option<i64>) -> Result<PathBuf, CliError> {
     let file = folder.join(Study::FILE);
     fs::create_dir_all(folder)
         .with_context(|| format!("failed to make the folder `{}`", folder.display()))
@@ -50,7 +53,11 @@ fn write_study(folder: &Path) -> Result<PathBuf, CliError> {
         }
         opened => opened.with_context(failed).map_err(CliError::Input)?,
     };
-    let written = study.write_all(Study::COMMENTED.as_bytes()).and_then(|()| study.sync_all());
+    let text = match seed {
+        Some(seed) => Study::COMMENTED.replace("# seed = 0\n", &format!("seed = {seed}\n")),
+        None => Study::COMMENTED.to_owned(),
+    };
+    let written = study.write_all(text.as_bytes()).and_then(|()| study.sync_all());
     written.with_context(failed).map_err(|error| {
         // Half a study would stand in the way of the next try.
         let _ = fs::remove_file(&file);

@@ -1,8 +1,9 @@
 //! `reasonscape key`: what a JSON document is known by.
 
-use reasonscape_core::{Json, base_seed, cache_key};
+use reasonscape_core::{Json, Params, base_seed, cache_key, canonical_json};
 use serde_json::json;
 
+use super::tasks::find;
 use super::{Global, InputFile, read_input};
 use crate::error::CliError;
 use crate::output::{Format, print, print_text};
@@ -11,13 +12,17 @@ use reasonscape_analysis::tables::{Cell, Table};
 /// Print the cache key of a JSON document
 ///
 /// The key is the SHA-256 of the document as Python's `json.dumps(x, sort_keys=True)` writes it, so white space and
-/// the order of keys do not matter. With another format than `table`, the seed that these coordinates give is shown
-/// too.
+/// the order of keys don't matter. `--format json` also has the seed that these parameters give, and the text that was
+/// hashed. With `--task`, the parameters are completed with the task's defaults first, as a point of a suite is.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  echo '{\"length\": 16, \"depth\": 3}' | reasonscape key -")]
+#[command(after_help = "Examples:\n  echo '{\"length\": 16, \"depth\": 3}' | reasonscape key -\n  \
+    echo '{\"length\": 16}' | reasonscape key - --task arithmetic")]
 pub(super) struct Key {
     #[command(flatten)]
     input: InputFile,
+    /// Complete the parameters as those of a point of this task, and show the seed of its problems.
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
 }
 
 impl Key {
@@ -25,12 +30,36 @@ impl Key {
         let (name, text) = read_input(&self.input.path)?;
         let value =
             Json::parse(&text).map_err(|error| CliError::input(format!("{name} is not JSON: {error}")))?;
-        let (key, seed) = (cache_key(&value), base_seed(&value));
-        if global.format == Format::Table {
-            return print_text(&format!("{key}\n"));
+        if let Some(task) = &self.task {
+            let params = Params::new(find(task)?, &value).map_err(CliError::input)?.to_json();
+            let (hashed, key, seed) = (canonical_json(&params), cache_key(&params), base_seed(&params));
+            let mut table = Table::new(&["task", "base_seed", "key", "hashed"]);
+            table.push(vec![
+                Cell::text(task),
+                Cell::text(seed.to_string()),
+                Cell::text(&key),
+                Cell::text(&hashed),
+            ]);
+            let json = json!({ "task": task, "key": key, "base_seed": seed, "hashed": hashed });
+            return print(global.format, &table, &json);
         }
-        let mut table = Table::new(&["key", "base_seed"]);
-        table.push(vec![Cell::text(&key), Cell::text(seed.to_string())]);
-        print(global.format, &table, &json!({ "key": key, "base_seed": seed }))
+        let (hashed, key, seed) = (canonical_json(&value), cache_key(&value), base_seed(&value));
+        if global.format == Format::Table {
+            print_text(&format!("{key}\n"))?;
+            global.note(format_args!("SHA-256 of `{}`", shorten(&hashed)));
+            return Ok(());
+        }
+        let mut table = Table::new(&["key", "base_seed", "hashed"]);
+        table.push(vec![Cell::text(&key), Cell::text(seed.to_string()), Cell::text(&hashed)]);
+        print(global.format, &table, &json!({ "key": key, "base_seed": seed, "hashed": hashed }))
+    }
+}
+
+/// The beginning of a long text.
+fn shorten(text: &str) -> String {
+    const MAX_CHARS: usize = 200;
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use reasonscape_pipeline::{Forecast, existing_cache, forecast};
 use serde_json::Value;
 
 use super::Global;
-use super::study::StudySelectionArgs;
+use super::study::{StudySelectionArgs, seed_belongs_to_study};
 use crate::error::CliError;
 use crate::output::print;
 use reasonscape_analysis::tables::{Cell, Table};
@@ -18,10 +18,16 @@ use reasonscape_analysis::tables::{Cell, Table};
 pub(super) struct Plan {
     #[command(flatten)]
     study: StudySelectionArgs,
+    /// Not an option of a plan; the error says what to do instead.
+    #[arg(long, hide = true, value_name = "S", allow_negative_numbers = true)]
+    seed: Option<i64>,
 }
 
 impl Plan {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        if let Some(seed) = self.seed {
+            return Err(seed_belongs_to_study(self.study.path(), seed));
+        }
         let (study, selection) = self.study.load()?;
         let cache = existing_cache(&study)?;
         let forecasts = forecast(&study, &selection, cache.as_ref())?;

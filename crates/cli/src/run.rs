@@ -17,7 +17,7 @@ use self::dataset::DatasetArgs;
 use self::progress::{POLL_INTERVAL, RunBars};
 use super::Global;
 use super::evaluate::{EVALUATE, note_damage, note_kept, note_unmatched};
-use super::study::StudySelectionArgs;
+use super::study::{StudySelectionArgs, seed_belongs_to_study};
 use crate::error::CliError;
 use crate::metrics::print_dataset_summary;
 use crate::output::print;
@@ -59,6 +59,8 @@ impl Run {
         let arguments = if of_dataset {
             let prepared = self.dataset.prepare(self.study.path(), global)?;
             self.study.for_study(prepared.study, prepared.evals)
+        } else if let Some(seed) = self.dataset.seed {
+            return Err(seed_belongs_to_study(self.study.path(), seed));
         } else if let Some(flag) = self.dataset.first_given_flag() {
             return Err(CliError::input(format_args!(
                 "`{flag}` is for datasets, and `{}` is none; a study says such things in its study.toml",

@@ -4,23 +4,27 @@ mod input;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use reasonscape_analysis::tables::stability::stability_table;
+use reasonscape_analysis::tables::{Cell, Table};
+use reasonscape_analysis::{StabilityRow, join_truncated, rank_label};
+use reasonscape_points::Estimator;
 use reasonscape_stats::score::{
-    Bootstrap, Rank, ReasonScore, TaskBounds, min_max_score, ranks, reason_scores,
+    Bootstrap, IntervalClass, IntervalFactors, Rank, ReasonScore, TaskBounds, min_max_score, ranks,
+    reason_scores,
 };
-use reasonscape_stats::{Confidence, Mode};
+use reasonscape_stats::{Counters, Mode};
 use serde::Serialize;
 
-use self::input::Evidence;
+use self::input::{Evidence, Input, Model};
 use super::{Global, InputFile, read_input};
 use crate::error::CliError;
 use crate::output::{Format, print};
-use reasonscape_analysis::tables::{Cell, Table};
 
 /// Compute the ReasonScore of task bounds or counters from elsewhere
 ///
-/// Takes JSON or CSV. Each task has bounds (`low`, `high`) or counters (`n`, `n_e`, and `n_t`, `g` where they are not
-/// 0). A `model` column or key makes it a leaderboard with rank intervals. A model that lacks a task of the others is
-/// scored on what it has and marked `*`.
+/// Takes JSON or CSV. Each task has bounds (`low`, `high`) or counters: `n`, `n_e`, and `n_t` (or `n_u`) and `g` (or
+/// `guess_accum`) where they are not 0. A `model` column or key makes it a leaderboard with rank intervals. A model that
+/// lacks a task of the others, or has no trial of it, is scored on what it has and marked `*`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     echo '{\"sort\": {\"low\": 0.8, \"high\": 0.9}, \"dates\": [0.5, 0.6]}' | reasonscape score -\n  \
@@ -34,6 +38,18 @@ pub(super) struct Score {
     /// `bootstrap` (the ReasonScore), or `min-max` (every task at its worst and at its best at once).
     #[arg(long, value_enum, default_value_t)]
     method: Method,
+    /// Compute the products of the C and K estimators everywhere, to reproduce published ReasonScape figures.
+    #[arg(long)]
+    literal: bool,
+    /// Draws of the bootstrap (default: 5000).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    draws: Option<u32>,
+    /// Seed of the bootstrap (default: 42).
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    seed: Option<i64>,
+    /// Show how far the margin moves with the seed, at 100 to 10,000 draws, instead of the scores.
+    #[arg(long, conflicts_with_all = ["draws", "seed"])]
+    stability: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -48,20 +64,40 @@ enum Method {
 struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    rank: usize,
-    rank_best: usize,
-    rank_worst: usize,
-    center: f64,
-    margin: f64,
-    ci_low: f64,
-    ci_high: f64,
-    band: &'static str,
-    meaning: &'static str,
+    #[serde(flatten)]
+    scored: Scored,
     complete: bool,
     missing: Vec<String>,
     mode: &'static str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    literal: bool,
     method: &'static str,
+    /// Absent where nothing is drawn.
+    #[serde(flatten)]
+    bootstrap: Option<BootstrapInfo>,
     tasks: BTreeMap<String, Bounds>,
+}
+
+/// Rank and score; everything is missing where no task has data.
+#[derive(Debug, Default, Serialize)]
+struct Scored {
+    rank: Option<usize>,
+    rank_best: Option<usize>,
+    rank_worst: Option<usize>,
+    center: Option<f64>,
+    margin: Option<f64>,
+    ci_low: Option<f64>,
+    ci_high: Option<f64>,
+    band: Option<&'static str>,
+    meaning: Option<&'static str>,
+    interval_class: Option<&'static str>,
+    interval_causes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+struct BootstrapInfo {
+    draws: usize,
+    seed: i64,
 }
 
 /// The bounds that a task entered the score with.
@@ -71,80 +107,109 @@ struct Bounds {
     high: f64,
 }
 
+/// A model with the tasks it has data of.
+struct ScoredModel {
+    name: Option<String>,
+    tasks: BTreeMap<String, TaskBounds>,
+    factors: IntervalFactors,
+}
+
 impl Score {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        let bootstrap = self.bootstrap()?;
         let (name, text) = read_input(&self.input.path)?;
-        let models = input::read(&name, &text).map_err(CliError::input)?;
-
-        let bounds: Vec<Vec<TaskBounds>> = models
-            .iter()
-            .map(|model| model.tasks.values().map(|evidence| self.bounds(evidence)).collect())
-            .collect();
+        let Input { models, ignored } = input::read(&name, &text).map_err(CliError::input)?;
+        if !ignored.is_empty() {
+            let names: Vec<String> = ignored.iter().map(|name| format!("`{name}`")).collect();
+            global.note(format_args!("{name}: nothing is read from {}", names.join(", ")));
+        }
+        let suite: BTreeSet<String> = models.iter().flat_map(|model| model.tasks.keys().cloned()).collect();
+        let models: Vec<ScoredModel> = models.into_iter().map(|model| self.estimate(model)).collect();
+        let (scored, empty): (Vec<&ScoredModel>, Vec<&ScoredModel>) =
+            models.iter().partition(|model| !model.tasks.is_empty());
+        let bounds: Vec<Vec<TaskBounds>> =
+            scored.iter().map(|model| model.tasks.values().copied().collect()).collect();
+        if self.stability {
+            let rows = scored
+                .iter()
+                .zip(&bounds)
+                .map(|(model, bounds)| StabilityRow::new(model.name.as_deref().unwrap_or("-"), bounds))
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(|error| CliError::input(format!("{name}: {error}")))?;
+            return print_stability(&rows, global);
+        }
         let scores = match self.method {
-            Method::Bootstrap => reason_scores(&bounds, Bootstrap::default()),
+            Method::Bootstrap => reason_scores(&bounds, bootstrap),
             Method::MinMax => bounds.iter().map(|tasks| min_max_score(tasks)).collect(),
         }
         .map_err(|error| CliError::input(format!("{name}: {error}")))?;
-
-        let suite: BTreeSet<&String> = models.iter().flat_map(|model| model.tasks.keys()).collect();
-        let mut rows: Vec<Row> = models
+        let mut rows: Vec<Row> = scored
             .iter()
-            .zip(&bounds)
             .zip(scores.iter().zip(ranks(&scores)))
-            .map(|((model, bounds), (score, rank))| {
-                let tasks = model
-                    .tasks
-                    .keys()
-                    .cloned()
-                    .zip(bounds.iter().map(|task| Bounds { low: task.low(), high: task.high() }));
-                let missing = suite.iter().filter(|task| !model.tasks.contains_key(**task));
-                self.row(
-                    model.name.clone(),
-                    score,
-                    rank,
-                    missing.map(|task| (*task).clone()).collect(),
-                    tasks.collect(),
-                )
-            })
+            .map(|(model, (score, rank))| self.row(model, Scored::new(model, score, rank), &suite))
             .collect();
-        rows.sort_by_key(|row| row.rank);
+        rows.sort_by_key(|row| row.scored.rank);
+        rows.extend(empty.into_iter().map(|model| self.row(model, Scored::default(), &suite)));
         self.print(&rows, global)
     }
 
-    fn bounds(&self, evidence: &Evidence) -> TaskBounds {
-        match evidence {
-            Evidence::Bounds(bounds) => *bounds,
-            Evidence::Counters(counters) => self.mode.estimate(counters, Confidence::P95).into(),
+    fn bootstrap(&self) -> Result<Bootstrap, CliError> {
+        if self.method == Method::MinMax && (self.draws.is_some() || self.seed.is_some() || self.stability) {
+            return Err(CliError::input(
+                "`--method min-max` draws nothing; leave `--draws`, `--seed` and `--stability` out",
+            ));
         }
+        let Bootstrap { draws, seed } = Bootstrap::default();
+        Ok(Bootstrap {
+            draws: self.draws.map_or(draws, |draws| draws as usize),
+            seed: self.seed.unwrap_or(seed),
+        })
     }
 
-    fn row(
-        &self,
-        model: Option<String>,
-        score: &ReasonScore,
-        rank: Rank,
-        missing: Vec<String>,
-        tasks: BTreeMap<String, Bounds>,
-    ) -> Row {
+    /// Bounds of the tasks that have data; counters of no trial are none.
+    fn estimate(&self, model: Model) -> ScoredModel {
+        let mut tasks = BTreeMap::new();
+        let (mut total, mut min_trials) = (Counters::default(), None::<u64>);
+        for (task, evidence) in model.tasks {
+            let bounds = match evidence {
+                Evidence::Bounds(bounds) => bounds,
+                Evidence::Counters(counters) if counters.n() == 0.0 => continue,
+                Evidence::Counters(counters) => {
+                    total = total + counters;
+                    min_trials = Some(min_trials.unwrap_or(u64::MAX).min(counters.n() as u64));
+                    let estimator = Estimator { is_literal: self.literal, ..Estimator::from(self.mode) };
+                    estimator.estimate_counters(&counters).into()
+                }
+            };
+            tasks.insert(task, bounds);
+        }
+        let truncation_rate = (total.n() > 0.0).then(|| total.n_t() / total.n());
+        let bounds: Vec<TaskBounds> = tasks.values().copied().collect();
+        let factors = IntervalFactors::new(&bounds, truncation_rate, min_trials);
+        ScoredModel { name: model.name, tasks, factors }
+    }
+
+    fn row(&self, model: &ScoredModel, scored: Scored, suite: &BTreeSet<String>) -> Row {
+        let missing: Vec<String> =
+            suite.iter().filter(|task| !model.tasks.contains_key(*task)).cloned().collect();
+        let tasks = model
+            .tasks
+            .iter()
+            .map(|(task, bounds)| (task.clone(), Bounds { low: bounds.low(), high: bounds.high() }));
+        let Bootstrap { draws, seed } = self.bootstrap().unwrap_or_default();
         Row {
-            model,
-            rank: rank.rank,
-            rank_best: rank.best,
-            rank_worst: rank.worst,
-            center: score.center(),
-            margin: score.margin(),
-            ci_low: score.ci_low,
-            ci_high: score.ci_high,
-            band: score.band().name(),
-            meaning: score.band().meaning(),
+            model: model.name.clone(),
+            scored,
             complete: missing.is_empty(),
             missing,
             mode: self.mode.name(),
+            literal: self.literal,
             method: match self.method {
                 Method::Bootstrap => "bootstrap",
                 Method::MinMax => "min-max",
             },
-            tasks,
+            bootstrap: (self.method == Method::Bootstrap).then_some(BootstrapInfo { draws, seed }),
+            tasks: tasks.collect(),
         }
     }
 
@@ -160,12 +225,66 @@ impl Score {
         if self.mode != Mode::C_P {
             global.note(format_args!("bounds by {}: comparable only with scores by {0}", self.mode));
         }
+        if self.literal {
+            global.note("bounds by the literal products: comparable only with scores computed so");
+        }
+        if self.draws.is_some() || self.seed.is_some() {
+            global.note("comparable only with scores of the same draws and seed; the default is 5000 and 42");
+        }
         for row in rows.iter().filter(|row| !row.complete) {
             let model = row.model.as_deref().unwrap_or("the model");
-            global.note(format_args!("* {model} is scored without {}", row.missing.join(", ")));
+            let missing = row.missing.join(", ");
+            if row.tasks.is_empty() {
+                global.note(format_args!("* {model} has no data and no score"));
+            } else {
+                global.note(format_args!("* {model} is scored without {missing}"));
+            }
         }
         Ok(())
     }
+}
+
+impl Scored {
+    fn new(model: &ScoredModel, score: &ReasonScore, rank: Rank) -> Self {
+        let class = IntervalClass::from_margin(score.margin());
+        Self {
+            rank: Some(rank.rank),
+            rank_best: Some(rank.best),
+            rank_worst: Some(rank.worst),
+            center: Some(score.center()),
+            margin: Some(score.margin()),
+            ci_low: Some(score.ci_low),
+            ci_high: Some(score.ci_high),
+            band: Some(score.band().name()),
+            meaning: Some(score.band().meaning()),
+            interval_class: Some(class.name()),
+            interval_causes: model.factors.causes(class),
+        }
+    }
+
+    /// `752 ± 8`, or that there is none.
+    fn label(&self) -> String {
+        match (self.center, self.margin) {
+            (Some(center), Some(margin)) => format!("{center:.0} ± {margin:.0}"),
+            _ => "no data".to_owned(),
+        }
+    }
+}
+
+/// Prints how stable margins are, and which boards need more draws.
+pub(super) fn print_stability(rows: &[StabilityRow], global: Global) -> Result<(), CliError> {
+    print(global.format, &stability_table(rows, global.format == Format::Csv), &rows)?;
+    let unstable: Vec<String> =
+        rows.iter().filter(|row| !row.is_stable_by_default()).map(|row| row.name.clone()).collect();
+    if unstable.is_empty() {
+        global.caption("at 5,000 draws every margin moves by less than 0.5 points with the seed");
+    } else {
+        global.caption(format_args!(
+            "at 5,000 draws the margin of {} moves by 0.5 points or more with the seed: the last digit is noise",
+            join_truncated(&unstable)
+        ));
+    }
+    Ok(())
 }
 
 /// Every number of every model, for a spreadsheet.
@@ -180,22 +299,26 @@ fn csv_table(rows: &[Row]) -> Table {
         "ci_low",
         "ci_high",
         "band",
+        "interval_class",
         "complete",
         "tasks",
         "mode",
         "method",
     ]);
+    let count = |number: Option<usize>| Cell::optional(number.map(|number| number as f64), 0);
     for row in rows {
+        let scored = &row.scored;
         table.push(vec![
-            Cell::Number(row.rank as f64, 0),
-            Cell::Number(row.rank_best as f64, 0),
-            Cell::Number(row.rank_worst as f64, 0),
+            count(scored.rank),
+            count(scored.rank_best),
+            count(scored.rank_worst),
             row.model.as_ref().map_or(Cell::Missing, Cell::text),
-            Cell::Number(row.center, 1),
-            Cell::Number(row.margin, 1),
-            Cell::Number(row.ci_low, 1),
-            Cell::Number(row.ci_high, 1),
-            Cell::text(row.band),
+            Cell::optional(scored.center, 1),
+            Cell::optional(scored.margin, 1),
+            Cell::optional(scored.ci_low, 1),
+            Cell::optional(scored.ci_high, 1),
+            scored.band.map_or(Cell::Missing, Cell::text),
+            scored.interval_class.map_or(Cell::Missing, Cell::text),
             Cell::text(row.complete.to_string()),
             Cell::Number(row.tasks.len() as f64, 0),
             Cell::text(row.mode),
@@ -208,18 +331,19 @@ fn csv_table(rows: &[Row]) -> Table {
 fn leaderboard_table(rows: &[Row]) -> Table {
     let mut table = Table::new(&["rank", "model", "ReasonScore", "95 % interval", "band", "tasks"]);
     for row in rows {
-        let rank = if row.rank_best == row.rank_worst {
-            row.rank.to_string()
-        } else {
-            format!("{}-{}", row.rank_best, row.rank_worst)
+        let scored = &row.scored;
+        let rank = match (scored.rank, scored.rank_best, scored.rank_worst) {
+            (Some(rank), Some(best), Some(worst)) => rank_label(rank, best, worst),
+            _ => "-".to_owned(),
         };
+        let interval = scored.ci_low.zip(scored.ci_high);
         let mark = if row.complete { "" } else { "*" };
         table.push(vec![
             Cell::Formatted(rank),
             Cell::text(row.model.as_deref().unwrap_or("-")),
-            Cell::Formatted(format!("{:.0} ± {:.0}{mark}", row.center, row.margin)),
-            Cell::Formatted(format!("{:.0} to {:.0}", row.ci_low, row.ci_high)),
-            Cell::text(row.band),
+            Cell::Formatted(format!("{}{mark}", scored.label())),
+            interval.map_or(Cell::Missing, |(low, high)| Cell::Formatted(format!("{low:.0} to {high:.0}"))),
+            scored.band.map_or(Cell::Missing, Cell::text),
             Cell::Number(row.tasks.len() as f64, 0),
         ]);
     }
@@ -239,10 +363,10 @@ fn task_table(row: &Row) -> Table {
         ]);
     }
     table.push(vec![
-        Cell::text(format!("ReasonScore ({})", row.band)),
-        Cell::Number(row.ci_low, 0),
-        Cell::Number(row.ci_high, 0),
-        Cell::Formatted(format!("{:.0} ± {:.0}", row.center, row.margin)),
+        Cell::text(row.scored.band.map_or("ReasonScore".to_owned(), |band| format!("ReasonScore ({band})"))),
+        Cell::optional(row.scored.ci_low, 0),
+        Cell::optional(row.scored.ci_high, 0),
+        Cell::Formatted(row.scored.label()),
     ]);
     table
 }

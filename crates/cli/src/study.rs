@@ -6,18 +6,34 @@ use reasonscape_study::{Precision, Selection, Shard, Study};
 
 use crate::error::CliError;
 
+/// What to do who wants other problems: a run can't change the seed of a study.
+pub(super) fn seed_belongs_to_study(study: &Path, seed: i64) -> CliError {
+    CliError::input(format_args!(
+        "a seed belongs to the study, whose trials would otherwise mix two sets of problems; for another set, \
+         `reasonscape init NEW_STUDY --seed {seed}`, or copy `{}` to a new folder and set `seed = {seed}` in its study.toml",
+        study.display()
+    ))
+}
+
+/// A study and which of its evaluations and tasks.
+#[derive(Debug, clap::Args)]
+pub(super) struct StudyPartArgs {
+    /// Folder of the study, or its study.toml.
+    #[arg(value_name = "STUDY")]
+    pub(super) study: PathBuf,
+    /// Only this evaluation, by id, name or model; may be repeated.
+    #[arg(long = "eval", value_name = "EVAL")]
+    pub(super) evals: Vec<String>,
+    /// Only this task; may be repeated.
+    #[arg(long = "task", value_name = "TASK")]
+    pub(super) tasks: Vec<String>,
+}
+
 /// A study and the part of it that is meant.
 #[derive(Debug, clap::Args)]
 pub(super) struct StudySelectionArgs {
-    /// Folder of the study, or its study.toml.
-    #[arg(value_name = "STUDY")]
-    study: PathBuf,
-    /// Only this evaluation, by id, name or model; may be repeated.
-    #[arg(long = "eval", value_name = "EVAL")]
-    evals: Vec<String>,
-    /// Only this task; may be repeated.
-    #[arg(long = "task", value_name = "TASK")]
-    tasks: Vec<String>,
+    #[command(flatten)]
+    part: StudyPartArgs,
     /// Tests at each point, instead of what the study says. More later pays for the difference only.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     count: Option<u32>,
@@ -35,20 +51,21 @@ pub(super) struct StudySelectionArgs {
 impl StudySelectionArgs {
     /// What was named: the folder of a study, its file, or something else.
     pub(super) fn path(&self) -> &Path {
-        &self.study
+        &self.part.study
     }
 
     /// The same part of another study.
     pub(super) fn for_study(mut self, study: PathBuf, evals: Vec<String>) -> Self {
-        if self.evals.is_empty() {
-            self.evals = evals;
+        self.part.study = study;
+        if self.part.evals.is_empty() {
+            self.part.evals = evals;
         }
-        Self { study, ..self }
+        self
     }
 
     /// The study with what the arguments change, and the part of it that they select.
     pub(super) fn load(&self) -> Result<(Study, Selection), CliError> {
-        let mut study = Study::load(&self.study)?;
+        let mut study = Study::load(&self.part.study)?;
         if let Some(margin) = self.precision {
             if study.dataset.is_some() {
                 return Err(CliError::input(
@@ -68,8 +85,8 @@ impl StudySelectionArgs {
         }
         study.budget.tokens = self.budget_tokens.or(study.budget.tokens);
         let selection = Selection {
-            evals: self.evals.clone(),
-            tasks: self.tasks.clone(),
+            evals: self.part.evals.clone(),
+            tasks: self.part.tasks.clone(),
             count: self.count.map(|count| count as usize),
             shard: self.shard,
         };

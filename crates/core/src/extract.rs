@@ -49,6 +49,9 @@ impl<'a> From<&'a str> for Reply<'a> {
 pub struct Extraction<'a> {
     /// What the model thought: the provider's field, then what stood between reasoning tags. Blank counts as none.
     pub reasoning: Option<Cow<'a, str>>,
+    /// The reasoning exactly as it was received: the same pieces, one after the other, with their white space. Blank
+    /// counts as none. Compression is measured on this.
+    pub trace: Option<Cow<'a, str>>,
     /// The reply without its reasoning.
     pub text: Cow<'a, str>,
     /// The answer, lightly cleaned; never empty.
@@ -145,7 +148,8 @@ impl Method {
 pub fn extract<'a>(reply: &Reply<'a>) -> Extraction<'a> {
     let parts = reasoning::separate(reply.content);
     let thoughts = reply.reasoning.into_iter().chain(parts.reasoning);
-    let reasoning = Some(joined(thoughts)).filter(|reasoning| !reasoning.is_empty());
+    let reasoning = Some(joined(thoughts.clone())).filter(|reasoning| !reasoning.is_empty());
+    let trace = reasoning.is_some().then(|| concatenated(thoughts));
     let text = joined(parts.text.into_iter());
     let (method, candidate) = if parts.unclosed {
         (Method::Unfinished, "")
@@ -158,7 +162,7 @@ pub fn extract<'a>(reply: &Reply<'a>) -> Extraction<'a> {
         (None, _) if method != Method::Empty => Method::Unfinished,
         _ => method,
     };
-    Extraction { reasoning, text, answer, method }
+    Extraction { reasoning, trace, text, answer, method }
 }
 
 /// The pieces that are not blank, a paragraph each; borrowed when there is only one.
@@ -174,6 +178,11 @@ fn joined<'a>(pieces: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
         }
     }
     joined
+}
+
+/// The pieces as they are; borrowed when only one is not empty.
+fn concatenated<'a>(pieces: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
+    pieces.fold(Cow::Borrowed(""), |all, piece| all + piece)
 }
 
 fn candidate(text: &str) -> (Method, &str) {
@@ -198,6 +207,15 @@ mod tests {
         let found = extract(&reply);
         assert_eq!(found.reasoning.as_deref(), Some("one\n\ntwo\n\nthree"));
         assert_eq!(found.text, "a\n\nb");
+    }
+
+    #[test]
+    fn trace_keeps_white_space() {
+        let trace = |content, reasoning| extract(&Reply { content, reasoning }).trace.map(Cow::into_owned);
+        assert_eq!(trace("7", Some("  abc \n\n")).as_deref(), Some("  abc \n\n"));
+        assert_eq!(trace("<think>\n a\n</think>7", None).as_deref(), Some("\n a\n"));
+        assert_eq!(trace("<think>\n\n</think>7", None), None);
+        assert_eq!(trace("<think> b </think>7", Some("a ")).as_deref(), Some("a  b "));
     }
 
     #[test]

@@ -1,4 +1,8 @@
 //! The outward shape of a reasoning text: how long it is, in how many steps, and whether it takes something back.
+//!
+//! Words and phrases are searched many bytes at a time. On texts of 1.5 kB, `split` counts words at 1.6 GB/s and this at
+//! 10; Aho-Corasick alone finds phrases at 0.56 GB/s and this at 0.9. All of it takes 2.6 µs per text, and would take 4.5
+//! of the some 15 that `metrics` needs per answer.
 
 #![expect(
     clippy::needless_bitwise_bool,

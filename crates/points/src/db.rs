@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use datafusion::prelude::SessionContext;
-use reasonscape_stats::{Confidence, Interval, Mode};
+use reasonscape_stats::{Confidence, Counters, Interval, Mode};
 
 pub use self::aggregate::{Group, Value};
 pub(crate) use self::columns::CountColumns;
@@ -76,18 +76,20 @@ pub struct UnitProvenance {
     pub provenance: Provenance,
 }
 
-/// How estimates are made.
-#[derive(Debug, Clone, Copy)]
+/// How accuracy is estimated from counters.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimator {
-    /// What is estimated.
+    /// Which of the nine estimators.
     pub mode: Mode,
-    /// How sure.
+    /// Confidence level of the interval.
     pub confidence: Confidence,
+    /// Whether the table's products are computed everywhere, without the reductions at `g = 0` and `n_t = 0`.
+    pub is_literal: bool,
 }
 
 impl From<Mode> for Estimator {
     fn from(mode: Mode) -> Self {
-        Self { mode, confidence: Confidence::P95 }
+        Self { mode, confidence: Confidence::P95, is_literal: false }
     }
 }
 
@@ -97,7 +99,16 @@ impl Estimator {
     /// # Errors
     /// A [`PointsError`] when the counts contradict each other.
     pub fn estimate(&self, counts: &TrialCounts) -> Result<Interval, PointsError> {
-        Ok(self.mode.estimate(&counts.counters()?, self.confidence))
+        Ok(self.estimate_counters(&counts.counters()?))
+    }
+
+    /// The interval that these counters support.
+    pub fn estimate_counters(&self, counters: &Counters) -> Interval {
+        if self.is_literal {
+            self.mode.estimate_literal(counters, self.confidence)
+        } else {
+            self.mode.estimate(counters, self.confidence)
+        }
     }
 }
 
@@ -107,7 +118,15 @@ impl PointsDb {
     /// # Errors
     /// A [`PointsError`] that names the file that is damaged or not ours, or says that nothing has been evaluated.
     pub fn open(study: &Path) -> BoxFuture<'_, Result<Self, PointsError>> {
-        Box::pin(open::open(study))
+        Box::pin(open::open(study, None))
+    }
+
+    /// Opens only the first problems of each point, if `first` says how many: what a study with that `count` would have.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); also where trials were imported or are missing, so that nobody knows which came first.
+    pub fn open_first(study: &Path, first: Option<u64>) -> BoxFuture<'_, Result<Self, PointsError>> {
+        Box::pin(open::open(study, first))
     }
 
     /// The folder of the study.

@@ -18,6 +18,8 @@ use reasonscape_core::Json;
 use reasonscape_stats::score::Band;
 use reasonscape_stats::{Confidence, Counters, Interval, Mode, paired, wilson};
 
+use crate::Estimator;
+
 /// What a function does with its columns.
 type Call = fn(&str, &[ArrayRef]) -> Result<ArrayRef>;
 
@@ -74,7 +76,7 @@ impl ScalarUDFImpl for Function {
 /// | function | result |
 /// |---|---|
 /// | `wilson_low(k, n [, confidence])`, `wilson_high` | bounds of Wilson's interval |
-/// | `estimate_low(mode, n, n_e, n_t, g [, confidence])`, `estimate_high`, `estimate_center`, `estimate_margin` | one of the nine estimators |
+/// | `estimate_low(mode, n, n_e, n_t, g [, confidence])`, `estimate_high`, `estimate_center`, `estimate_margin` | one of the nine estimators; `C_P literal` computes the products without reductions |
 /// | `mcnemar_p(b, c)` | mid-p of McNemar's test on discordant pairs |
 /// | `score_band(score)` | what a `ReasonScore` is called |
 /// | `status_name(status)` | `incorrect`, `correct`, `truncated` |
@@ -230,11 +232,13 @@ fn wilson_column(name: &str, columns: &[ArrayRef], part: fn(&Interval) -> f64) -
 
 fn estimate_column(name: &str, columns: &[ArrayRef], part: fn(&Interval) -> f64) -> Result<ArrayRef> {
     let modes = columns[0].as_string::<i32>();
-    let mut known: HashMap<&str, Mode> = HashMap::new();
+    let mut known: HashMap<&str, (Mode, bool)> = HashMap::new();
     for mode in modes.iter().flatten() {
         if !known.contains_key(mode) {
-            let parsed = mode.parse().map_err(|error| exec_datafusion_err!("{name}: {error}"))?;
-            known.insert(mode, parsed);
+            let literal = mode.strip_suffix(" literal");
+            let parsed =
+                literal.unwrap_or(mode).parse().map_err(|error| exec_datafusion_err!("{name}: {error}"))?;
+            known.insert(mode, (parsed, literal.is_some()));
         }
     }
     let columns: Vec<&Float64Array> = columns[1..].iter().map(AsArray::as_primitive::<Float64Type>).collect();
@@ -248,7 +252,9 @@ fn estimate_column(name: &str, columns: &[ArrayRef], part: fn(&Interval) -> f64)
         let counters = Counters::new(value(0), value(1), value(2), value(3))
             .map_err(|error| exec_datafusion_err!("{name}: {error}"))?;
         let level = columns.get(4).map(|column| column.value(row));
-        let interval = known[modes.value(row)].estimate(&counters, confidence(name, level.as_ref())?);
+        let (mode, is_literal) = known[modes.value(row)];
+        let estimator = Estimator { mode, confidence: confidence(name, level.as_ref())?, is_literal };
+        let interval = estimator.estimate_counters(&counters);
         result.append_value(part(&interval));
     }
     Ok(Arc::new(result.finish()))

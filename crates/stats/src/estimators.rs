@@ -141,27 +141,55 @@ impl Mode {
     /// Products propagate by interval arithmetic, each factor at the same confidence. Without a completed trial
     /// the independent estimate is `[0, 1]`; pessimism and optimism still count the truncated ones.
     pub fn estimate(self, counters: &Counters, confidence: Confidence) -> Interval {
-        let (n, n_u, n_e, n_t, g) =
-            (counters.n(), counters.n_u(), counters.n_e(), counters.n_t(), counters.g());
+        let (n, n_u, n_e, n_t) = (counters.n(), counters.n_u(), counters.n_e(), counters.n_t());
         let wilson = |k, n| wilson_unchecked(k, n, confidence);
-        let completed = || wilson(n_u, n);
-
-        if g == 0.0 || self.event == Event::Equality {
+        if counters.g() == 0.0 || self.event == Event::Equality {
             return match self.assumption {
                 Assumption::Independence => wilson(n_e, n_u),
                 Assumption::Pessimism => wilson(n_e, n),
                 Assumption::Optimism => wilson(n_e + n_t, n),
             };
         }
-        let known = match self.event {
-            Event::Calibrated => calibrated(wilson(n_e, n_u), g / n_u),
-            Event::Equality | Event::Correctness => wilson(n_e - g, n_u - g),
-        };
+        if n_t == 0.0 {
+            return self.known(counters, confidence);
+        }
+        self.estimate_literal(counters, confidence)
+    }
+
+    /// The interval by the table's expressions, without the reductions of [`Mode::estimate`].
+    ///
+    /// The E rows are the same. The C and K rows keep the factor `Wilson(n_u, n)` without truncation and without
+    /// guessing, so the interval is wider there, and nothing jumps between `n_t = 0` and `n_t = 1`.
+    ///
+    /// ```
+    /// use reasonscape_stats::{Confidence, Counters, Mode, wilson};
+    ///
+    /// let counters = Counters::new(40.0, 36.0, 0.0, 0.0)?;
+    /// let literal = Mode::C_P.estimate_literal(&counters, Confidence::P95);
+    /// let expected = wilson(36.0, 40.0, Confidence::P95)?.low * wilson(40.0, 40.0, Confidence::P95)?.low;
+    /// assert_eq!(literal.low, expected);
+    /// assert!(literal.margin() > Mode::C_P.estimate(&counters, Confidence::P95).margin());
+    /// # Ok::<(), reasonscape_stats::StatsError>(())
+    /// ```
+    pub fn estimate_literal(self, counters: &Counters, confidence: Confidence) -> Interval {
+        if self.event == Event::Equality {
+            return self.estimate(counters, confidence);
+        }
+        let known = self.known(counters, confidence);
+        let completed = || wilson_unchecked(counters.n_u(), counters.n(), confidence);
         match self.assumption {
-            _ if n_t == 0.0 => known,
             Assumption::Independence => known,
             Assumption::Pessimism => known.times(completed()),
             Assumption::Optimism => known.complement().times(completed()).complement(),
+        }
+    }
+
+    /// The first factor of the C and K rows: how many of the completed answers were known.
+    fn known(self, counters: &Counters, confidence: Confidence) -> Interval {
+        let (n_u, n_e, g) = (counters.n_u(), counters.n_e(), counters.g());
+        match self.event {
+            Event::Calibrated if g > 0.0 => calibrated(wilson_unchecked(n_e, n_u, confidence), g / n_u),
+            _ => wilson_unchecked(n_e - g, n_u - g, confidence),
         }
     }
 }

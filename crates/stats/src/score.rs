@@ -360,6 +360,113 @@ impl Band {
     }
 }
 
+/// How wide the interval of a ReasonScore is, in the classes of the ReasonScore v2 document.
+///
+/// ```
+/// use reasonscape_stats::score::IntervalClass;
+///
+/// assert_eq!(IntervalClass::from_margin(4.0), IntervalClass::Tight);
+/// assert_eq!(IntervalClass::from_margin(10.0), IntervalClass::Moderate);
+/// assert_eq!(IntervalClass::from_margin(20.5).name(), "wide");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IntervalClass {
+    /// A margin below 10 points.
+    Tight,
+    /// From 10 to 20 points.
+    Moderate,
+    /// Above 20 points.
+    Wide,
+}
+
+impl IntervalClass {
+    /// The class of a margin in points.
+    pub fn from_margin(margin: f64) -> Self {
+        match margin {
+            m if m < 10.0 => Self::Tight,
+            m if m <= 20.0 => Self::Moderate,
+            _ => Self::Wide,
+        }
+    }
+
+    /// One word, for a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tight => "tight",
+            Self::Moderate => "moderate",
+            Self::Wide => "wide",
+        }
+    }
+}
+
+/// What decides how wide the interval of a ReasonScore is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IntervalFactors {
+    /// Mean accuracy over tasks.
+    pub accuracy: f64,
+    /// Standard deviation of the accuracy over tasks (population form).
+    pub spread: f64,
+    /// Proportion of truncated trials, where it is known.
+    pub truncation_rate: Option<f64>,
+    /// Trials of the task with the fewest, where there are counters.
+    pub min_trials: Option<u64>,
+}
+
+impl IntervalFactors {
+    /// Factors of these tasks.
+    pub fn new(tasks: &[TaskBounds], truncation_rate: Option<f64>, min_trials: Option<u64>) -> Self {
+        let centers: Vec<f64> = tasks.iter().map(|task| f64::midpoint(task.low, task.high)).collect();
+        let count = centers.len().max(1) as f64;
+        let accuracy = centers.iter().sum::<f64>() / count;
+        let variance = centers.iter().map(|center| (center - accuracy).powi(2)).sum::<f64>() / count;
+        Self { accuracy, spread: variance.sqrt(), truncation_rate, min_trials }
+    }
+
+    /// The factors that explain this class, in words.
+    ///
+    /// The thresholds of accuracy (90 % and 70 %) and truncation (5 % and 15 %) are the document's. It gives none for
+    /// the spread over tasks; a standard deviation of 0.05 and of 0.15 are ours. A class that none of the three
+    /// explains is explained by the number of trials.
+    ///
+    /// ```
+    /// use reasonscape_stats::score::{IntervalClass, IntervalFactors};
+    ///
+    /// let factors = IntervalFactors { accuracy: 0.8, spread: 0.2, truncation_rate: Some(0.3), min_trials: Some(64) };
+    /// let causes = factors.causes(IntervalClass::Wide);
+    /// assert_eq!(causes, ["truncation 30 %", "accuracy differs between tasks (sd 0.20)"]);
+    /// ```
+    pub fn causes(&self, class: IntervalClass) -> Vec<String> {
+        use IntervalClass::{Moderate, Tight, Wide};
+        let level = |value: f64, moderate: f64, wide: f64| match value {
+            v if v > wide => Wide,
+            v if v >= moderate => Moderate,
+            _ => Tight,
+        };
+        // A tight interval is explained by what is tight; a wider one by what is at least as wide.
+        let explains = |factor: IntervalClass| if class == Tight { factor == Tight } else { factor >= class };
+        let percent = |rate: f64| format!("{:.0} %", 100.0 * rate);
+        let mut causes = Vec::new();
+        // The document has no accuracy at which intervals are wide: below 70 % they are moderate, too.
+        let accuracy_level = if self.accuracy >= 0.9 { Tight } else { Moderate };
+        if explains(accuracy_level) {
+            causes.push(format!("accuracy {}", percent(self.accuracy)));
+        }
+        if let Some(rate) = self.truncation_rate
+            && explains(level(rate, 0.05, 0.15))
+        {
+            causes.push(format!("truncation {}", percent(rate)));
+        }
+        if explains(level(self.spread, 0.05, 0.15)) {
+            let verb = if class == Tight { "is even over" } else { "differs between" };
+            causes.push(format!("accuracy {verb} tasks (sd {:.2})", self.spread));
+        }
+        if let (true, Some(trials)) = (causes.is_empty(), self.min_trials) {
+            causes.push(format!("few trials ({trials} on the task with the fewest)"));
+        }
+        causes
+    }
+}
+
 /// Where a model stands among others, and where it might stand.
 ///
 /// ```

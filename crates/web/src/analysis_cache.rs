@@ -76,7 +76,7 @@ impl AnalysisCache {
         let point_query = PointQuery::parse(conditions)?;
         let key = Key::Leaderboard { mode, conditions: conditions.to_vec() };
         Ok(self
-            .get(key, async || reasonscape_analysis::leaderboard(&self.db, &point_query, mode).await)
+            .get(key, async || reasonscape_analysis::leaderboard(&self.db, &point_query, mode.into()).await)
             .await?)
     }
 

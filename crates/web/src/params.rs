@@ -39,7 +39,7 @@ impl AnalysisQuery {
     }
 
     pub(crate) fn estimator(&self) -> Estimator {
-        Estimator { mode: self.mode, confidence: self.confidence }
+        Estimator { mode: self.mode, confidence: self.confidence, is_literal: false }
     }
 }
 

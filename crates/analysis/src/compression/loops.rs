@@ -63,6 +63,8 @@ pub struct LoopExample {
     #[serde(skip)]
     pub label: String,
     /// The task.
+    pub base_task: String,
+    /// The same as `base_task`.
     pub task: String,
     /// The coordinates, as canonical JSON.
     pub params: String,
@@ -155,6 +157,7 @@ pub(super) async fn examples(
         Some(LoopExample {
             eval_id: candidate.eval_id,
             label: candidate.label,
+            base_task: candidate.task.clone(),
             task: candidate.task,
             params: location.params,
             index: location.index,

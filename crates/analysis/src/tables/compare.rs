@@ -49,6 +49,7 @@ pub fn export_table(found: &Comparison) -> Table {
     for task in &found.tasks {
         rows.push(
             first()
+                .text("base_task", &task.task)
                 .text("task", &task.task)
                 .count("pairs", task.pairs)
                 .count("only_a_right", task.b)
@@ -66,6 +67,7 @@ pub fn export_table(found: &Comparison) -> Table {
     }
     rows.push(
         first()
+            .text("base_task", "ReasonScore")
             .text("task", "ReasonScore")
             .count("pairs", found.pairs)
             .count("only_a_right", found.tasks.iter().map(|task| task.b).sum())

@@ -94,7 +94,7 @@ pub fn export_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
                 GroupBy::Task => table_rows.extend(row.tasks.iter().map(|(task, estimates)| {
                     let accuracy = estimates[mode.name()];
                     let interval = [accuracy.center, accuracy.margin, accuracy.low, accuracy.high];
-                    with_interval(first.clone().text("task", task), *mode, interval)
+                    with_interval(first.clone().text("base_task", task).text("task", task), *mode, interval)
                 })),
             }
         }

@@ -25,6 +25,24 @@ pub fn display_table(found: &Pairwise) -> Table {
     table
 }
 
+/// P(A > B) of each pair on each task.
+pub fn task_table(found: &Pairwise) -> Table {
+    let columns = ["A", "B", "mean"].into_iter().chain(found.tasks.iter().map(String::as_str));
+    let mut table = Table::new(&columns.collect::<Vec<_>>());
+    for (a, eval) in found.evals.iter().enumerate() {
+        for (b, opponent) in found.evals.iter().enumerate().skip(a + 1) {
+            let mut row = vec![
+                Cell::text(&eval.label),
+                Cell::text(&opponent.label),
+                Cell::optional(found.win_rates[a][b], 3),
+            ];
+            row.extend(found.tasks.iter().map(|task| Cell::optional(found.task_win_rates[task][a][b], 3)));
+            table.push(row);
+        }
+    }
+    table
+}
+
 /// A rating with the digits that matter, however small it is.
 fn rating(rating: f64) -> String {
     if rating < 0.01 { format!("{rating:.1e}") } else { format!("{rating:.2}") }

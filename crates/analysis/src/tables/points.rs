@@ -38,6 +38,7 @@ pub fn export_table(rows: &[PointSummary]) -> Table {
             .text("model", &row.model)
             .text("template", &row.template)
             .text("sampler", &row.sampler)
+            .text("base_task", &row.task)
             .text("task", &row.task)
             .text("params", row.params.to_string())
             .text("manifolds", row.manifolds.join(" "))

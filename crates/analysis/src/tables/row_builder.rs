@@ -76,6 +76,7 @@ impl RowBuilder {
     /// Adds the columns that identify the trials of an evaluation, on one task or on all of them.
     pub(super) fn trial_group(self, group: &TrialGroupName) -> Self {
         self.eval(&group.eval)
+            .optional_text("base_task", group.task.as_ref())
             .optional_text("task", group.task.as_ref())
             .flag("truncation_known", group.truncation_known)
     }

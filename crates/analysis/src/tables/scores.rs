@@ -56,6 +56,8 @@ pub fn export_table(board: &Leaderboard) -> Table {
             .number("ci_low", row.score.ci_low, 1)
             .number("ci_high", row.score.ci_high, 1)
             .text("band", row.band)
+            .text("interval_class", row.interval_class)
+            .text("interval_causes", row.interval_causes.join("; "))
             .optional_number("truncation_rate", row.truncation_rate, 4)
             .optional_number("tokens_mean", row.tokens_mean, 1)
             .optional_number("score_per_1k_tokens", row.score_per_1k_tokens, 1)

@@ -37,7 +37,8 @@ pub fn export_table(grids: &[AccuracyGrid]) -> Table {
     let mut rows = Vec::new();
     for grid in grids {
         for cell in &grid.cells {
-            let mut row = RowBuilder::new().eval(&cell.eval).text("task", &grid.task);
+            let mut row =
+                RowBuilder::new().eval(&cell.eval).text("base_task", &grid.task).text("task", &grid.task);
             for (name, (axis, index)) in ["x", "y"].into_iter().zip(grid.axes.iter().zip(&cell.value_indices))
             {
                 row = row

@@ -31,6 +31,7 @@ pub fn display_table(rows: &[TaskSummary]) -> Table {
 pub fn export_table(rows: &[TaskSummary]) -> Table {
     let row = |row: &TaskSummary| {
         RowBuilder::new()
+            .text("base_task", &row.task)
             .text("task", &row.task)
             .count("evals", row.evals)
             .text("missing_evals", row.missing_evals.join(" "))

@@ -41,6 +41,7 @@ pub fn export_table(rows: &[ThresholdRow]) -> Table {
         let fit = curve.map(|curve| curve.lack_of_fit);
         RowBuilder::new()
             .eval(&row.eval)
+            .text("base_task", &row.task)
             .text("task", &row.task)
             .text("parameter", &row.parameter)
             .text("mixed", row.mixed.join(" "))

@@ -4,7 +4,7 @@ use reasonscape_analysis::Comparison;
 use reasonscape_analysis::tables::compare::{display_table, export_table};
 use reasonscape_stats::Mode;
 
-use super::{StudyArgs, pluralize};
+use super::{ModeArgs, StudyArgs, pluralize};
 use crate::Global;
 use crate::error::CliError;
 use crate::output::{Format, print_table, print_text};
@@ -18,6 +18,8 @@ use crate::output::{Format, print_table, print_text};
 pub(super) struct Compare {
     #[command(flatten)]
     study_args: StudyArgs,
+    #[command(flatten)]
+    mode_args: ModeArgs,
     /// The one, by id, name or model.
     #[arg(value_name = "A")]
     a: String,
@@ -29,7 +31,7 @@ pub(super) struct Compare {
 impl Compare {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         let (db, query) = self.study_args.open(global).await?;
-        let mode = self.study_args.mode.unwrap_or(Mode::C_P);
+        let mode = self.mode_args.mode.unwrap_or(Mode::C_P);
         let found = reasonscape_analysis::compare(&db, &query, [&self.a, &self.b], mode).await?;
         if matches!(global.format, Format::Table | Format::Markdown) {
             print_text(&format!("{}\n\n", found.sentence))?;

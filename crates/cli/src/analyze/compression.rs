@@ -4,7 +4,6 @@ use reasonscape_analysis::tables::compression::{CompressionMeasure, display_tabl
 use reasonscape_analysis::{
     Compression as Found, CompressionOptions, CompressionRow, compression, compression_figure,
 };
-use reasonscape_points::Estimator;
 
 use super::{TrialArgs, pluralize};
 use crate::Global;
@@ -62,7 +61,7 @@ impl Compression {
         }
         let measure = CompressionMeasure::from(self.measure);
         let TrialArgs { plot_args, by } = self.trials;
-        let (Estimator { confidence, .. }, db, query) = plot_args.open(global).await?;
+        let (confidence, db, query) = plot_args.open(global).await?;
         let options = CompressionOptions {
             by: by.into(),
             confidence,
@@ -72,9 +71,6 @@ impl Compression {
         let found = compression(&db, &query, options).await?;
         print_table(global.format, || display_table(&found, measure), || export_table(&found), &found)?;
         plot_args.plot.draw(global, || compression_figure(&found, measure.quartiles(), measure.label()))?;
-        if plot_args.study_args.mode.is_some() {
-            global.note("`--mode` changes nothing here: trials are sorted by how they ended");
-        }
         print_notes(&found, measure, global);
         Ok(())
     }

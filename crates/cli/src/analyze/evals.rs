@@ -2,10 +2,9 @@
 
 use reasonscape_analysis::evals;
 use reasonscape_analysis::tables::evals::{display_table, export_table};
-use reasonscape_points::Estimator;
 use reasonscape_stats::Mode;
 
-use super::{StudyArgs, note_missing};
+use super::{EstimatorArgs, StudyArgs, note_missing};
 use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
@@ -16,12 +15,14 @@ use crate::output::print_table;
 pub(super) struct Evals {
     #[command(flatten)]
     study_args: StudyArgs,
+    #[command(flatten)]
+    estimator_args: EstimatorArgs,
 }
 
 impl Evals {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         let (db, query) = self.study_args.open(global).await?;
-        let estimator = Estimator::from(self.study_args.mode.unwrap_or(Mode::C_P));
+        let estimator = self.estimator_args.estimator(Mode::C_P);
         let rows = evals(&db, &query, estimator).await?;
         print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
         global.caption(format_args!("`correct` is by {}, all tasks together", estimator.mode));

@@ -4,7 +4,6 @@ use reasonscape_analysis::tables::hazard::{
     display_bins_table, display_table, export_bins_table, export_table,
 };
 use reasonscape_analysis::{HazardOptions, HazardRow, hazard, hazard_figure};
-use reasonscape_points::Estimator;
 
 use super::{TrialArgs, pluralize};
 use crate::Global;
@@ -33,7 +32,7 @@ pub(super) struct Hazard {
 impl Hazard {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         let TrialArgs { plot_args, by } = self.trials;
-        let (Estimator { confidence, .. }, db, query) = plot_args.open(global).await?;
+        let (confidence, db, query) = plot_args.open(global).await?;
         let options = HazardOptions { by: by.into(), width: self.width, confidence };
         let rows = hazard(&db, &query, options).await?;
         if self.bins {
@@ -42,11 +41,6 @@ impl Hazard {
             print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
         }
         plot_args.plot.draw(global, || hazard_figure(&rows, confidence))?;
-        if plot_args.study_args.mode.is_some() {
-            global.note(
-                "`--mode` changes nothing here: answers are counted as they are, lucky guesses among them",
-            );
-        }
         print_notes(&rows, global);
         Ok(())
     }

@@ -4,7 +4,7 @@ use reasonscape_analysis::tables::modes::{display_table, export_table};
 use reasonscape_analysis::{GroupBy, modes};
 use reasonscape_stats::Mode;
 
-use super::StudyArgs;
+use super::{ModeArgs, StudyArgs};
 use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
@@ -19,6 +19,8 @@ use crate::output::print_table;
 pub(super) struct Modes {
     #[command(flatten)]
     study_args: StudyArgs,
+    #[command(flatten)]
+    mode_args: ModeArgs,
     /// A ReasonScore for each evaluation, or a share for each of its tasks.
     #[arg(long, value_enum, default_value_t)]
     by: ModesBy,
@@ -44,7 +46,7 @@ impl From<ModesBy> for GroupBy {
 impl Modes {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         let (db, query) = self.study_args.open(global).await?;
-        let selected_modes = self.study_args.mode.map_or(Mode::ALL.to_vec(), |mode| vec![mode]);
+        let selected_modes = self.mode_args.mode.map_or(Mode::ALL.to_vec(), |mode| vec![mode]);
         let rows = modes(&db, &query, &selected_modes).await?;
         let by = GroupBy::from(self.by);
         print_table(

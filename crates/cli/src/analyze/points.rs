@@ -4,29 +4,26 @@ use reasonscape_analysis::points;
 use reasonscape_analysis::tables::points::{display_table, export_table};
 use reasonscape_stats::Mode;
 
-use super::{ConfidenceArgs, StudyArgs, note_missing, pluralize};
+use super::{EstimateListArgs, note_missing, pluralize};
 use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
 
-/// List the points, each with its counters and its estimate
+/// List the points, each with its counters and its estimate: `query_points()` of PointsDB
 ///
-/// The estimator is `C_I` unless told otherwise: what the model knows where it was not cut off.
+/// The default estimator is `C_I`, which ignores truncated trials. `analyze aggregate` pools points.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  reasonscape analyze points my-study --filter base_task=arithmetic --filter params.length=8..32"
 )]
 pub(super) struct Points {
     #[command(flatten)]
-    study_args: StudyArgs,
-    #[command(flatten)]
-    confidence_args: ConfidenceArgs,
+    list_args: EstimateListArgs,
 }
 
 impl Points {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let estimator = self.confidence_args.estimator(self.study_args.mode.unwrap_or(Mode::C_I))?;
-        let (db, query) = self.study_args.open(global).await?;
+        let (estimator, db, query) = self.list_args.open(Mode::C_I, global).await?;
         let rows = points(&db, &query, estimator).await?;
         print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
         global.caption(format_args!(

@@ -3,7 +3,7 @@
 use reasonscape_analysis::tables::surface::{display_table, export_table};
 use reasonscape_analysis::{AxisSelection, accuracy_grids, projection_figure, projection_finding};
 
-use super::PlotArgs;
+use super::AccuracyPlotArgs;
 use super::surface::print_notes;
 use crate::Global;
 use crate::error::CliError;
@@ -18,7 +18,7 @@ use crate::output::print_table;
     reasonscape analyze projection my-study --x length --plot length.svg")]
 pub(super) struct Projection {
     #[command(flatten)]
-    plot_args: PlotArgs,
+    plot_args: AccuracyPlotArgs,
     /// Parameter along which to look; of each task the one that varies most unless given.
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
@@ -41,6 +41,9 @@ impl Projection {
                 global.caption(finding);
             }
         }
-        self.plot_args.plot.draw(global, || projection_figure(&found.grids, estimator.confidence.level()))
+        self.plot_args
+            .plot_args
+            .plot
+            .draw(global, || projection_figure(&found.grids, estimator.confidence.level()))
     }
 }

@@ -1,13 +1,14 @@
 //! `reasonscape analyze scores`: the leaderboard.
 
 use reasonscape_analysis::tables::scores::{display_table, export_table};
-use reasonscape_analysis::{Leaderboard, ScoreRow, leaderboard};
-use reasonscape_stats::{Event, Mode};
+use reasonscape_analysis::{Leaderboard, ScoreRow, StabilityRow, leaderboard};
+use reasonscape_stats::{Event, Mode, StatsError};
 
-use super::{StudyArgs, join_truncated};
+use super::{EstimatorArgs, StudyArgs, join_truncated};
 use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
+use crate::score::print_stability;
 
 /// Show the leaderboard: ReasonScores with their intervals, and the places that these support
 ///
@@ -19,17 +20,31 @@ use crate::output::print_table;
 pub(super) struct Scores {
     #[command(flatten)]
     study_args: StudyArgs,
+    #[command(flatten)]
+    estimator_args: EstimatorArgs,
+    /// Show how far the margin moves with the seed of the bootstrap, at 100 to 10,000 draws, instead of the scores.
+    #[arg(long)]
+    stability: bool,
 }
 
 impl Scores {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         let (db, query) = self.study_args.open(global).await?;
-        let board = leaderboard(&db, &query, self.study_args.mode.unwrap_or(Mode::C_P)).await?;
+        let board = leaderboard(&db, &query, self.estimator_args.estimator(Mode::C_P)).await?;
         if board.rows.is_empty() {
             return Err(CliError::input(format_args!(
                 "no evaluation has a trial yet: {}; `reasonscape run` asks for them",
                 join_truncated(&board.unscored)
             )));
+        }
+        if self.stability {
+            let rows = board
+                .rows
+                .iter()
+                .map(|row| StabilityRow::new(&row.label, &row.task_bounds()?))
+                .collect::<Result<Vec<_>, StatsError>>()
+                .map_err(|error| CliError::Internal(error.into()))?;
+            return print_stability(&rows, global);
         }
         print_table(global.format, || display_table(&board), || export_table(&board), &board.rows)?;
         print_notes(&board, global);
@@ -44,6 +59,9 @@ const MAX_MISSING: usize = 8;
 fn print_notes(board: &Leaderboard, global: Global) {
     if board.mode != Mode::C_P {
         global.note(format_args!("bounds by {}: comparable only with scores by {0}", board.mode));
+    }
+    if board.is_literal {
+        global.note("bounds by the literal products: comparable only with scores computed so");
     }
     if board.rows.iter().any(ScoreRow::is_tied) {
         global.caption(

@@ -2,11 +2,10 @@
 
 use reasonscape_analysis::tables::similarity::{display_table, export_table};
 use reasonscape_analysis::{ModelClusters, cluster_models, similarity_figure};
-use reasonscape_stats::Mode;
 use reasonscape_stats::cluster::Linkage;
 
 use super::plot::Plot;
-use super::{ConfidenceArgs, StudyArgs, join_truncated, pluralize};
+use super::{ConfidenceArgs, ModeArgs, StudyArgs, join_truncated, pluralize};
 use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
@@ -21,6 +20,8 @@ use crate::output::print_table;
 pub(super) struct Similarity {
     #[command(flatten)]
     study_args: StudyArgs,
+    #[command(flatten)]
+    mode_args: ModeArgs,
     #[command(flatten)]
     confidence_args: ConfidenceArgs,
     /// Compare the shape of profiles only: what each is good at, not how good it is.
@@ -56,7 +57,7 @@ impl From<LinkageArg> for Linkage {
 impl Similarity {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         self.plot.check()?;
-        let estimator = self.confidence_args.estimator(self.study_args.mode.unwrap_or(Mode::C_P))?;
+        let estimator = self.mode_args.estimator(self.confidence_args.confidence()?);
         let (db, query) = self.study_args.open(global).await?;
         let found = cluster_models(&db, &query, estimator, self.linkage.into(), self.shape).await?;
         print_table(global.format, || display_table(&found), || export_table(&found), &found)?;

@@ -8,7 +8,7 @@ use reasonscape_analysis::{
 use reasonscape_points::Estimator;
 use reasonscape_stats::{Event, Mode};
 
-use super::PlotArgs;
+use super::AccuracyPlotArgs;
 use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
@@ -22,7 +22,7 @@ use crate::output::print_table;
     reasonscape analyze surface my-study --x length --y max_depth --plot surface.html")]
 pub(super) struct Surface {
     #[command(flatten)]
-    plot_args: PlotArgs,
+    plot_args: AccuracyPlotArgs,
     /// Horizontal parameter; of each task the one that varies most unless given.
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
@@ -44,7 +44,10 @@ impl Surface {
         )?;
         print_notes(&found, estimator, global);
         print_findings(&found.grids, global);
-        self.plot_args.plot.draw(global, || surface_figure(&found.grids, estimator.confidence.level()))
+        self.plot_args
+            .plot_args
+            .plot
+            .draw(global, || surface_figure(&found.grids, estimator.confidence.level()))
     }
 }
 

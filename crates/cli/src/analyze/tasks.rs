@@ -4,7 +4,7 @@ use reasonscape_analysis::tables::tasks::{display_table, export_table};
 use reasonscape_analysis::tasks;
 use reasonscape_stats::Mode;
 
-use super::{ConfidenceArgs, StudyArgs, join_truncated};
+use super::{EstimateListArgs, join_truncated};
 use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
@@ -14,15 +14,12 @@ use crate::output::print_table;
 #[command(after_help = "Example:\n  reasonscape analyze tasks my-study --filter model=small-model")]
 pub(super) struct Tasks {
     #[command(flatten)]
-    study_args: StudyArgs,
-    #[command(flatten)]
-    confidence_args: ConfidenceArgs,
+    list_args: EstimateListArgs,
 }
 
 impl Tasks {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
-        let estimator = self.confidence_args.estimator(self.study_args.mode.unwrap_or(Mode::C_P))?;
-        let (db, query) = self.study_args.open(global).await?;
+        let (estimator, db, query) = self.list_args.open(Mode::C_P, global).await?;
         let rows = tasks(&db, &query, estimator).await?;
         print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
         global.caption(format_args!(

@@ -3,7 +3,7 @@
 use reasonscape_analysis::tables::threshold::{display_table, export_table};
 use reasonscape_analysis::{threshold_figure, thresholds};
 
-use super::PlotArgs;
+use super::AccuracyPlotArgs;
 use super::surface::note_confounded;
 use crate::Global;
 use crate::error::CliError;
@@ -19,7 +19,7 @@ use crate::output::print_table;
     reasonscape analyze threshold my-study --x length --mode C_I --plot threshold.svg")]
 pub(super) struct Threshold {
     #[command(flatten)]
-    plot_args: PlotArgs,
+    plot_args: AccuracyPlotArgs,
     /// Numeric parameter along which to look; of each task the one that varies most unless given.
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
@@ -49,7 +49,7 @@ impl Threshold {
         for (task, reason) in &found.excluded {
             global.note(format_args!("{task} {reason} and is not shown"));
         }
-        self.plot_args.plot.draw(global, || threshold_figure(rows, estimator.confidence.level()))
+        self.plot_args.plot_args.plot.draw(global, || threshold_figure(rows, estimator.confidence.level()))
     }
 }
 

@@ -5,7 +5,7 @@ use reasonscape_analysis::tables::tokens::{
 };
 use reasonscape_analysis::{TokensOptions, TokensRow, tokens, tokens_figure};
 
-use super::{TrialArgs, pluralize};
+use super::{ModeArgs, TrialArgs, pluralize};
 use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
@@ -21,6 +21,8 @@ use crate::output::print_table;
 pub(super) struct Tokens {
     #[command(flatten)]
     trials: TrialArgs,
+    #[command(flatten)]
+    mode_args: ModeArgs,
     /// Show a row for each limit.
     #[arg(long)]
     curve: bool,
@@ -41,7 +43,8 @@ impl Tokens {
             )));
         }
         let TrialArgs { plot_args, by } = self.trials;
-        let (estimator, db, query) = plot_args.open(global).await?;
+        let (confidence, db, query) = plot_args.open(global).await?;
+        let estimator = self.mode_args.estimator(confidence);
         let shows_limits = self.curve || !self.budgets.is_empty();
         let options = TokensOptions { by: by.into(), estimator, keep: self.keep, budgets: self.budgets };
         let rows = tokens(&db, &query, &options).await?;

@@ -42,8 +42,8 @@ pub(super) struct DatasetArgs {
     #[arg(long, value_name = "N", conflicts_with = "limit", value_parser = clap::value_parser!(u32).range(1..))]
     sample: Option<u32>,
     /// Seed of that draw.
-    #[arg(long, value_name = "S", requires = "sample")]
-    seed: Option<i64>,
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(super) seed: Option<i64>,
     #[command(flatten)]
     format: DatasetFormat,
     /// Folder of the study that it becomes; unless given, it is named after the file, as `gsm8k-study`.
@@ -86,6 +86,11 @@ impl DatasetArgs {
                 file.display()
             )));
         };
+        if self.seed.is_some() && self.sample.is_none() {
+            return Err(CliError::input(
+                "`--seed` is the seed of a random sample; add `--sample N` or leave it out",
+            ));
+        }
         let name = dataset_name(file);
         let items = self.format.items(file)?;
         let total = items.len();

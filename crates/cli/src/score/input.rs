@@ -1,8 +1,8 @@
 //! Task bounds and counters as people and programs have them: JSON in three shapes, or CSV.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use reasonscape_core::Json;
+use reasonscape_core::{Json, closest};
 use reasonscape_stats::Counters;
 use reasonscape_stats::score::TaskBounds;
 
@@ -20,27 +20,94 @@ pub(super) enum Evidence {
     Counters(Counters),
 }
 
+/// What was read.
+#[derive(Debug)]
+pub(super) struct Input {
+    pub(super) models: Vec<Model>,
+    /// Columns or keys that nothing is read from.
+    pub(super) ignored: BTreeSet<String>,
+}
+
+/// The names of a task, its counters and its bounds.
+const FIELDS: [&str; 12] =
+    ["task", "base_task", "model", "n", "n_e", "n_u", "n_t", "g", "guess", "guess_accum", "low", "high"];
+/// Keys that this program writes beside them, so that its own output can be read back without a warning.
+const OWN_OUTPUT: [&str; 31] = [
+    "tasks",
+    "rank",
+    "rank_best",
+    "rank_worst",
+    "center",
+    "margin",
+    "ci_low",
+    "ci_high",
+    "band",
+    "meaning",
+    "complete",
+    "missing",
+    "mode",
+    "method",
+    "draws",
+    "seed",
+    "literal",
+    "interval_class",
+    "interval_causes",
+    "eval_id",
+    "template",
+    "sampler",
+    "name",
+    "groups",
+    "params",
+    "manifolds",
+    "planned",
+    "points",
+    "truncation_rate",
+    "tokens_mean",
+    "score",
+];
+
 const SHAPES: &str = "expected {\"task\": {\"low\": …, \"high\": …}}, {\"task\": {\"n\": …, \"n_e\": …}}, or a list of \
                       objects with `task` (and `model`)";
 
 /// Reads a document; `name` is what errors call it. JSON starts with a bracket, anything else is CSV.
-pub(super) fn read(name: &str, text: &str) -> Result<Vec<Model>, String> {
+///
+/// # Errors
+/// A sentence about what is wrong, with its place.
+pub(super) fn read(name: &str, text: &str) -> Result<Input, String> {
     let mut board = Board::default();
     let read = if text.trim_start().starts_with(['{', '[']) { read_json } else { read_csv };
     read(text, &mut board).map_err(|problem| format!("{name}: {problem}"))?;
     if board.models.is_empty() {
         return Err(format!("{name} has no task; {SHAPES}"));
     }
-    Ok(board.models)
+    Ok(Input { models: board.models, ignored: board.ignored })
 }
 
 /// Models in the order in which they came.
 #[derive(Debug, Default)]
 struct Board {
     models: Vec<Model>,
+    ignored: BTreeSet<String>,
 }
 
 impl Board {
+    /// Checks the names of columns or keys: one that looks misspelled is an error, another unknown one is remembered.
+    fn check_names<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<(), String> {
+        for name in names.into_iter().filter(|name| !FIELDS.contains(name) && !OWN_OUTPUT.contains(name)) {
+            let lower = name.to_lowercase();
+            let meant = match FIELDS.into_iter().find(|field| *field == lower) {
+                // Two edits turn many a short word into a short name.
+                None => closest(&lower, &FIELDS).filter(|field| field.len() > 3 || lower.len() <= 3),
+                same => same,
+            };
+            if let Some(meant) = meant {
+                return Err(format!("unknown column `{name}`; did you mean `{meant}`?"));
+            }
+            self.ignored.insert(name.to_owned());
+        }
+        Ok(())
+    }
+
     /// Adds what is known of a task. Counters of the same task are pooled; a second pair of bounds is a mistake.
     fn add(&mut self, model: Option<&str>, task: &str, evidence: Evidence) -> Result<(), String> {
         let index =
@@ -68,28 +135,47 @@ impl Board {
 /// The numbers of one task, by their names.
 fn evidence(field: impl Fn(&str) -> Result<Option<f64>, String>) -> Result<Evidence, String> {
     let required = |name: &str| field(name)?.ok_or_else(|| format!("`{name}` is missing"));
-    if field("n")?.is_some() || field("n_e")?.is_some() {
-        let counters = Counters::new(
-            required("n")?,
-            required("n_e")?,
-            field("n_t")?.unwrap_or(0.0),
-            field("g")?.unwrap_or(0.0),
-        )
-        .map_err(|error| error.to_string())?;
-        if let Some(n_u) = field("n_u")?
-            && n_u != counters.n_u()
-        {
-            return Err(format!("`n_u` is {n_u}, but `n` - `n_t` is {}; leave `n_u` out", counters.n_u()));
+    let (n, n_u, n_t) = (field("n")?, field("n_u")?, field("n_t")?);
+    if n.is_none() && n_u.is_none() && n_t.is_none() && field("n_e")?.is_none() {
+        if field("low")?.is_none() && field("high")?.is_none() {
+            return Err(
+                "neither bounds (`low`, `high`) nor counters (`n`, `n_e`, `n_t`, `g`) are given".to_owned()
+            );
         }
-        return Ok(Evidence::Counters(counters));
+        return TaskBounds::new(required("low")?, required("high")?)
+            .map(Evidence::Bounds)
+            .map_err(|error| error.to_string());
     }
-    if field("low")?.is_none() && field("high")?.is_none() {
-        return Err(
-            "neither bounds (`low`, `high`) nor counters (`n`, `n_e`, `n_t`, `g`) are given".to_owned()
-        );
+    let (n, n_t) = match (n, n_u, n_t) {
+        (Some(n), Some(n_u), Some(n_t)) if n_u != n - n_t => {
+            return Err(format!(
+                "`n_u` is {n_u}, but `n` - `n_t` is {}; leave one of the three out",
+                n - n_t
+            ));
+        }
+        (Some(n), Some(n_u), None) if n_u > n => {
+            return Err(format!("`n_u` is {n_u}, more than the `n` = {n} trials there are"));
+        }
+        (Some(n), _, Some(n_t)) => (n, n_t),
+        (Some(n), Some(n_u), None) => (n, n - n_u),
+        (Some(n), None, None) => (n, 0.0),
+        (None, Some(n_u), Some(n_t)) => (n_u + n_t, n_t),
+        (None, ..) => return Err("`n` is missing; give it, or both `n_u` and `n_t`".to_owned()),
+    };
+    let mut g = None;
+    for name in ["g", "guess", "guess_accum"] {
+        match (g, field(name)?) {
+            (Some((known, value)), Some(other)) if value != other => {
+                return Err(format!(
+                    "`{known}` is {value} and `{name}` is {other}; they mean the same, give one"
+                ));
+            }
+            (None, Some(value)) => g = Some((name, value)),
+            _ => {}
+        }
     }
-    TaskBounds::new(required("low")?, required("high")?)
-        .map(Evidence::Bounds)
+    Counters::new(n, required("n_e")?, n_t, g.map_or(0.0, |(_, value)| value))
+        .map(Evidence::Counters)
         .map_err(|error| error.to_string())
 }
 
@@ -115,12 +201,19 @@ fn read_row(row: &Json, board: &mut Board) -> Result<(), String> {
         Some(other) => Err(format!("`{key}` is {}, but must be a string", other.kind())),
     };
     let model = name("model")?;
+    if let Json::Object(fields) = row {
+        board.check_names(fields.keys().map(String::as_str))?;
+    }
     match row.get("tasks") {
         Some(Json::Object(tasks)) => read_tasks(model, tasks, board),
         Some(other) => Err(format!("`tasks` is {}, but must be an object", other.kind())),
         None => {
-            let task = name("task")?.ok_or_else(|| format!("`task` is missing; {SHAPES}"))?;
-            let evidence = json_evidence(row).map_err(|problem| format!("task `{task}`: {problem}"))?;
+            let task = match name("task")? {
+                Some(task) => task,
+                None => name("base_task")?.ok_or_else(|| format!("`task` is missing; {SHAPES}"))?,
+            };
+            let evidence =
+                json_evidence(row, board).map_err(|problem| format!("task `{task}`: {problem}"))?;
             board.add(model, task, evidence)
         }
     }
@@ -128,13 +221,13 @@ fn read_row(row: &Json, board: &mut Board) -> Result<(), String> {
 
 fn read_tasks(model: Option<&str>, tasks: &BTreeMap<String, Json>, board: &mut Board) -> Result<(), String> {
     for (task, value) in tasks {
-        let evidence = json_evidence(value).map_err(|problem| format!("task `{task}`: {problem}"))?;
+        let evidence = json_evidence(value, board).map_err(|problem| format!("task `{task}`: {problem}"))?;
         board.add(model, task, evidence)?;
     }
     Ok(())
 }
 
-fn json_evidence(value: &Json) -> Result<Evidence, String> {
+fn json_evidence(value: &Json, board: &mut Board) -> Result<Evidence, String> {
     let number = |name: &str, value: &Json| match value {
         Json::Int(integer) => Ok(*integer as f64),
         Json::Float(number) => Ok(*number),
@@ -146,10 +239,13 @@ fn json_evidence(value: &Json) -> Result<Evidence, String> {
             "high" => number("high", &bounds[1]).map(Some),
             _ => Ok(None),
         }),
-        Json::Object(fields) => evidence(|name| match fields.get(name) {
-            None | Some(Json::Null) => Ok(None),
-            Some(value) => number(name, value).map(Some),
-        }),
+        Json::Object(fields) => {
+            board.check_names(fields.keys().map(String::as_str))?;
+            evidence(|name| match fields.get(name) {
+                None | Some(Json::Null) => Ok(None),
+                Some(value) => number(name, value).map(Some),
+            })
+        }
         other => Err(format!("found {}, expected an object or a list of two numbers", other.kind())),
     }
 }
@@ -157,14 +253,17 @@ fn json_evidence(value: &Json) -> Result<Evidence, String> {
 fn read_csv(text: &str, board: &mut Board) -> Result<(), String> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let headers = reader.headers().map_err(|error| error.to_string())?.clone();
-    if !headers.iter().any(|header| header == "task") {
+    let task_column =
+        ["task", "base_task"].into_iter().find(|name| headers.iter().any(|header| header == *name));
+    let Some(task_column) = task_column else {
         let found: Vec<&str> = headers.iter().collect();
         return Err(format!(
             "neither JSON nor CSV with a `task` column (the first line has: {}); expected a header such as \
              `task,low,high` or `task,n,n_e,n_t,g`",
             found.join(", ").chars().take(80).collect::<String>()
         ));
-    }
+    };
+    board.check_names(&headers)?;
     for record in reader.records() {
         let record = record.map_err(|error| match error.kind() {
             csv::ErrorKind::UnequalLengths { pos: Some(position), expected_len, len } => {
@@ -182,7 +281,7 @@ fn read_csv(text: &str, board: &mut Board) -> Result<(), String> {
                 .map(|cell| cell.parse().map_err(|_| format!("`{name}` is `{cell}`, but must be a number")))
                 .transpose()
         };
-        let task = cell("task").ok_or_else(|| format!("line {line}: `task` is empty"))?;
+        let task = cell(task_column).ok_or_else(|| format!("line {line}: `{task_column}` is empty"))?;
         evidence(number)
             .and_then(|evidence| board.add(cell("model"), task, evidence))
             .map_err(|problem| format!("line {line}: {problem}"))?;

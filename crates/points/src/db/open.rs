@@ -50,9 +50,28 @@ impl Unit {
             _ => false,
         }
     }
+
+    /// Refuses trials whose indices are no order of problems, and counters without trials.
+    fn check_order(&self) -> Result<(), PointsError> {
+        let describe = |file: &FileInfo| format!("`{}` on {}", file.eval.model, file.task);
+        if let Some(imported) = self.trials.iter().find(|file| !file.provenance.source.is_empty()) {
+            return Err(PointsError::InvalidQuery(format!(
+                "the first problems of {} are unknown: its trials were imported from {}, which numbers no problems",
+                describe(imported),
+                imported.provenance.source
+            )));
+        }
+        if let ([], [points, ..]) = (self.trials.as_slice(), self.points.as_slice()) {
+            return Err(PointsError::InvalidQuery(format!(
+                "the first problems of {} are unknown: there are counters and no trials",
+                describe(&points.info)
+            )));
+        }
+        Ok(())
+    }
 }
 
-pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
+pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, PointsError> {
     let trials = inspect_all(study, FileKind::Trials)?;
     let points = inspect_all(study, FileKind::Points)?;
     if trials.is_empty() && points.is_empty() {
@@ -86,16 +105,22 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
     let mut rows = Vec::new();
     let mut duplicates = 0;
     for unit in units.into_values() {
-        if unit.has_trusted_counts() {
+        let is_trusted = unit.has_trusted_counts();
+        if is_trusted && first.is_none() {
             rows.extend(unit.points.into_iter().map(|file| file.rows));
             continue;
         }
-        let counted = recount_unit(&unit).await?;
-        remarks.push(format!(
-            "the trials of `{}` on {} do not match their counters and were counted anew; `reasonscape evaluate` puts \
-             that right",
-            unit.trials[0].eval.model, unit.trials[0].task
-        ));
+        if first.is_some() {
+            unit.check_order()?;
+        }
+        let counted = recount_unit(&unit, first).await?;
+        if !is_trusted {
+            remarks.push(format!(
+                "the trials of `{}` on {} do not match their counters and were counted anew; `reasonscape evaluate` \
+                 puts that right",
+                unit.trials[0].eval.model, unit.trials[0].task
+            ));
+        }
         duplicates += counted.duplicates;
         rows.push(counted.points);
     }
@@ -103,7 +128,7 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
         remarks.push(format!("{duplicates} trials are stored more than once and count once"));
     }
     let points = concat_batches(&schema::POINTS, &rows)?;
-    let tables = Tables { trials: files, points, evals: &evals, has_duplicates: duplicates > 0 };
+    let tables = Tables { trials: files, points, evals: &evals, has_duplicates: duplicates > 0, first };
     let (points, session) = tables.register().await?;
     Ok(PointsDb {
         study: study.to_owned(),
@@ -117,7 +142,7 @@ pub(super) async fn open(study: &Path) -> Result<PointsDb, PointsError> {
     })
 }
 
-async fn recount_unit(unit: &Unit) -> Result<RecomputedCounts, PointsError> {
+async fn recount_unit(unit: &Unit, first: Option<u64>) -> Result<RecomputedCounts, PointsError> {
     if let ([], [one, other, ..]) = (unit.trials.as_slice(), unit.points.as_slice()) {
         return Err(PointsError::InvalidQuery(format!(
             "`{}` and `{}` have counters of the same points, and no trials to tell which are the same; remove one",
@@ -126,7 +151,7 @@ async fn recount_unit(unit: &Unit) -> Result<RecomputedCounts, PointsError> {
         )));
     }
     let known: Vec<&RecordBatch> = unit.points.iter().map(|file| &file.rows).collect();
-    recount(&unit.trials, &known).await
+    recount(&unit.trials, &known, first).await
 }
 
 fn inspect_all(study: &Path, kind: FileKind) -> Result<Vec<FileInfo>, PointsError> {

@@ -24,6 +24,8 @@ pub(super) struct Tables<'a> {
     pub(super) points: RecordBatch,
     pub(super) evals: &'a [EvalInfo],
     pub(super) has_duplicates: bool,
+    /// How many problems of each point are meant, if not all.
+    pub(super) first: Option<u64>,
 }
 
 impl Tables<'_> {
@@ -38,13 +40,16 @@ impl Tables<'_> {
         }
         session.register_batch("points", self.points)?;
         session.register_batch("evals", evals_table(self.evals))?;
-        if self.has_duplicates {
+        if self.has_duplicates || self.first.is_some() {
             register_trials(&session, "stored_trials", &self.trials)?;
-            session
-                .sql(&format!("CREATE VIEW trials AS {}", deduplicated("stored_trials")))
-                .await?
-                .collect()
-                .await?;
+            let mut trials = "SELECT * FROM stored_trials".to_owned();
+            if self.has_duplicates {
+                trials = deduplicated("stored_trials");
+            }
+            if let Some(first) = self.first {
+                trials = format!("SELECT * FROM ({trials}) WHERE \"index\" < {first}");
+            }
+            session.sql(&format!("CREATE VIEW trials AS {trials}")).await?.collect().await?;
         } else {
             register_trials(&session, "trials", &self.trials)?;
         }

@@ -132,7 +132,7 @@ pub(super) fn point_trials(point: &Point<'_>, planned: u64, trials: Vec<Trial>) 
 
 fn trial(scored: ScoredTrial<'_>, sizer: &mut GzipSizer) -> Trial {
     let ScoredTrial { extraction, completion, outcome, .. } = scored;
-    let measured = extraction.reasoning.as_deref().unwrap_or(&completion.content);
+    let measured = extraction.trace.as_deref().unwrap_or(&completion.content);
     Trial {
         index: scored.index as u64,
         repeat: scored.repeat,

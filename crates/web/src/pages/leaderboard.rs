@@ -95,6 +95,7 @@ fn empty_leaderboard(mode: Mode) -> Leaderboard {
     Leaderboard {
         rows: Vec::new(),
         mode,
+        is_literal: false,
         tasks: Vec::new(),
         unscored: Vec::new(),
         near_chance: BTreeMap::new(),
