@@ -6,6 +6,7 @@ mod findings;
 use std::collections::BTreeMap;
 
 use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError, Value};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::IntervalEstimate;
@@ -17,27 +18,28 @@ use super::truncation::is_known;
 pub use self::figure::{projection_figure, surface_figure};
 pub use self::findings::{projection_finding, surface_finding, surface_range};
 
-/// One task along the chosen parameters.
-#[derive(Debug, Clone, Serialize)]
+/// Accuracy on one task by one or two parameters.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "View")]
 pub struct AccuracyGrid {
     /// The task.
     pub base_task: String,
     /// The same as `base_task`.
     pub task: String,
-    /// One parameter or two, the horizontal one first.
+    /// The parameters, the horizontal one first.
     pub axes: Vec<AccuracyGridAxis>,
     /// Other parameters that vary and are pooled.
     pub pooled: Vec<String>,
-    /// Those of them that change along the axes too, so that what is seen may be theirs.
+    /// Pooled parameters that also change along the axes and may explain the differences.
     pub mixed: Vec<String>,
-    /// What was found, by evaluation and place.
+    /// Accuracies by evaluation and values of the parameters.
     pub cells: Vec<AccuracyGridCell>,
     /// The estimator.
     pub mode: &'static str,
 }
 
-/// A parameter along which one looks.
-#[derive(Debug, Clone, Serialize)]
+/// A parameter and its values.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AccuracyGridAxis {
     /// The parameter.
     pub parameter: String,
@@ -48,8 +50,9 @@ pub struct AccuracyGridAxis {
     pub is_numeric: bool,
 }
 
-/// One evaluation at one place.
-#[derive(Debug, Clone, Serialize)]
+/// The accuracy of one evaluation at one value of each parameter.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "ViewCell")]
 pub struct AccuracyGridCell {
     /// The evaluation.
     #[serde(flatten)]
@@ -72,7 +75,7 @@ pub struct AccuracyGridCell {
     pub n_u: u64,
     /// Truncated trials.
     pub n_t: u64,
-    /// Whether the log says which answers were truncated.
+    /// Whether the log says which answers were truncated; absent if it does.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
     /// Sum over completed trials of the chance that a blind guess is correct.

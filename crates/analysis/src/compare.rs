@@ -10,6 +10,7 @@ use reasonscape_stats::power::{
     Design, minimum_detectable_difference, trials_for_difference, trials_for_score_difference,
 };
 use reasonscape_stats::{Confidence, Mode, StatsError};
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::labels::eval_label;
@@ -19,12 +20,13 @@ use super::query::{PointQuery, find_eval};
 const LEVEL: f64 = 0.05;
 
 /// A compared with B.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Comparison {
     /// The result in words.
     pub sentence: String,
-    /// Of A: `better`, `worse` or `cannot tell`.
+    /// The verdict on A.
     #[serde(serialize_with = "serialize_name")]
+    #[schemars(with = "String", extend("enum" = ["better", "worse", "cannot tell"]))]
     pub verdict: Verdict,
     /// The evaluation A.
     pub a: EvalInfo,
@@ -35,26 +37,26 @@ pub struct Comparison {
     pub labels: [String; 2],
     /// The estimator.
     pub mode: &'static str,
-    /// A's ReasonScore less B's, on the tests that both answered.
+    /// A's ReasonScore minus B's, on the problems that both answered.
     pub score: ScoreGap,
-    /// Tests that both answered.
+    /// Problems that both answered.
     pub pairs: u64,
-    /// Tests that only A answered, which say nothing here.
+    /// Problems that only A answered; they are left out.
     pub unpaired_a: u64,
-    /// Tests that only B answered.
+    /// Problems that only B answered.
     pub unpaired_b: u64,
-    /// Share of the pairs on which exactly one of them is right.
+    /// Proportion of pairs on which exactly one of the two is correct.
     pub discordant_share: f64,
-    /// The difference of shares that so many pairs would have shown four times out of five, if any would.
+    /// The smallest difference of proportions that this many pairs detect with a power of 80 %, if there is one.
     pub detectable_difference: Option<f64>,
-    /// More trials per task that would resolve a difference of this size; none if it is resolved already.
+    /// Additional trials per task that would resolve a difference of this size; null if it is resolved.
     pub more_trials_a_task: Option<u64>,
-    /// Task by task.
+    /// The comparison by task.
     pub tasks: Vec<TaskComparison>,
 }
 
-/// One ReasonScore less another, by paired bootstrap.
-#[derive(Debug, Clone, Copy, Serialize)]
+/// The difference of two ReasonScores, by paired bootstrap.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct ScoreGap {
     /// A's ReasonScore minus B's.
     pub difference: f64,
@@ -71,34 +73,35 @@ pub struct ScoreGap {
 }
 
 /// A compared with B on one task.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TaskComparison {
     /// The task.
     pub base_task: String,
     /// The same as `base_task`.
     pub task: String,
-    /// Tests that both answered.
+    /// Problems that both answered.
     pub pairs: u64,
-    /// Of these, right by A only.
+    /// Pairs that only A answered correctly.
     pub b: u64,
-    /// Right by B only.
+    /// Pairs that only B answered correctly.
     pub c: u64,
-    /// Tests that only A answered.
+    /// Problems that only A answered.
     pub unpaired_a: u64,
-    /// Tests that only B answered.
+    /// Problems that only B answered.
     pub unpaired_b: u64,
-    /// A's share of correct answers less B's, with Tango's interval.
+    /// A's accuracy minus B's; its interval is Tango's.
     pub difference: Option<f64>,
     /// Lower end of the confidence interval.
     pub low: f64,
     /// Upper end of the confidence interval.
     pub high: f64,
-    /// McNemar's test, mid-p.
+    /// The mid-p value of McNemar's test.
     pub p: f64,
-    /// The same, corrected for the number of tasks (Holm).
+    /// The p-value corrected for the number of tasks (Holm).
     pub p_adjusted: f64,
-    /// By the corrected p-value.
+    /// The verdict on A, by the corrected p-value.
     #[serde(serialize_with = "serialize_name")]
+    #[schemars(with = "String", extend("enum" = ["better", "worse", "cannot tell"]))]
     pub verdict: Verdict,
     /// Pairs that would resolve a difference of this size.
     pub pairs_needed: Option<u64>,

@@ -9,6 +9,7 @@ use reasonscape_points::{Measure, PointsDb, PointsError, StoredTrial, TrialColum
 use reasonscape_stats::Outcome;
 use reasonscape_stats::effect_size::{Effect, Sample, Size};
 use reasonscape_stats::{Confidence, wilson};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::figure::compression_figure;
@@ -35,8 +36,8 @@ pub struct CompressionOptions {
     pub examples: usize,
 }
 
-/// What compressed sizes say.
-#[derive(Debug, Clone, Serialize)]
+/// Compressed sizes of trials by outcome, and repetition loops.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Compression {
     /// One row for each evaluation and task.
     pub rows: Vec<CompressionRow>,
@@ -45,7 +46,7 @@ pub struct Compression {
 }
 
 /// One evaluation on one task, or on all of them together.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CompressionRow {
     /// What the row is about.
     #[serde(flatten)]
@@ -68,12 +69,13 @@ pub struct CompressionRow {
     pub finding: String,
 }
 
-/// Trials that ended alike.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+/// Trials of one outcome.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+#[schemars(rename = "Ended")]
 pub struct OutcomeStats {
     /// Trials.
     pub n: u64,
-    /// Of these, trials whose tokens are known.
+    /// Trials whose tokens are known.
     pub with_bits: u64,
     /// Bits per token.
     pub bits_per_token: Option<QuartileSummary>,
@@ -82,7 +84,7 @@ pub struct OutcomeStats {
 }
 
 /// How much larger the numbers of correct answers tend to be than those of incorrect ones.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct EffectSize {
     /// Cliff's delta.
     pub delta: f64,
@@ -96,9 +98,9 @@ pub struct EffectSize {
     pub auc_low: f64,
     /// Upper end of its confidence interval.
     pub auc_high: f64,
-    /// Whether zero lies outside the bounds of delta.
+    /// Whether the confidence interval of delta excludes zero.
     pub clear: bool,
-    /// How large that is, in a word.
+    /// The size of the effect: `negligible`, `small`, `medium` or `large`.
     pub size: &'static str,
     /// Correct answers that were compared.
     pub n_correct: usize,
@@ -129,13 +131,13 @@ impl From<Effect> for EffectSize {
 }
 
 /// Repetition loops: long trials that hardly say anything new.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct Loops {
-    /// How many.
+    /// The number of loops.
     pub count: u64,
     /// Trials whose bits per token are known.
     pub of: u64,
-    /// Their proportion.
+    /// The proportion of loops.
     #[serde(rename = "share")]
     pub proportion: IntervalEstimate,
     /// What makes a trial a loop.

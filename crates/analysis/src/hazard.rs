@@ -8,6 +8,7 @@ use reasonscape_points::{Measure, PointsDb, PointsError};
 use reasonscape_stats::Outcome;
 use reasonscape_stats::survival::{Cause, HazardBin, RiskSet, SurvivalCurve, SurvivalData};
 use reasonscape_stats::{Confidence, Interval};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::change_point::ChangePoint;
@@ -31,14 +32,14 @@ pub struct HazardOptions {
 }
 
 /// One evaluation on one task, or on all of them together.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HazardRow {
     /// What the row is about.
     #[serde(flatten)]
     pub group: TrialGroupName,
     /// Trials whose tokens were counted.
     pub n: u64,
-    /// Trials whose tokens were not, and which are in none of these numbers.
+    /// Trials without a token count, which are left out.
     pub without_tokens: u64,
     /// Trials answered correctly.
     pub correct: u64,
@@ -46,21 +47,22 @@ pub struct HazardRow {
     pub incorrect: u64,
     /// Truncated trials, which are censored.
     pub censored: u64,
-    /// Tokens after which half of the trials have answered.
+    /// The number of tokens after which half of the trials have an answer.
     pub median: TokenQuantile,
-    /// Where answers become clearly worse, if they do.
+    /// The number of tokens beyond which accuracy is clearly lower, if there is one.
     pub stops_helping: Option<ChangePoint>,
     /// The result in words.
     pub finding: String,
     /// Bins of tokens.
     pub bins: Vec<Bin>,
-    /// The share still thinking, the share that has answered right and that which has answered wrong, for pictures.
+    /// The curves for figures.
     #[serde(skip)]
     pub curve: Vec<CurvePoint>,
 }
 
-/// A number of tokens with its bounds; none where the data end before.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+/// A number of tokens with its confidence interval; null beyond the range of the data.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ReachedAt")]
 pub struct TokenQuantile {
     /// Tokens.
     pub tokens: Option<u64>,
@@ -70,12 +72,13 @@ pub struct TokenQuantile {
     pub high: Option<u64>,
 }
 
-/// The trials that came as far as a bin of tokens.
-#[derive(Debug, Clone, Serialize)]
+/// The trials that reached a bin of tokens.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "HazardBin")]
 pub struct Bin {
-    /// More tokens than this.
+    /// The lower end, which is not in the bin.
     pub above: u64,
-    /// At most so many tokens.
+    /// The upper end, which is in the bin.
     pub up_to: u64,
     /// Trials that used more tokens than `above`.
     pub at_risk: u64,
@@ -85,17 +88,17 @@ pub struct Bin {
     pub incorrect: u64,
     /// Trials truncated here.
     pub censored: u64,
-    /// Share of those at risk that answer right here.
+    /// Proportion of trials at risk that are answered correctly in the bin.
     pub correct_hazard: IntervalEstimate,
-    /// Share of those at risk that answer wrong here.
+    /// Proportion of trials at risk that are answered incorrectly in the bin.
     pub incorrect_hazard: IntervalEstimate,
-    /// Share of the answers that are right.
+    /// Proportion of correct answers in the bin.
     pub accuracy: IntervalEstimate,
-    /// Share still thinking at the end of the bin, by Kaplan and Meier.
+    /// Proportion of trials without an answer at the end of the bin (Kaplan-Meier).
     pub survival: IntervalEstimate,
-    /// Share that has answered right by the end of the bin, by Aalen and Johansen.
+    /// Proportion of trials answered correctly by the end of the bin (Aalen-Johansen).
     pub answered_correct: IntervalEstimate,
-    /// Share that has answered wrong by then.
+    /// Proportion of trials answered incorrectly by the end of the bin (Aalen-Johansen).
     pub answered_incorrect: IntervalEstimate,
 }
 

@@ -7,6 +7,7 @@ use reasonscape_stats::score::{
     Band, Bootstrap, IntervalClass, IntervalFactors, TaskBounds, ranks, reason_scores,
 };
 use reasonscape_stats::{Event, Mode, StatsError};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::query::PointQuery;
@@ -32,7 +33,7 @@ pub struct Leaderboard {
 }
 
 /// One evaluation on the leaderboard.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ScoreRow {
     /// The rank.
     pub rank: usize,
@@ -50,26 +51,26 @@ pub struct ScoreRow {
     pub complete: bool,
     /// The ReasonScore.
     pub score: Score,
-    /// The band of the score, in a word.
+    /// The name of the band of the score.
     pub band: &'static str,
     /// How wide the interval is: `tight` (margin below 10), `moderate` (10 to 20) or `wide` (above 20).
     pub interval_class: &'static str,
     /// What explains the width of the interval: accuracy, truncation, spread over tasks or few trials.
     pub interval_causes: Vec<String>,
-    /// The tasks that are in the score.
+    /// The tasks in the score, by name.
     pub tasks: BTreeMap<String, TaskScore>,
-    /// Tokens of a completion.
+    /// Mean tokens of a completion.
     pub tokens_mean: Option<f64>,
-    /// None where the log does not say which answers were truncated.
+    /// The proportion of truncated trials; null where the log does not say which were truncated.
     pub truncation_rate: Option<f64>,
-    /// Whether the log says which answers were truncated.
+    /// Whether the log says which answers were truncated; absent if it does.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
     /// The score for each 1,000 tokens of a mean completion.
     pub score_per_1k_tokens: Option<f64>,
     /// Trials that were planned and not answered.
     pub missing: u64,
-    /// Points that other evaluations have.
+    /// Points that only other evaluations have.
     pub missing_points: u64,
     /// Tasks of the suite without a trial.
     pub missing_tasks: Vec<String>,
@@ -97,7 +98,7 @@ pub fn rank_label(rank: usize, best: usize, worst: usize) -> String {
 }
 
 /// The counters of a task and the bounds with which it enters the score.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct TaskScore {
     /// Trials that were answered or truncated.
     pub n: u64,

@@ -39,6 +39,7 @@ mod truncation;
 
 use reasonscape_stats::Interval;
 use reasonscape_stats::score::ReasonScore;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::accuracy_by_parameter::{
@@ -82,8 +83,9 @@ pub use self::tokens::{
 pub use self::trials::{GroupBy, TrialGroupName};
 pub use self::truncation::truncation_note;
 
-/// An interval as programs read it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+/// An estimate with its confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Interval")]
 pub struct IntervalEstimate {
     /// Lower end of the confidence interval.
     pub low: f64,
@@ -93,7 +95,7 @@ pub struct IntervalEstimate {
     pub center: f64,
     /// Half the width of the confidence interval.
     pub margin: f64,
-    /// The point estimate; none where nothing was counted.
+    /// The point estimate; null without trials.
     pub point: Option<f64>,
 }
 
@@ -114,8 +116,8 @@ pub(crate) fn in_percent(proportion: f64) -> f64 {
     (proportion * 1e6).round() / 1e4
 }
 
-/// A ReasonScore as programs read it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+/// A ReasonScore with its confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Score {
     /// Middle of the confidence interval.
     pub center: f64,

@@ -6,6 +6,7 @@ use reasonscape_points::{EvalInfo, PointsDb, PointsError};
 use reasonscape_stats::bradley_terry::{Convergence, TaskBootstrap, fit_win_rates, rating_intervals};
 use reasonscape_stats::pairwise::{Method, WinRates, expected_wins, task_win_rates};
 use reasonscape_stats::{Confidence, Interval, Mode};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::labels::join_truncated;
@@ -13,7 +14,7 @@ use super::query::PointQuery;
 use super::totals::{EvalTotals, SuiteTotals};
 
 /// Pairwise win rates and ratings of all evaluations.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Pairwise {
     /// The estimator.
     pub mode: &'static str,
@@ -27,24 +28,25 @@ pub struct Pairwise {
     pub tasks: Vec<String>,
     /// From the highest rating to the lowest.
     pub evals: Vec<RatedModel>,
-    /// How often the row beats the column, in the order of `evals`; null where they share no task, and for oneself.
+    /// How often the row beats the column, in the order of `evals`; null on the diagonal and where they share no task.
     pub win_rates: Vec<Vec<Option<f64>>>,
     /// The same on each task: the probability that the row is better than the column.
     pub task_win_rates: BTreeMap<String, Vec<Vec<Option<f64>>>>,
-    /// Whether the ratings are the maximum of their likelihood.
+    /// Whether the fit of the ratings converged.
     pub converged: bool,
-    /// Evaluations that never lose to the others, for which no finite rating is the best.
+    /// Ids of evaluations that never lose to the others, so that they have no finite rating.
     pub unbeaten: Vec<String>,
     /// Resamples of the tasks behind the intervals; 0 if there are too few tasks for any.
     pub replicates: usize,
-    /// Resamples in which somebody was unbeaten.
+    /// Resamples in which an evaluation was unbeaten.
     pub unbounded_replicates: usize,
     /// Evaluations that have no trial.
     pub unrated: Vec<String>,
 }
 
 /// One evaluation and its rating.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Contestant")]
 pub struct RatedModel {
     /// The evaluation.
     #[serde(flatten)]

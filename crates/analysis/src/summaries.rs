@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reasonscape_points::{Column, Estimator, EvalInfo, PointsDb, PointsError, TrialCounts};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -12,15 +13,16 @@ use super::query::PointQuery;
 use super::totals::SuiteTotals;
 use super::truncation::{is_known, truncation_is_known, truncation_rate};
 
-/// An evaluation and how much of it there is.
-#[derive(Debug, Clone, Serialize)]
+/// An evaluation and its numbers of tasks, points and trials.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Eval")]
 pub struct EvalSummary {
     /// The evaluation.
     #[serde(flatten)]
     pub eval: EvalInfo,
     /// Tasks that have trials.
     pub tasks: u64,
-    /// Tasks of the suite that have none.
+    /// Tasks of the suite that have no trials.
     pub missing_tasks: Vec<String>,
     /// Points.
     pub points: u64,
@@ -28,16 +30,16 @@ pub struct EvalSummary {
     pub trials: u64,
     /// Trials that were planned and not answered.
     pub missing: u64,
-    /// Points of its tasks that other evaluations have.
+    /// Points of its tasks that only other evaluations have.
     pub missing_points: u64,
-    /// None where the log does not say which answers were truncated.
+    /// The proportion of truncated trials; null where the log does not say which were truncated.
     pub truncation_rate: Option<f64>,
-    /// Whether the log says which answers were truncated.
+    /// Whether the log says which answers were truncated; absent if it does.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
-    /// Tokens of a completion.
+    /// Mean tokens of a completion.
     pub tokens_mean: Option<f64>,
-    /// The share of correct answers, all tasks together.
+    /// The proportion of correct answers over all tasks.
     pub correct: IntervalEstimate,
     /// The estimator.
     pub mode: &'static str,
@@ -77,8 +79,9 @@ pub async fn evals(
         .collect()
 }
 
-/// A task and how much of it there is.
-#[derive(Debug, Clone, Serialize)]
+/// A task and its numbers of evaluations, points and trials.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Task")]
 pub struct TaskSummary {
     /// The task.
     pub base_task: String,
@@ -86,9 +89,9 @@ pub struct TaskSummary {
     pub task: String,
     /// Evaluations that have trials of it.
     pub evals: u64,
-    /// Those that have none.
+    /// Evaluations that have no trials of it.
     pub missing_evals: Vec<String>,
-    /// Different points.
+    /// Distinct points.
     pub points: u64,
     /// Trials that were answered or truncated.
     pub n: u64,
@@ -102,14 +105,14 @@ pub struct TaskSummary {
     pub g: f64,
     /// Planned trials without an answer.
     pub missing: u64,
-    /// None where the log does not say which answers were truncated.
+    /// The proportion of truncated trials; null where the log does not say which were truncated.
     pub truncation_rate: Option<f64>,
-    /// Whether the log says which answers were truncated.
+    /// Whether the log says which answers were truncated; absent if it does.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
     /// Mean tokens of a completion.
     pub tokens_mean: Option<f64>,
-    /// The share of correct answers, all evaluations together.
+    /// The proportion of correct answers over all evaluations.
     pub correct: IntervalEstimate,
     /// The estimator.
     pub mode: &'static str,
@@ -168,7 +171,8 @@ pub async fn tasks(
 }
 
 /// A point of an evaluation.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Point")]
 pub struct PointSummary {
     /// The id of the evaluation.
     pub eval_id: String,
@@ -185,7 +189,8 @@ pub struct PointSummary {
     pub base_task: String,
     /// The same as `base_task`.
     pub task: String,
-    /// The coordinates.
+    /// The parameters.
+    #[schemars(with = "serde_json::Map<String, Json>")]
     pub params: Json,
     /// The manifolds that the point lies on.
     pub manifolds: Vec<String>,
@@ -201,7 +206,7 @@ pub struct PointSummary {
     pub g: f64,
     /// Planned trials without an answer.
     pub missing: u64,
-    /// Whether the log says which answers were truncated.
+    /// Whether the log says which answers were truncated; absent if it does.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
     /// The proportion of correct answers.

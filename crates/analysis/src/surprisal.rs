@@ -2,14 +2,15 @@
 
 use reasonscape_metrics::answer_probability;
 use reasonscape_providers::Transcript;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What the log-probabilities of a reply say.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+/// Surprisal of a response, by the log-probabilities of its tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct LogprobStats {
     /// Tokens whose probability is known.
     pub tokens: usize,
-    /// Mean of `-log2 p`: 0 where the model was certain of every token.
+    /// Mean of `-log2 p`; 0 if the model was certain of every token.
     pub bits_per_token: f64,
     /// Probability of the tokens that spell the answer.
     pub answer_probability: Option<f64>,

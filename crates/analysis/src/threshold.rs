@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError, TrialCounts, Value};
 use reasonscape_stats::logistic::{Crossing, LackOfFit, LogisticFit, Row, Trend, fit};
 use reasonscape_stats::{Assumption, Event, Mode};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::parameter_grid::{ParameterGrid, TaskGrid};
@@ -16,7 +17,8 @@ use super::query::PointQuery;
 pub use self::figure::{threshold_figure, threshold_lines};
 
 /// One evaluation on one task.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "FrontierRow")]
 pub struct ThresholdRow {
     /// The evaluation.
     #[serde(flatten)]
@@ -30,15 +32,15 @@ pub struct ThresholdRow {
     pub task: String,
     /// The parameter.
     pub parameter: String,
-    /// Other parameters that change along with this one, so that the frontier may be theirs.
+    /// Other parameters that change along with this one and may explain the threshold.
     pub mixed: Vec<String>,
     /// The values that have trials, in ascending order.
     pub tested: Vec<f64>,
     /// Trials that the curve is fitted to.
     pub n: u64,
-    /// The curve; none where there is nothing to fit one to.
+    /// The fitted curve; null without trials to fit.
     pub curve: Option<ThresholdCurve>,
-    /// What it says, in words.
+    /// The result in words.
     pub finding: String,
     /// The estimator.
     pub mode: &'static str,
@@ -54,16 +56,18 @@ impl ThresholdRow {
     }
 }
 
-/// A fitted curve as programs read it.
-#[derive(Debug, Clone, Serialize)]
+/// A fitted logistic curve.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ThresholdCurve {
     /// Whether and how the curve crosses one half.
     #[serde(serialize_with = "serialize_name")]
+    #[schemars(with = "String", extend("enum" = ["crosses", "always_above", "always_below", "unclear"]))]
     pub crossing: Crossing,
     /// Whether the curve rises or falls.
     #[serde(serialize_with = "serialize_name")]
+    #[schemars(with = "String", extend("enum" = ["falling", "rising", "flat"]))]
     pub trend: Trend,
-    /// The value at which half is known.
+    /// The value of the parameter at which accuracy is one half.
     pub x50: Option<f64>,
     /// Lower end of the confidence interval.
     pub low: Option<f64>,
@@ -73,16 +77,16 @@ pub struct ThresholdCurve {
     pub intercept: f64,
     /// Slope on the logit scale.
     pub slope: f64,
-    /// Whether intercept and slope are more than merely steep.
+    /// Whether intercept and slope have finite estimates; otherwise they only stand for a steep curve.
     pub is_finite: bool,
-    /// Probability of so clear a slope by chance.
+    /// The p-value of the slope.
     pub slope_p: f64,
     /// How well the curve fits.
     pub lack_of_fit: CurveFit,
 }
 
-/// How well the curve fits, as programs read it.
-#[derive(Debug, Clone, Copy, Serialize)]
+/// Goodness of fit of the curve.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct CurveFit {
     /// Deviance.
     pub g2: f64,
@@ -90,11 +94,11 @@ pub struct CurveFit {
     pub pearson: f64,
     /// Degrees of freedom.
     pub degrees: u64,
-    /// Probability of a worse fit by chance.
+    /// The p-value of the lack of fit.
     pub p: Option<f64>,
     /// Dispersion: the statistic divided by the degrees of freedom.
     pub dispersion: Option<f64>,
-    /// Whether the points scatter more than the curve and chance allow.
+    /// Whether the points scatter more than the curve and chance explain.
     pub is_overdispersed: bool,
 }
 

@@ -9,6 +9,7 @@ use reasonscape_stats::Confidence;
 use reasonscape_stats::Outcome;
 use reasonscape_stats::survival::SurvivalData;
 use reasonscape_stats::token_budget::{Budget, BudgetTrial};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::figure::tokens_figure;
@@ -32,7 +33,7 @@ pub struct TokensOptions {
 }
 
 /// One evaluation on one task, or on all of them together.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TokensRow {
     /// What the row is about.
     #[serde(flatten)]
@@ -41,23 +42,24 @@ pub struct TokensRow {
     pub mode: &'static str,
     /// Trials whose tokens were counted.
     pub n: u64,
-    /// Trials whose tokens were not, and which are in none of these numbers.
+    /// Trials without a token count, which are left out.
     pub without_tokens: u64,
-    /// The largest limit whose outcome is known exactly; none if every limit's is.
+    /// The largest limit whose outcome is known exactly; null if every limit has an exact outcome.
     pub exact_up_to: Option<u64>,
-    /// As it was.
+    /// The outcome with the limit of the study.
     pub now: Option<BudgetOutcome>,
-    /// The smallest limit that keeps the wanted share of correct answers.
+    /// The smallest limit that keeps the requested proportion of correct answers.
     #[serde(rename = "enough")]
     pub sufficient: Option<SufficientBudget>,
     /// The result in words.
     pub finding: String,
-    /// What each limit gives.
+    /// The outcome of each limit.
     pub budgets: Vec<BudgetOutcome>,
 }
 
-/// What a limit gives.
-#[derive(Debug, Clone, Copy, Serialize)]
+/// The outcome of a token limit.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[schemars(rename = "Limited")]
 pub struct BudgetOutcome {
     /// The token limit.
     pub budget: u64,
@@ -73,22 +75,22 @@ pub struct BudgetOutcome {
     pub g: f64,
     /// The accuracy.
     pub accuracy: IntervalEstimate,
-    /// Tokens a trial.
+    /// Mean tokens per trial.
     pub mean_tokens: TokenCost,
-    /// Tokens for each correct answer; none without one.
+    /// Tokens per correct answer; null without one.
     pub tokens_per_correct: Option<TokenCost>,
-    /// Whether it is known; otherwise it is the least that the limit would give.
+    /// Whether the outcome is exact; otherwise it is a lower bound.
     pub exact: bool,
 }
 
-/// A limit that is enough.
-#[derive(Debug, Clone, Copy, Serialize)]
+/// The smallest sufficient limit.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct SufficientBudget {
-    /// The share of correct answers that it keeps.
+    /// The proportion of correct answers that it keeps.
     pub keep: f64,
     /// Tokens.
     pub tokens: TokenQuantile,
-    /// What it gives.
+    /// The outcome of that limit.
     pub at: BudgetOutcome,
 }
 

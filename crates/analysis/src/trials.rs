@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use reasonscape_points::{EvalInfo, Measure, PointsDb, PointsError, TrialColumns};
 use reasonscape_stats::Outcome;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::query::PointQuery;
@@ -33,7 +34,7 @@ impl FromStr for GroupBy {
 }
 
 /// What a row of an analysis of trials is about: one evaluation on one task, or on all of them together.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TrialGroupName {
     /// The evaluation.
     #[serde(flatten)]
@@ -41,11 +42,11 @@ pub struct TrialGroupName {
     /// The name of the evaluation in tables.
     #[serde(skip)]
     pub label: String,
-    /// The task; none if all are taken together.
+    /// The task; null if all are taken together.
     pub base_task: Option<String>,
     /// The same as `base_task`.
     pub task: Option<String>,
-    /// Whether the log says which answers were truncated.
+    /// Whether the log says which answers were truncated; absent if it does.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
 }

@@ -1,7 +1,6 @@
 //! `reasonscape plan`: what a run would ask and cost.
 
 use reasonscape_pipeline::{Forecast, existing_cache, forecast};
-use serde_json::Value;
 
 use super::Global;
 use super::study::{StudySelectionArgs, seed_belongs_to_study};
@@ -57,7 +56,7 @@ impl Plan {
                 Cell::optional(one.max_completion_tokens.map(|tokens| tokens as f64), 0),
             ]);
         }
-        let json: Vec<Value> = forecasts.iter().map(Forecast::to_json).collect();
+        let json: Vec<_> = forecasts.iter().map(Forecast::summary).collect();
         if study.precision.is_some() {
             global.note(
                 "with a precision wanted, this is the most that it could take: every point to its maximum",

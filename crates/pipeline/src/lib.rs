@@ -26,8 +26,8 @@ pub use self::run::{Event, Finished, PipelineError, RunEnd, execute};
 pub use reasonscape_ingest::Progress as ScoreProgress;
 pub use reasonscape_runner::progress::{FailureGroup, ProgressCounts, group_failures};
 pub use reasonscape_runner::{
-    EvalRunSummary, EventKind, Forecast, MissingTrial, RunError, RunEvent, RunSummary, Shutdown, check,
-    forecast,
+    EvalRunSummary, EventKind, Forecast, ForecastSummary, MissingTrial, RunError, RunEvent, RunSummary,
+    Shutdown, check, forecast,
 };
 
 /// How often events are passed on while nothing but time passes.

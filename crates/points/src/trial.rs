@@ -3,20 +3,22 @@
 use reasonscape_cache::Watermark;
 use reasonscape_core::CacheKey;
 use reasonscape_core::Outcome;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An evaluation, as the files name it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// An evaluation: a model, a template and a sampler.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "EvalName")]
 pub struct EvalInfo {
-    /// Six hexadecimal digits, made of the next three.
+    /// The id: six hexadecimal digits, a hash of model, template and sampler.
     pub eval_id: String,
     /// The model.
     pub model: String,
-    /// How it was asked.
+    /// The prompt template.
     pub template: String,
-    /// How its tokens were chosen.
+    /// The sampling parameters.
     pub sampler: String,
-    /// What people call it.
+    /// The display name.
     pub name: String,
     /// Labels such as `arch:moe`.
     pub groups: Vec<String>,

@@ -1,6 +1,7 @@
 //! The prompt and reply of a stored exchange, whichever API it was sent through.
 
 use crate::{Provider, TokenLogprob};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -18,7 +19,8 @@ pub struct Transcript {
 }
 
 /// A message of a prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Message")]
 pub struct TranscriptMessage {
     /// The speaker: `system`, `user` or `assistant`.
     pub role: String,

@@ -6,7 +6,8 @@ use reasonscape_cache::{Cache, Response};
 use reasonscape_study::{
     Eval, EvalId, PlannedTrial, Selection, Study, check_selection, is_selected, selected_points, walk_trials,
 };
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::run::RunError;
 
@@ -46,20 +47,45 @@ impl Forecast {
     }
 
     /// The forecast as `reasonscape plan --format json` and the web API show it.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "eval_id": self.id,
-            "name": self.name,
-            "points": self.points,
-            "trials": self.trials,
-            "cached": self.cached,
-            "to_send": self.to_send(),
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "most_completion_tokens": self.max_completion_tokens,
-            "cost": self.cost,
-        })
+    pub fn summary(&self) -> ForecastSummary {
+        ForecastSummary {
+            eval_id: self.id.to_string(),
+            name: self.name.clone(),
+            points: self.points,
+            trials: self.trials,
+            cached: self.cached,
+            to_send: self.to_send(),
+            prompt_tokens: self.prompt_tokens,
+            completion_tokens: self.completion_tokens,
+            most_completion_tokens: self.max_completion_tokens,
+            cost: self.cost,
+        }
     }
+}
+
+/// A forecast as programs read it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ForecastSummary {
+    /// The id of the evaluation.
+    pub eval_id: String,
+    /// The display name of the evaluation.
+    pub name: String,
+    /// Points in the plan.
+    pub points: usize,
+    /// Trials in the plan.
+    pub trials: u64,
+    /// Trials with a response in the cache.
+    pub cached: u64,
+    /// Requests that would be sent.
+    pub to_send: u64,
+    /// Estimated tokens of the prompts.
+    pub prompt_tokens: u64,
+    /// Estimated tokens of the completions.
+    pub completion_tokens: u64,
+    /// Tokens of the completions if each one reached the limit of the sampler.
+    pub most_completion_tokens: Option<u64>,
+    /// Estimated cost, if prices are known.
+    pub cost: Option<f64>,
 }
 
 /// Looks up every trial that a run would send, and sends nothing. A study without a cache has nothing cached.

@@ -20,6 +20,6 @@ pub mod progress;
 mod run;
 
 pub use event::{EventKind, RunEvent};
-pub use forecast::{Forecast, forecast};
+pub use forecast::{Forecast, ForecastSummary, forecast};
 pub use probe::{ProbeError, list_models, send_test_request};
 pub use run::{EvalRunSummary, MissingTrial, NextRound, RunError, RunSummary, Shutdown, check, run};

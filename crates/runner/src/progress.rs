@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{EventKind, MissingTrial};
@@ -102,14 +103,14 @@ fn describe_wait(in_flight: u64, claimed_elsewhere: u64, idle: Duration, pause: 
     format!("waiting for {what}, none for {} s", idle.as_secs())
 }
 
-/// A problem, how many trials it left without an answer, and the first of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A failure and the trials that it left without a response.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureGroup {
-    /// What went wrong.
+    /// The error.
     pub problem: String,
-    /// The first trial that it left without an answer.
+    /// The first of these trials.
     pub trial: String,
-    /// How many trials it left without an answer.
+    /// The number of these trials.
     pub trials: u64,
 }
 

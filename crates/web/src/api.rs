@@ -1,30 +1,30 @@
-//! The API: JSON under `/api/v1`, described by `openapi.json`.
+//! The API: JSON under `/api/v1`, described by the OpenAPI document that [`openapi`] generates.
 
 pub(crate) mod analyses;
 pub(crate) mod comparison;
+pub(crate) mod openapi;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::Uri;
 use axum::response::Response;
 use reasonscape_points::{Estimator, StoredTrial};
+use reasonscape_providers::TranscriptMessage;
 use reasonscape_stats::Mode;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::app::App;
 use super::error::ApiError;
-use super::labels::status_name;
 use super::params::{mode, page_range};
 use super::point_id::point_id;
 use super::query_string::Query;
 use super::response::{self, reply};
 use super::trial_lookup::{TrialPath, find_trial, trial_path};
-use super::trial_query::{TrialName, TrialQuery};
-use reasonscape_analysis::{PointQuery, ScoreRow};
-
-const DESCRIPTION: &str = include_str!("api/openapi.json");
+use super::trial_query::TrialQuery;
+use reasonscape_analysis::{LogprobStats, PointQuery, ScoreRow};
 
 /// The health check; it needs no token.
 pub(crate) async fn health() -> Response {
@@ -38,25 +38,24 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
     reply("text/plain; version=0.0.4; charset=utf-8", text)
 }
 
-/// The description, with the base URL of this server.
-pub(crate) async fn openapi(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
-    let mut document: Value = serde_json::from_str(DESCRIPTION).expect("the description is JSON");
-    document["info"]["version"] = env!("CARGO_PKG_VERSION").into();
-    document["servers"] = serde_json::json!([{ "url": format!("{}/api/v1", app.base) }]);
-    response::json(&document)
-}
-
 fn conditions(query: &Query) -> Vec<String> {
     query.all("filter").map(ToOwned::to_owned).collect()
 }
 
-#[derive(Serialize)]
+/// The leaderboard.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Leaderboard")]
 struct Board<'a> {
+    /// The estimator.
     mode: &'static str,
+    /// The tasks of the suite, by name.
     tasks: &'a [String],
+    /// The evaluations, by rank.
     rows: &'a [ScoreRow],
+    /// Evaluations without a trial, which have no score.
     unscored: &'a [String],
-    near_chance: &'a std::collections::BTreeMap<String, Vec<String>>,
+    /// Evaluations by task whose accuracy is near chance, so that their intervals are too narrow.
+    near_chance: &'a BTreeMap<String, Vec<String>>,
 }
 
 pub(crate) async fn leaderboard(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
@@ -96,15 +95,34 @@ pub(crate) async fn points(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
     response::json(&reasonscape_analysis::points(db, &selected, estimator).await?)
 }
 
-/// A trial as JSON: the columns of the table with parameters as JSON, the name of the status, and the id of its
-/// point in addresses.
-fn trial_json(trial: &StoredTrial) -> Value {
-    let mut value = serde_json::json!(trial);
-    value["params"] = serde_json::from_str(&trial.params).unwrap_or(Value::Null);
-    value["status"] = status_name(trial.status).into();
-    value["point"] = point_id(&trial.params).into();
-    value["bits_per_token"] = serde_json::json!(reasonscape_analysis::bits_per_token(trial));
-    value
+/// A trial.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Trial")]
+struct TrialReply<'a> {
+    #[serde(flatten)]
+    trial: &'a StoredTrial,
+    /// The id of the point in URLs.
+    point: String,
+    /// Bits of the compressed text per token, if the tokens are known.
+    bits_per_token: Option<f64>,
+}
+
+impl<'a> TrialReply<'a> {
+    fn new(trial: &'a StoredTrial) -> Self {
+        let bits_per_token = reasonscape_analysis::bits_per_token(trial);
+        Self { trial, point: point_id(&trial.params), bits_per_token }
+    }
+}
+
+/// A page of trials.
+#[derive(Serialize, JsonSchema)]
+struct Trials<'a> {
+    /// The number of trials that match.
+    total: u64,
+    /// The number of trials that were skipped.
+    offset: u64,
+    /// The trials of this page.
+    rows: Vec<TrialReply<'a>>,
 }
 
 pub(crate) async fn trials(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
@@ -114,11 +132,27 @@ pub(crate) async fn trials(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
     let study = app.study().await;
     let index = study.analyses.trial_index(&selected).await?;
     let rows = study.analyses.trials(&selected, offset, limit).await?;
-    response::json(&serde_json::json!({
-        "total": index.total,
-        "offset": offset,
-        "rows": rows.iter().map(trial_json).collect::<Vec<_>>(),
-    }))
+    let rows = rows.iter().map(TrialReply::new).collect();
+    response::json(&Trials { total: index.total, offset, rows })
+}
+
+/// A trial with its transcript.
+#[derive(Serialize, JsonSchema)]
+struct TrialDetail<'a> {
+    #[serde(flatten)]
+    trial: TrialReply<'a>,
+    /// The prompt, if the cache has it.
+    messages: Option<&'a [TranscriptMessage]>,
+    /// The reasoning, if the API returned it apart from the reply.
+    reasoning: Option<&'a str>,
+    /// The reply, if the cache has it.
+    reply: Option<&'a str>,
+    /// The surprisal of the reply, if log-probabilities were requested.
+    surprise: Option<LogprobStats>,
+    /// The path of the previous trial in the list, below the base URL of the server.
+    previous: Option<String>,
+    /// The path of the next trial in the list.
+    next: Option<String>,
 }
 
 pub(crate) async fn trial(
@@ -129,14 +163,14 @@ pub(crate) async fn trial(
     let query = Query::from_uri(&uri);
     let study = app.study().await;
     let found = find_trial(&app, &study, &path, &query).await?;
-    let address = |name: Option<TrialName>| name.map(|name| trial_path(&name));
-    let mut value = trial_json(&found.trial);
     let transcript = found.transcript.as_ref();
-    value["messages"] = serde_json::json!(transcript.map(|transcript| &transcript.messages));
-    value["reasoning"] = serde_json::json!(transcript.and_then(|transcript| transcript.reasoning.as_ref()));
-    value["reply"] = serde_json::json!(transcript.map(|transcript| &transcript.reply));
-    value["surprise"] = serde_json::json!(found.logprob_stats());
-    value["previous"] = serde_json::json!(address(found.previous));
-    value["next"] = serde_json::json!(address(found.next));
-    response::json(&value)
+    response::json(&TrialDetail {
+        trial: TrialReply::new(&found.trial),
+        messages: transcript.map(|transcript| transcript.messages.as_slice()),
+        reasoning: transcript.and_then(|transcript| transcript.reasoning.as_deref()),
+        reply: transcript.map(|transcript| transcript.reply.as_str()),
+        surprise: found.logprob_stats(),
+        previous: found.previous.as_ref().map(trial_path),
+        next: found.next.as_ref().map(trial_path),
+    })
 }

@@ -5,12 +5,22 @@ use std::fmt::Display;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use reasonscape_points::PointsError;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Why a request failed. The outermost layer makes it a page, or JSON for the API.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     pub(crate) message: String,
+}
+
+/// An error as the API returns it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Error")]
+pub(crate) struct ErrorReply<'a> {
+    /// The reason.
+    pub(crate) error: &'a str,
 }
 
 impl ApiError {

@@ -13,6 +13,10 @@ use reasonscape_analysis::{AccuracyGrid, GroupBy, ThresholdRow};
 /// Repeated parameters beyond this many are ignored: `x` (parameters to look along) and `budget` (token limits).
 const MAX_VALUES: usize = 32;
 
+/// The kinds of figures.
+pub(crate) const KINDS: [&str; 8] =
+    ["surface", "projection", "frontier", "hazard", "histogram", "tokens", "compression", "size"];
+
 /// The token limits that a query names.
 pub(crate) fn budgets(query: &Query) -> Result<Vec<u64>, ApiError> {
     let budget = |text: &str| {

@@ -1,6 +1,5 @@
 //! What evaluations, points, outcomes and numbers are called on pages.
 
-use reasonscape_core::Outcome;
 use reasonscape_points::PointsDb;
 use serde_json::Value;
 
@@ -10,12 +9,6 @@ use super::sanitize::escape_invisible;
 pub(crate) fn eval_label(db: &PointsDb, eval_id: &str) -> String {
     let eval = db.evals().iter().find(|eval| eval.eval_id == eval_id);
     eval.map_or_else(|| eval_id.to_owned(), |eval| reasonscape_analysis::eval_label(db.evals(), eval))
-}
-
-/// The name of a stored outcome.
-pub(crate) fn status_name(code: u8) -> &'static str {
-    let known = [Outcome::Incorrect, Outcome::Correct, Outcome::Truncated];
-    known.into_iter().find(|status| status.code() == code).map_or("unknown", Outcome::name)
 }
 
 /// Parameters as a person reads them: `depth=1 length=16`.

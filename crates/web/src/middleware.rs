@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use super::app::App;
 use super::auth::MAX_BODY_LEN;
 use super::chart::NeedsChartCsp;
-use super::error::ApiError;
+use super::error::{ApiError, ErrorReply};
 use super::runs::MAX_UPLOAD_LEN;
 use super::{pages, response, runs};
 
@@ -173,7 +173,8 @@ fn error_response(app: &App, path: &str, response: Response, is_authenticated: b
         head.extensions.get::<ApiError>().cloned().unwrap_or_else(|| ApiError::from_status(head.status));
     let path = path.strip_prefix(app.base.as_str()).unwrap_or(path);
     let mut shown = if path.starts_with("/api/") {
-        response::reply(response::JSON, serde_json::json!({ "error": problem.message }).to_string())
+        let text = serde_json::to_string(&ErrorReply { error: &problem.message });
+        response::reply(response::JSON, text.expect("a text is JSON"))
     } else {
         pages::error_page(app, &problem, is_authenticated)
     };

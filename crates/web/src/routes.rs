@@ -7,8 +7,9 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::response::Redirect;
-use axum::routing::{delete, get, post};
+use axum::routing::{get, post, put};
 
+use super::api::openapi::operations::{self, Operation};
 use super::app::App;
 use super::error::ApiError;
 use super::middleware::{
@@ -72,14 +73,7 @@ fn run_routes(app: &App) -> Router<Arc<App>> {
         .route(&at("/runs/{name}/view/{*rest}"), get(runs::view))
         .route(&at("/datasets"), post(pages::new_run::paste))
         .route(&at("/datasets/{name}/delete"), post(pages::new_run::delete_dataset))
-        .route(&at("/api/v1/runs"), get(runs::api::list).post(runs::api::create))
-        .route(&at("/api/v1/runs/{name}"), get(runs::api::get).delete(runs::api::delete))
-        .route(&at("/api/v1/runs/{name}/plan"), get(runs::api::plan))
-        .route(&at("/api/v1/runs/{name}/start"), post(runs::api::start))
-        .route(&at("/api/v1/runs/{name}/cancel"), post(runs::api::cancel))
-        .route(&at("/api/v1/runs/{name}/events"), get(runs::api::events))
-        .route(&at("/api/v1/datasets"), get(runs::api::datasets))
-        .route(&at("/api/v1/datasets/{name}"), delete(runs::api::delete_dataset));
+        .merge(api_routes(app, operations::runs()));
     if !app.base.is_empty() {
         let home = at("/");
         routes = routes.route(&app.base, get(async move || Redirect::permanent(&home)));
@@ -88,13 +82,21 @@ fn run_routes(app: &App) -> Router<Arc<App>> {
 }
 
 fn description_routes(app: &App) -> Router<Arc<App>> {
-    Router::new().route(&format!("{}/api/v1/openapi.json", app.base), get(api::openapi))
+    api_routes(app, operations::description())
+}
+
+/// The routes of described operations: a route of the API is in the OpenAPI document, because both come from one table.
+fn api_routes(app: &App, operations: Vec<Operation>) -> Router<Arc<App>> {
+    operations.into_iter().fold(Router::new(), |routes, operation| {
+        routes.route(&format!("{}{}{}", app.base, operations::ROOT, operation.path), operation.handler)
+    })
 }
 
 /// Needs the token, and takes longer and larger requests than others.
 fn upload_routes(app: &App) -> Router<Arc<App>> {
-    let path = format!("{}/api/v1/datasets", app.base);
-    Router::new().route(&path, post(runs::api::upload).put(runs::api::upload))
+    // A synonym of POST, which is what `curl --upload-file` sends; not described.
+    let path = format!("{}{}/datasets", app.base, operations::ROOT);
+    api_routes(app, operations::uploads()).route(&path, put(runs::api::upload))
 }
 
 /// Needs the token and results: pages and API of a study.
@@ -112,22 +114,7 @@ fn study_routes(app: &App) -> Router<Arc<App>> {
         .route(&at("/trials/{eval}/{task}/{point}/{index}"), get(pages::trial::page))
         .route(&at("/explorer"), get(pages::explorer::page))
         .route(&at("/forensics"), get(pages::forensics::page))
-        .route(&at("/api/v1/leaderboard"), get(api::leaderboard))
-        .route(&at("/api/v1/evals"), get(api::evals))
-        .route(&at("/api/v1/tasks"), get(api::tasks))
-        .route(&at("/api/v1/points"), get(api::points))
-        .route(&at("/api/v1/pairwise"), get(api::comparison::pairwise))
-        .route(&at("/api/v1/compare"), get(api::comparison::compare))
-        .route(&at("/api/v1/differences"), get(api::comparison::differences))
-        .route(&at("/api/v1/trials"), get(api::trials))
-        .route(&at("/api/v1/trials/{eval}/{task}/{point}/{index}"), get(api::trial))
-        .route(&at("/api/v1/surface"), get(api::analyses::surface))
-        .route(&at("/api/v1/projection"), get(api::analyses::projection))
-        .route(&at("/api/v1/frontier"), get(api::analyses::frontier))
-        .route(&at("/api/v1/hazard"), get(api::analyses::hazard))
-        .route(&at("/api/v1/tokens"), get(api::analyses::tokens))
-        .route(&at("/api/v1/compression"), get(api::analyses::compression))
-        .route(&at("/api/v1/figures/{kind}"), get(api::analyses::figure))
+        .merge(api_routes(app, operations::study()))
         .fallback(async || ApiError::from_status(StatusCode::NOT_FOUND))
 }
 

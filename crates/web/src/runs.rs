@@ -37,6 +37,7 @@ pub(crate) use self::plan::{Plan, RequiredKey, Sample};
 use self::plan::{key_id, keys};
 pub(crate) use self::record::{EvalProgress, RunRecord, RunState};
 pub(crate) use self::results_router::{address as view_address, view, view_home};
+pub(crate) use self::sse::RunReply;
 use self::store::RunStore;
 use self::worker::ActiveRun;
 use super::error::ApiError;

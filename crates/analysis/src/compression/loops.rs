@@ -2,6 +2,7 @@
 
 use reasonscape_points::{PointsDb, PointsError, TranscriptReader, TrialMatch};
 use reasonscape_stats::Outcome;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CompressedTrial, PointQuery, TrialGroup};
@@ -17,13 +18,13 @@ const FRACTION_OF_MEDIAN: f64 = 0.25;
 const MIN_TOKENS: f64 = 256.0;
 
 /// What makes a trial a loop: few bits per token over many tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct LoopRule {
-    /// It has fewer bits per token than this,
+    /// A loop has fewer bits per token than this.
     pub bits_below: f64,
-    /// and at least so many tokens.
+    /// A loop has at least this many tokens.
     pub tokens_from: f64,
-    /// Answers that the rule was made from; 0 if the bits are a rule of thumb or were given.
+    /// Answers that the limit was computed from; 0 if it is the default or was given.
     pub made_from: usize,
 }
 
@@ -54,8 +55,8 @@ impl LoopRule {
     }
 }
 
-/// A loop, and where to look at it.
-#[derive(Debug, Clone, Serialize)]
+/// A repetition loop and the trial that it is in.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LoopExample {
     /// The id of the evaluation.
     pub eval_id: String,
@@ -66,11 +67,11 @@ pub struct LoopExample {
     pub base_task: String,
     /// The same as `base_task`.
     pub task: String,
-    /// The coordinates, as canonical JSON.
+    /// The parameters, as canonical JSON.
     pub params: String,
-    /// The index of the test at its point.
+    /// The index of the problem at its point.
     pub index: u64,
-    /// Which sample of the test it is.
+    /// The number of the sample.
     pub repeat: u32,
     /// The key of the response in the cache.
     pub cache_key: String,
@@ -82,7 +83,7 @@ pub struct LoopExample {
     pub compressed_size: u64,
     /// Bits per token.
     pub bits_per_token: f64,
-    /// What is said over and over, if the cache has the reply.
+    /// The repeated text, if the cache has the response.
     pub words: Option<String>,
 }
 

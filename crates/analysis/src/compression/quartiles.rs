@@ -2,10 +2,11 @@
 
 use reasonscape_stats::Confidence;
 use reasonscape_stats::effect_size::Sample;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Ends, quartiles, and the bounds of the median; these are missing where the sample is too small to have any.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+/// Extremes, quartiles, and the confidence interval of the median, which is null for a small sample.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct QuartileSummary {
     /// Minimum.
     pub smallest: f64,

@@ -3,24 +3,25 @@
 use reasonscape_points::PointsError;
 use reasonscape_stats::survival::HazardBin;
 use reasonscape_stats::{Confidence, Interval, wilson};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::IntervalEstimate;
 
 /// The number of tokens beyond which answers are correct clearly less often.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ChangePoint {
     /// Tokens.
     pub beyond: u64,
-    /// Share of right ones among the answers up to there.
+    /// Proportion of correct answers up to there.
     pub before: IntervalEstimate,
     /// Answers up to there.
     pub before_n: u64,
-    /// Share of right ones among the answers beyond.
+    /// Proportion of correct answers beyond.
     pub after: IntervalEstimate,
     /// Answers beyond.
     pub after_n: u64,
-    /// `after` less `before`, with bounds that are corrected for the number of bins that were looked at.
+    /// `after` minus `before`; the interval is corrected for the number of bins that were tested.
     pub difference: f64,
     /// Lower end of the confidence interval.
     pub low: f64,

@@ -3,10 +3,11 @@
 use reasonscape_stats::Confidence;
 use reasonscape_stats::Outcome;
 use reasonscape_stats::token_budget::BudgetTrial;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A mean number of tokens with its bounds; none from a single trial.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+/// A mean number of tokens; its confidence interval is null for a single trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct TokenCost {
     /// The mean.
     pub mean: f64,

@@ -8,17 +8,19 @@ use datafusion::logical_expr::{col, lit, when};
 use datafusion::prelude::{DataFrame, array_empty};
 use datafusion::scalar::ScalarValue;
 use reasonscape_stats::Interval;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::columns::{COUNT_COLUMNS, CountColumns, IntColumn, TextColumn, collect_batch};
 use super::{Estimator, PointsDb};
 use crate::{BoxFuture, Column, Filter, PointsError, TrialCounts};
 
-/// The value of a column that points are grouped by.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// The value of a parameter or of another column that points are grouped by.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "ParameterValue")]
 pub enum Value {
-    /// None: the point has no such coordinate, the evaluation no such label.
+    /// The point has no such parameter, or the evaluation no such label.
     Missing,
     /// A number.
     Number(f64),

@@ -6,6 +6,9 @@ use axum::extract::{Path, State};
 use axum::http::Uri;
 use axum::response::Response;
 use reasonscape_charts::Figure;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::app::App;
 use crate::chart;
@@ -61,6 +64,27 @@ pub(crate) async fn compression(State(app): State<Arc<App>>, uri: Uri) -> Result
     response::json(&*app.study().await.analyses.compression(&selected, by, loop_bits, examples).await?)
 }
 
+/// A figure for plotly.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Chart {
+    /// The traces.
+    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
+    data: Value,
+    /// The layout.
+    #[schemars(with = "serde_json::Map<String, Value>")]
+    layout: Value,
+    /// The configuration.
+    #[schemars(with = "serde_json::Map<String, Value>")]
+    config: Value,
+}
+
+impl Chart {
+    fn from_value(mut chart: Value) -> Self {
+        let mut take = |name: &str| chart[name].take();
+        Self { data: take("data"), layout: take("layout"), config: take("config") }
+    }
+}
+
 /// The figure of one of the analyses, for plotly. `columns` says how many panels stand side by side.
 pub(crate) async fn figure(
     State(app): State<Arc<App>>,
@@ -79,7 +103,7 @@ pub(crate) async fn figure(
         let mut chart = with_columns(projection_figure(&study.analyses, &query, &views).await?);
         let filters: Vec<&str> = query.all("filter").collect();
         chart::lead_to_trials(&mut chart, &views, &app.base, &filters);
-        return response::json(&chart);
+        return response::json(&Chart::from_value(chart));
     }
-    response::json(&with_columns(figure_for(&study.analyses, &kind, &query).await?))
+    response::json(&Chart::from_value(with_columns(figure_for(&study.analyses, &kind, &query).await?)))
 }

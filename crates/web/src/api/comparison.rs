@@ -5,9 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::trial_json;
+use super::TrialReply;
 use crate::app::App;
 use crate::comparison;
 use crate::disagreements::Disagreement;
@@ -27,6 +28,30 @@ pub(crate) async fn compare(State(app): State<Arc<App>>, uri: Uri) -> Result<Res
     response::json(&*comparison::comparison(&study.analyses, &pair, &query).await?)
 }
 
+/// Problems with different outcomes for two evaluations.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Differences<'a> {
+    /// The id of evaluation A.
+    a: &'a str,
+    /// The id of evaluation B.
+    b: &'a str,
+    /// The number of such problems.
+    total: u64,
+    /// The number of rows that were skipped.
+    offset: u64,
+    /// The rows of this page.
+    rows: Vec<Difference<'a>>,
+}
+
+/// A problem with different outcomes.
+#[derive(Serialize, JsonSchema)]
+struct Difference<'a> {
+    /// The trial of evaluation A.
+    a: TrialReply<'a>,
+    /// The trial of evaluation B.
+    b: TrialReply<'a>,
+}
+
 pub(crate) async fn differences(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let (which, (offset, limit)) = (Disagreement::from_query(&query)?, page_range(&query)?);
@@ -34,6 +59,7 @@ pub(crate) async fn differences(State(app): State<Arc<App>>, uri: Uri) -> Result
     let pair = comparison::pair(&study.analyses, &query.only(&["a", "b"])).await?;
     let total = comparison::disagreements(&study.analyses, &pair, &query).await?.count(which);
     let rows = comparison::disagreement_rows(&study.analyses, &pair, &query, which, offset, limit).await?;
-    let rows: Vec<_> = rows.iter().map(|[a, b]| json!({ "a": trial_json(a), "b": trial_json(b) })).collect();
-    response::json(&json!({ "a": pair.a, "b": pair.b, "total": total, "offset": offset, "rows": rows }))
+    let rows =
+        rows.iter().map(|[a, b]| Difference { a: TrialReply::new(a), b: TrialReply::new(b) }).collect();
+    response::json(&Differences { a: &pair.a, b: &pair.b, total, offset, rows })
 }

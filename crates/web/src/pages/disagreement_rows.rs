@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::MAX_ANSWER_LEN;
 use crate::app::App;
 use crate::disagreements::test_href;
-use crate::labels::{coordinates, status_name};
+use crate::labels::coordinates;
 use crate::query_string::Query;
 use crate::sanitize::excerpt;
 
@@ -32,7 +32,7 @@ struct Side {
 /// A row of the table. `list` is the query of the list that it is in.
 pub(super) fn row(app: &App, [a, b]: &[StoredTrial; 2], list: &Query) -> Row {
     let side = |trial: &StoredTrial| Side {
-        status: status_name(trial.status),
+        status: trial.status_name(),
         answer: trial.answer.as_ref().map(|answer| excerpt(answer, MAX_ANSWER_LEN)),
     };
     let name = TestName {

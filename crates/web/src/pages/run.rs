@@ -195,7 +195,7 @@ fn plan_view(run: &RunRecord, plan: &Plan) -> Planned {
             .zip(&plan.evals)
             .map(|(one, eval)| PlannedRow {
                 name: one.name.clone(),
-                how: eval["how"].as_str().unwrap_or_default().to_owned(),
+                how: eval.how.clone(),
                 points: thousands(one.points as u64),
                 trials: thousands(one.trials),
                 cached: thousands(one.cached),

@@ -15,7 +15,7 @@ use crate::app::{App, Snapshot};
 use crate::comparison::disagreements;
 use crate::disagreements::{Disagreement, NAMES, test_href};
 use crate::error::ApiError;
-use crate::labels::{coordinates, eval_label, status_name, thousands};
+use crate::labels::{coordinates, eval_label, thousands};
 use crate::params::number;
 use crate::query_string::Query;
 use crate::trial_lookup::{read_transcript, trial_path};
@@ -155,7 +155,7 @@ async fn side(app: &App, study: &Snapshot, letter: &'static str, trial: &StoredT
         letter,
         label: eval_label(&study.analyses.db, &trial.eval_id),
         how: format!("{} · {}", trial.template, trial.sampler),
-        status: status_name(trial.status),
+        status: trial.status_name(),
         answer: trial.answer.clone(),
         method: trial.method.clone(),
         transcript: transcript.as_ref().map(TranscriptView::from),

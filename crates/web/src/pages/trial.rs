@@ -11,7 +11,7 @@ use super::render;
 use super::transcript::{Field, TranscriptView, fields};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::labels::{coordinates, eval_label, status_name};
+use crate::labels::{coordinates, eval_label};
 use crate::query_string::{Query, encoded};
 use crate::trial_lookup::{TrialDetails, TrialPath, find_trial, trial_href, trial_path};
 use crate::trial_query::{NAMES, TrialName};
@@ -53,7 +53,7 @@ pub(crate) async fn page(
     let below = |rest: String| format!("{}/trials?eval={}{rest}", app.base, encoded(&trial.eval_id));
     let task = format!("&task={}", encoded(&trial.base_task));
     let page = Page {
-        status: status_name(trial.status),
+        status: trial.status_name(),
         eval: eval_label(&study.analyses.db, &trial.eval_id),
         eval_href: below(String::new()),
         task: trial.base_task.clone(),

@@ -14,7 +14,7 @@ use super::choices::{Choice, Links, choice, evals, tasks};
 use super::render;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::labels::{coordinates, eval_label, status_name, thousands};
+use crate::labels::{coordinates, eval_label, thousands};
 use crate::params::number;
 use crate::query_string::Query;
 use crate::sanitize::excerpt;
@@ -103,7 +103,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
 
 fn trial_row(app: &App, db: &PointsDb, row: &StoredTrial, keep: &Query) -> Row {
     Row {
-        status: status_name(row.status),
+        status: row.status_name(),
         eval: eval_label(db, &row.eval_id),
         task: row.base_task.clone(),
         params: coordinates(&row.params),

@@ -9,10 +9,10 @@ use axum::extract::{Path, Request, State};
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{CreateRunRequest, RunRecord, Runs};
+use super::{CreateRunRequest, DatasetInfo, RunRecord, RunReply, Runs};
 use crate::app::App;
 use crate::auth::MAX_BODY_LEN;
 use crate::error::ApiError;
@@ -44,16 +44,28 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
 }
 
 fn shown(app: &App, status: StatusCode, record: &RunRecord) -> Result<Response, ApiError> {
-    let mut response = response::json(&app.runs()?.run_json(record))?;
+    let mut response = response::json(&app.runs()?.reply(record))?;
     *response.status_mut() = status;
     Ok(response)
 }
 
+/// All runs.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RunList<'a> {
+    /// The runs, latest first.
+    runs: Vec<RunReply<'a>>,
+    /// Whether the server refuses to start runs.
+    read_only: bool,
+}
+
 pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
-    let runs = run_blocking(&app, |runs| {
-        Ok(runs.list().iter().map(|record| runs.run_json(record)).collect::<Vec<_>>())
+    let read_only = app.access.read_only;
+    let reply = run_blocking(&app, move |runs| {
+        let records = runs.list();
+        let runs = records.iter().map(|record| runs.reply(record)).collect();
+        response::json(&RunList { runs, read_only })
     });
-    response::json(&json!({ "runs": runs.await?, "read_only": app.access.read_only }))
+    reply.await
 }
 
 pub(crate) async fn create(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
@@ -94,10 +106,11 @@ pub(crate) async fn plan(
 }
 
 /// The body of a request that starts a run.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Start {
-    /// Keys by the id of what needs them; held in memory until the run ends.
+#[schemars(rename = "StartRun")]
+pub(crate) struct Start {
+    /// API keys by the `id` of the plan's `keys`; held in memory until the run ends.
     #[serde(default)]
     keys: BTreeMap<String, String>,
 }
@@ -131,8 +144,15 @@ pub(crate) async fn events(
     app.runs()?.events(&name)
 }
 
+/// All uploaded datasets.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DatasetList {
+    /// The datasets, by name.
+    datasets: Vec<DatasetInfo>,
+}
+
 pub(crate) async fn datasets(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
-    response::json(&json!({ "datasets": app.runs()?.list_datasets() }))
+    response::json(&DatasetList { datasets: app.runs()?.list_datasets() })
 }
 
 pub(crate) async fn upload(

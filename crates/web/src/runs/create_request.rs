@@ -3,6 +3,7 @@
 use reasonscape_core::{ColumnMap, Suite};
 use reasonscape_study::{EvalSpec, Prices, StudyText};
 use regex::Regex;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use url::form_urlencoded;
 
@@ -16,58 +17,59 @@ const MAX_COUNT: u32 = 100_000;
 /// The comment at the top of the study.toml of a run.
 const HEAD: &str = "# Made in the browser. Everything can be changed here; `reasonscape run` on this folder asks what is missing.\n";
 
-/// What a run is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// The source of the problems of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RunSource {
     /// The study that the server shows, or a part of it.
     Study,
-    /// A suite, of models that are named here.
+    /// A suite, with the models of the request.
     Suite,
-    /// A dataset, of models that are named here.
+    /// A dataset, with the models of the request.
     Dataset,
 }
 
-/// A run to be made. What is absent is left to the defaults of a study.
-#[derive(Debug, Clone, Deserialize)]
+/// A run to create. Absent fields have the defaults of a study.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "NewRun")]
 pub(crate) struct CreateRunRequest {
+    /// The study that the server shows, a suite, or a dataset.
     #[serde(rename = "ask")]
     pub(super) source: RunSource,
     /// A built-in suite, or `study` for that of the study.
-    #[serde(default)]
     pub(super) suite: Option<String>,
-    /// A dataset that was uploaded.
-    #[serde(default)]
+    /// The name of an uploaded dataset.
     pub(super) dataset: Option<String>,
-    #[serde(default)]
+    /// The names of its columns, such as `input=question,target=answer`.
     map: Option<String>,
-    #[serde(default)]
+    /// A regular expression that finds the answer in the target.
     target_regex: Option<String>,
     /// The size of a random sample of the questions.
-    #[serde(default)]
     pub(super) sample: Option<u32>,
+    /// The models.
     #[serde(default)]
     pub(super) models: Vec<String>,
-    #[serde(default)]
+    /// The base URL of the endpoint.
     base_url: Option<String>,
-    #[serde(default)]
+    /// The API of the endpoint.
+    #[schemars(extend("enum" = ["openai-chat", "openai-text", "anthropic", null]))]
     provider: Option<String>,
-    #[serde(default)]
+    /// The environment variable of the server that holds the API key.
     pub(super) api_key_env: Option<String>,
-    #[serde(default)]
+    /// The prompt template.
     template: Option<String>,
-    #[serde(default)]
+    /// The sampling parameters.
     sampler: Option<String>,
-    #[serde(default)]
+    /// Maximum number of requests in flight at each base URL.
     concurrency: Option<u32>,
-    #[serde(default)]
+    /// The price of a million prompt tokens.
     price_prompt: Option<f64>,
-    #[serde(default)]
+    /// The price of a million completion tokens.
     price_completion: Option<f64>,
-    #[serde(default)]
+    /// Problems per point.
     pub(super) count: Option<u32>,
-    #[serde(default)]
+    /// Samples per problem.
     repeats: Option<u32>,
     /// Evaluations of the study, by id.
     #[serde(default)]

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use axum::body::{Body, HttpBody};
 use axum::http::StatusCode;
 use reasonscape_ingest::{ROW_EXTENSIONS, read_rows};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::errors::{invalid_lines_error, io_error};
@@ -20,22 +21,27 @@ pub(crate) const MAX_UPLOAD_LEN: u64 = 64 * 1024 * 1024;
 /// Column names that are reported.
 const MAX_COLUMNS: usize = 40;
 
-/// A dataset in the list.
-#[derive(Debug, Serialize)]
+/// An uploaded dataset.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DatasetInfo {
+    /// The file name.
     pub(crate) name: String,
+    /// The size of the file.
     pub(crate) bytes: u64,
 }
 
-/// A dataset that has just come.
-#[derive(Debug, Serialize)]
+/// A dataset that was just uploaded.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Uploaded {
+    /// The file name on the server.
     pub(crate) name: String,
+    /// The size of the file.
     pub(crate) bytes: u64,
+    /// The number of rows.
     pub(crate) rows: u64,
     /// The column names of the first row.
     pub(crate) columns: Vec<String>,
-    /// What is wrong with its rows if its columns are not mapped.
+    /// Errors in the rows, unless columns are mapped.
     pub(crate) problems: Vec<String>,
 }
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use reasonscape_core::TestStream;
-use reasonscape_pipeline::{Forecast, existing_cache, forecast};
+use reasonscape_pipeline::{Forecast, ForecastSummary, existing_cache, forecast};
 use reasonscape_providers::ApiKey;
 use reasonscape_study::{Eval, Examples, Selection, Study, TemplateInput, selected_points};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::errors::{cache_error, run_error, study_error};
@@ -19,11 +20,13 @@ use crate::error::ApiError;
 const MAX_SAMPLES: usize = 3;
 
 /// What starting a run would send, and what it needs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Plan {
-    /// Each evaluation, as `reasonscape plan` prints it.
-    pub(crate) evals: Vec<serde_json::Value>,
+    /// The evaluations.
+    pub(crate) evals: Vec<PlannedEval>,
+    /// The API keys that the evaluations need.
     pub(crate) keys: Vec<RequiredKey>,
+    /// The first prompts of some tasks.
     pub(crate) samples: Vec<Sample>,
     /// Warnings.
     pub(crate) warnings: Vec<String>,
@@ -31,29 +34,45 @@ pub(crate) struct Plan {
     pub(crate) forecasts: Vec<Forecast>,
 }
 
+/// An evaluation in the plan, as `reasonscape plan` prints it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PlannedEval {
+    #[serde(flatten)]
+    pub(crate) forecast: ForecastSummary,
+    /// The template, the sampler and the endpoints.
+    pub(crate) how: String,
+}
+
 /// A key that evaluations need: from an environment variable, or for an endpoint that may require one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct RequiredKey {
-    /// The variable, or else the address.
+    /// The environment variable, or the base URLs if there is none.
     pub(crate) id: String,
+    /// The environment variable.
     pub(crate) variable: Option<String>,
-    /// Whether the environment of the server has it.
+    /// Whether the environment variable of the server is set.
     pub(crate) is_set: bool,
+    /// The names of the evaluations that need it.
     pub(crate) evals: Vec<String>,
 }
 
-/// A question as it would be put.
-#[derive(Debug, Clone, Serialize)]
+/// A problem and its prompt.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Sample {
+    /// The task.
     pub(crate) task: String,
+    /// The prompt.
     pub(crate) messages: Vec<PromptMessage>,
+    /// The correct answer.
     pub(crate) target: String,
 }
 
 /// A message of a prompt.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct PromptMessage {
+    /// The role: `system`, `user` or `assistant`.
     pub(crate) role: &'static str,
+    /// The text.
     pub(crate) text: String,
 }
 
@@ -107,12 +126,9 @@ impl Runs {
             warnings
                 .push(format!("The environment of the server has no {}; type the key for this run.", key.id));
         }
-        let eval_json = |one: &Forecast| {
-            let mut value = one.to_json();
-            value["how"] = describe_request(&study, one).into();
-            value
-        };
-        let evals = forecasts.iter().map(eval_json).collect();
+        let planned =
+            |one: &Forecast| PlannedEval { forecast: one.summary(), how: describe_request(&study, one) };
+        let evals = forecasts.iter().map(planned).collect();
         Ok(Plan { evals, keys, samples: samples(&study, &selection)?, warnings, forecasts })
     }
 }

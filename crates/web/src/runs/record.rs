@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use reasonscape_pipeline::EvalRunSummary;
 use reasonscape_study::Eval;
 use reasonscape_study::write_file;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use reasonscape_pipeline::{FailureGroup, ProgressCounts, group_failures};
@@ -18,7 +19,7 @@ const FORMAT: &str = "reasonscape-run-1";
 const MAX_FAILURE_GROUPS: usize = 20;
 
 /// The state of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RunState {
     /// Not started yet.
@@ -57,51 +58,82 @@ impl RunState {
 }
 
 /// A run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RunRecord {
-    format: String,
+    /// The name.
     pub(crate) name: String,
-    /// What the run is of, in words.
+    /// The suite or dataset that the run sends, in words.
     pub(crate) asks: String,
-    /// The form that it was made with, to make another like it.
-    #[serde(default)]
+    /// The form that it was made with, to make another like it. Only in the file.
+    #[serde(skip)]
     pub(crate) form: String,
-    /// Whether it is of the study that the server shows, and not one of its own.
+    /// Whether it belongs to the study that the server shows, and not to a study of its own.
     pub(crate) of_study: bool,
+    /// The models.
     pub(crate) models: Vec<String>,
-    /// Evaluations by id; all when empty.
+    /// Evaluations by id; all if empty.
     pub(crate) evals: Vec<String>,
-    /// Tasks by name; all when empty.
+    /// Tasks by name; all if empty.
     pub(crate) tasks: Vec<String>,
-    /// Tests at each point, instead of what the study says.
+    /// Problems per point, instead of the number in the study.
     pub(crate) count: Option<u32>,
+    /// The state.
     pub(crate) state: RunState,
     /// Why it ended, unless it is complete.
     pub(crate) reason: Option<String>,
+    /// When it was created, in milliseconds since 1970.
     pub(crate) created_ms: u64,
+    /// When it was last started, in milliseconds since 1970.
     pub(crate) started_ms: Option<u64>,
+    /// When it ended, in milliseconds since 1970.
     pub(crate) ended_ms: Option<u64>,
-    /// Responses scored, and to be scored, while it does that.
+    /// Responses scored so far, and responses to score, while the run is being scored.
     pub(crate) judged: Option<[u64; 2]>,
+    /// The progress of each evaluation.
     pub(crate) progress: Vec<EvalProgress>,
 }
 
+/// The content of the file.
+#[derive(Serialize, Deserialize)]
+struct RunFile<R> {
+    format: String,
+    #[serde(default)]
+    form: String,
+    #[serde(flatten)]
+    record: R,
+}
+
 /// The progress of one evaluation. Tokens and cost are summed over all starts of the run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RunProgress")]
 pub(crate) struct EvalProgress {
+    /// The id of the evaluation.
     pub(crate) eval_id: String,
+    /// The display name of the evaluation.
     pub(crate) name: String,
+    /// Trials in the plan.
     pub(crate) planned: u64,
+    /// Trials with a response before this start.
     pub(crate) cached: u64,
+    /// Trials with a response since this start.
     pub(crate) answered: u64,
+    /// Truncated responses since this start.
     pub(crate) truncated: u64,
+    /// Trials that were given up.
     pub(crate) missing: u64,
+    /// Requests that were sent again.
     pub(crate) retried: u64,
+    /// Trials that need no further request.
     pub(crate) done: u64,
+    /// Tokens of the prompts.
     pub(crate) prompt_tokens: u64,
+    /// Tokens of the completions.
     pub(crate) completion_tokens: u64,
+    /// The cost, if prices are known.
     pub(crate) cost: Option<f64>,
+    /// Responses per second, while the run is active.
     pub(crate) per_second: Option<f64>,
+    /// Estimated seconds until the end, while the run is active.
     pub(crate) seconds_left: Option<f64>,
     /// What it waits for, or why it ended early.
     pub(crate) note: Option<String>,
@@ -178,7 +210,6 @@ impl EvalProgress {
 impl RunRecord {
     pub(super) fn new(name: &str, asks: String) -> Self {
         Self {
-            format: FORMAT.to_owned(),
             name: name.to_owned(),
             asks,
             form: String::new(),
@@ -201,13 +232,14 @@ impl RunRecord {
     pub(super) fn load(folder: &Path) -> Option<Self> {
         let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
         let text = std::fs::read(folder.join(FILE)).ok().filter(|_| is_folder)?;
-        let record: Self = serde_json::from_slice(&text).ok()?;
+        let RunFile { format, form, record } = serde_json::from_slice::<RunFile<Self>>(&text).ok()?;
         let is_called = folder.file_name().is_some_and(|name| name.to_str() == Some(&record.name));
-        (record.format == FORMAT && is_called).then_some(record)
+        (format == FORMAT && is_called).then_some(Self { form, ..record })
     }
 
     pub(super) fn save(&self, folder: &Path) -> std::io::Result<()> {
-        let text = serde_json::to_string_pretty(self)? + "\n";
+        let file = RunFile { format: FORMAT.to_owned(), form: self.form.clone(), record: self };
+        let text = serde_json::to_string_pretty(&file)? + "\n";
         write_file(&folder.join(FILE), |out| out.write_all(text.as_bytes()))
     }
 

@@ -9,7 +9,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::Runs;
@@ -20,6 +21,16 @@ use crate::error::ApiError;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Events are sent at most this often.
 const EVENT_INTERVAL: Duration = Duration::from_millis(200);
+
+/// A run.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Run")]
+pub(crate) struct RunReply<'a> {
+    #[serde(flatten)]
+    record: &'a RunRecord,
+    /// Whether there are results to show.
+    has_results: bool,
+}
 
 /// What is sent to one reader.
 struct Updates {
@@ -46,7 +57,7 @@ impl Updates {
         let event = Event::default()
             .event(if is_over { "end" } else { "progress" })
             .id(self.number.to_string())
-            .data(self.runs.run_json(&record).to_string());
+            .data(serde_json::json!(self.runs.reply(&record)).to_string());
         self.number += 1;
         Some((Ok(event), (!is_over).then_some(self)))
     }
@@ -73,13 +84,8 @@ impl Runs {
         Ok(response)
     }
 
-    /// A run as JSON.
-    pub(crate) fn run_json(&self, record: &RunRecord) -> Value {
-        let mut run = serde_json::json!(record);
-        run["has_results"] = self.has_results(record).into();
-        if let Some(members) = run.as_object_mut() {
-            members.retain(|name, _| !matches!(name.as_str(), "format" | "form"));
-        }
-        run
+    /// A run as the API returns it.
+    pub(super) fn reply<'a>(&self, record: &'a RunRecord) -> RunReply<'a> {
+        RunReply { record, has_results: self.has_results(record) }
     }
 }

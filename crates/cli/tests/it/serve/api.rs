@@ -10,6 +10,30 @@ pub(super) fn check(document: &Value, schema: &Value, value: &Value, at: &str) {
         let name = name.rsplit('/').next().unwrap();
         return check(document, &document["components"]["schemas"][name], value, at);
     }
+    // Of a type that may be null, or of several types, one is that of the value.
+    if let Some(options) = schema["anyOf"].as_array() {
+        let is_possible = |option: &&Value| match option["type"].as_str() {
+            Some("null") => value.is_null(),
+            Some("string") => value.is_string(),
+            Some("number") => value.is_number(),
+            None if option["$ref"].is_string() => value.is_object(),
+            _ => panic!("{at}: unknown option {option}"),
+        };
+        let option =
+            options.iter().find(is_possible).unwrap_or_else(|| panic!("{at}: {value} is none of {schema}"));
+        return check(document, option, value, at);
+    }
+    // The names of a state, each with its description.
+    if let Some(options) = schema["oneOf"].as_array() {
+        let mut known = options.iter().flat_map(|option| match &option["enum"] {
+            Value::Array(names) => names.clone(),
+            _ => vec![option["const"].clone()],
+        });
+        return assert!(
+            value.is_string() && known.any(|name| name == *value),
+            "{at}: {value} is none of {schema}"
+        );
+    }
     let kinds: Vec<&str> = match &schema["type"] {
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
         kind => kind.as_str().into_iter().collect(),

@@ -1,0 +1,146 @@
+//! Parameters of the API, each described once and referred to by operations.
+
+use reasonscape_stats::Mode;
+use serde_json::{Value, json};
+
+use crate::disagreements::Disagreement;
+use crate::figures::KINDS;
+use crate::trial_query::{MAX_PAGE_SIZE, PAGE_SIZE};
+
+/// A parameter of a path or of a query string.
+pub(in crate::api) struct Parameter {
+    /// Its name in the document, which tells parameters of the same name apart.
+    pub(super) key: &'static str,
+    name: &'static str,
+    place: &'static str,
+    description: &'static str,
+    schema: fn() -> Value,
+}
+
+impl Parameter {
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "in": self.place,
+            "required": self.place == "path" || self.key == UPLOAD_NAME.key,
+            "description": self.description,
+            "schema": (self.schema)(),
+        })
+    }
+
+    const fn path(key: &'static str, name: &'static str, description: &'static str) -> Self {
+        Self { key, name, place: "path", description, schema: text }
+    }
+
+    const fn query(name: &'static str, description: &'static str, schema: fn() -> Value) -> Self {
+        Self { key: name, name, place: "query", description, schema }
+    }
+
+    const fn with_key(self, key: &'static str) -> Self {
+        Self { key, ..self }
+    }
+}
+
+fn text() -> Value {
+    json!({ "type": "string" })
+}
+
+fn texts() -> Value {
+    json!({ "type": "array", "items": text() })
+}
+
+fn number() -> Value {
+    json!({ "type": "number" })
+}
+
+fn count() -> Value {
+    json!({ "type": "integer", "minimum": 0 })
+}
+
+type P = Parameter;
+
+pub(super) const RUN: P = P::path("run", "name", "Name of the run.");
+pub(super) const DATASET: P = P::path("dataset", "name", "Name of the dataset.");
+pub(super) const TRIAL_EVAL: P = P::path("trial_eval", "eval", "Id of the evaluation.");
+pub(super) const TRIAL_TASK: P = P::path("trial_task", "task", "Task.");
+pub(super) const TRIAL_POINT: P = P::path("trial_point", "point", "Id of the point: `point` of a trial.");
+pub(super) const TRIAL_INDEX: P =
+    P { schema: count, ..P::path("trial_index", "index", "Index of the problem at its point.") };
+pub(super) const KIND: P = P {
+    schema: || json!({ "type": "string", "enum": KINDS }),
+    ..P::path("kind", "kind", "Figure; `histogram` belongs to `hazard`, and `size` to `compression`.")
+};
+
+pub(super) const UPLOAD_NAME: P = P::query(
+    "name",
+    "File name; the extension is the format: jsonl, ndjson, json, csv, tsv or parquet.",
+    text,
+);
+pub(super) const MODE: P = P::query(
+    "mode",
+    "Estimator of proportions.",
+    || json!({ "type": "string", "enum": Mode::ALL.map(Mode::name) }),
+);
+pub(super) const FILTER: P =
+    P::query("filter", "Condition `COLUMN=VALUE`, as in `reasonscape analyze --filter`; repeatable.", texts);
+pub(super) const CONFIDENCE: P =
+    P::query("confidence", "Level of confidence intervals; default 0.95.", number);
+pub(super) const BY: P = P::query(
+    "by",
+    "One row per evaluation, or per evaluation and task (default).",
+    || json!({ "type": "string", "enum": ["eval", "task"] }),
+);
+pub(super) const OFFSET: P =
+    P::query("offset", "Rows to skip.", || json!({ "type": "integer", "minimum": 0, "default": 0 }));
+pub(super) const LIMIT: P = P::query(
+    "limit",
+    "Maximum number of rows.",
+    || json!({ "type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE, "default": PAGE_SIZE }),
+);
+pub(super) const EVAL: P = P::query("eval", "Id of the evaluation.", text);
+pub(super) const EVALS: P = P::query("eval", "Id of an evaluation; repeatable.", texts).with_key("evals");
+pub(super) const CONTESTANTS: P =
+    P::query("eval", "Id, name or model of an evaluation; repeatable. Default: the twelve best.", texts)
+        .with_key("contestants");
+pub(super) const TASK: P = P::query("task", "Task.", text);
+pub(super) const TASKS: P = P::query("task", "Task; repeatable.", texts).with_key("tasks");
+pub(super) const PARAMS: P =
+    P::query("params", "Conditions on parameters, such as `length=8..32 depth=1`.", text);
+pub(super) const STATUS: P = P::query(
+    "status",
+    "Outcome of the trial; repeatable, any of them matches.",
+    || json!({ "type": "array", "items": { "type": "string", "enum": ["correct", "incorrect", "truncated"] } }),
+);
+pub(super) const TEXT: P = P::query("text", "Part of the answer or of the target, regardless of case.", text);
+pub(super) const REPEAT: P =
+    P::query("repeat", "Number of the sample.", || json!({ "type": "integer", "minimum": 0, "default": 0 }));
+pub(super) const A: P =
+    P::query("a", "Id, name or model of evaluation A; default: the best that is rated.", text);
+pub(super) const B: P = P::query("b", "Id, name or model of evaluation B; default: the next best.", text);
+pub(super) const RIGHT: P = P::query(
+    "right",
+    "Which is correct: exactly one, only A, only B; or any difference in outcome.",
+    || json!({ "type": "string", "enum": Disagreement::ALL.map(Disagreement::name), "default": "one" }),
+);
+pub(super) const X: P = P::query("x", "Parameter; default: of each task the one that varies most.", text);
+pub(super) const SURFACE_Y: P =
+    P::query("y", "Vertical parameter; default: of each task the one that varies second most.", text);
+pub(super) const FIGURE_X: P =
+    P::query("x", "Parameter; repeatable for a projection or a frontier, with one panel each.", texts)
+        .with_key("figure_x");
+pub(super) const COLUMNS: P = P::query("columns", "Panels per row.", count);
+pub(super) const WIDTH: P =
+    P::query("width", "Tokens per bin; by default each bin is twice as wide as the one before.", count);
+pub(super) const KEEP: P =
+    P::query("keep", "Proportion of correct answers that a limit must keep; default 0.95.", number);
+pub(super) const BUDGET: P = P::query(
+    "budget",
+    "Token limit to evaluate; repeatable. Default: powers of two.",
+    || json!({ "type": "array", "items": count() }),
+);
+pub(super) const LOOP_BITS: P = P::query(
+    "loop_bits",
+    "Bits per token below which a long trial is a loop; default: a quarter of the median.",
+    number,
+);
+pub(super) const EXAMPLES: P = P::query("examples", "Maximum number of examples of loops; default 3.", count);
