@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use reasonscape_points::{Column, Estimator, PointsDb, PointsError, Value};
 use reasonscape_stats::Mode;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{IntervalEstimate, PointQuery};
 
 /// Points that share the values of the columns they were grouped by.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AggregateRow {
     /// The value of each column, by its name.
     #[serde(flatten)]

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use reasonscape_points::{EvalInfo, Filter, PointsDb, PointsError, StoredTrial, TestName};
+use reasonscape_points::{Estimator, EvalInfo, Filter, PointsDb, PointsError, StoredTrial, TestName};
 use reasonscape_stats::Mode;
 use reasonscape_stats::pairwise::Method;
 
@@ -30,7 +30,7 @@ pub(crate) struct Pair {
 /// Identifies one result. Each variant has one type of result.
 #[derive(Debug, PartialEq)]
 enum Key {
-    Leaderboard { mode: Mode, conditions: Vec<String> },
+    Leaderboard { estimator: Estimator, conditions: Vec<String> },
     TrialIndex(TrialQuery),
     Trials { query: TrialQuery, first: u64, max: usize },
     Parameters { conditions: Vec<String> },
@@ -39,7 +39,7 @@ enum Key {
     Hazard { query: AnalysisQuery, by: GroupBy, width: Option<u64> },
     Tokens { query: AnalysisQuery, by: GroupBy, keep: f64, budgets: Vec<u64> },
     Compression { query: AnalysisQuery, by: GroupBy, loop_bits: Option<f64>, examples: usize },
-    Pairwise { mode: Mode, conditions: Vec<String>, evals: Vec<String> },
+    Pairwise { mode: Mode, method: Method, conditions: Vec<String>, evals: Vec<String> },
     Comparison { pair: Pair, mode: Mode, conditions: Vec<String> },
     Disagreements { pair: Pair, conditions: Vec<String> },
     DisagreementRows { pair: Pair, conditions: Vec<String>, which: Disagreement, first: u64, max: usize },
@@ -70,13 +70,13 @@ impl AnalysisCache {
     /// The leaderboard of the points that meet these conditions.
     pub(crate) async fn leaderboard(
         &self,
-        mode: Mode,
+        estimator: Estimator,
         conditions: &[String],
     ) -> Result<Arc<Leaderboard>, ApiError> {
         let point_query = PointQuery::parse(conditions)?;
-        let key = Key::Leaderboard { mode, conditions: conditions.to_vec() };
+        let key = Key::Leaderboard { estimator, conditions: conditions.to_vec() };
         Ok(self
-            .get(key, async || reasonscape_analysis::leaderboard(&self.db, &point_query, mode.into()).await)
+            .get(key, async || reasonscape_analysis::leaderboard(&self.db, &point_query, estimator).await)
             .await?)
     }
 
@@ -231,13 +231,14 @@ impl AnalysisCache {
     pub(crate) async fn pairwise(
         &self,
         mode: Mode,
+        method: Method,
         conditions: Vec<String>,
         evals: Vec<String>,
     ) -> Result<Arc<Pairwise>, ApiError> {
         let names: Vec<&str> = evals.iter().map(String::as_str).collect();
         let point_query = PointQuery::parse(&conditions)?.for_evals(&names);
-        let key = Key::Pairwise { mode, conditions, evals: evals.clone() };
-        let work = async || reasonscape_analysis::pairwise(&self.db, &point_query, mode, Method::Exact).await;
+        let key = Key::Pairwise { mode, method, conditions, evals: evals.clone() };
+        let work = async || reasonscape_analysis::pairwise(&self.db, &point_query, mode, method).await;
         Ok(self.get(key, work).await?)
     }
 

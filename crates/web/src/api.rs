@@ -18,13 +18,13 @@ use serde::Serialize;
 
 use super::app::App;
 use super::error::ApiError;
-use super::params::{mode, page_range};
+use super::params::{estimator, is_literal, page_range};
 use super::point_id::point_id;
 use super::query_string::Query;
 use super::response::{self, reply};
 use super::trial_lookup::{TrialPath, find_trial, trial_path};
 use super::trial_query::TrialQuery;
-use reasonscape_analysis::{LogprobStats, PointQuery, ScoreRow};
+use reasonscape_analysis::{LogprobStats, PointQuery, ScoreRow, parse_group_by};
 
 /// The health check; it needs no token.
 pub(crate) async fn health() -> Response {
@@ -60,8 +60,8 @@ struct Board<'a> {
 
 pub(crate) async fn leaderboard(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    let study = app.study().await;
-    let board = study.analyses.leaderboard(mode(&query, Mode::C_P)?, &conditions(&query)).await?;
+    let study = app.study_for(&query).await?;
+    let board = study.analyses.leaderboard(estimator(&query, Mode::C_P)?, &conditions(&query)).await?;
     response::json(&Board {
         mode: board.mode.name(),
         tasks: &board.tasks,
@@ -72,27 +72,50 @@ pub(crate) async fn leaderboard(State(app): State<Arc<App>>, uri: Uri) -> Result
 }
 
 /// The points that a request selects, and how accuracy is estimated from them.
-fn point_query(uri: &Uri, default_mode: Mode) -> Result<(PointQuery, Estimator), ApiError> {
-    let query = Query::from_uri(uri);
-    Ok((PointQuery::parse(&conditions(&query))?, Estimator::from(mode(&query, default_mode)?)))
+fn point_query(query: &Query, default_mode: Mode) -> Result<(PointQuery, Estimator), ApiError> {
+    Ok((PointQuery::parse(&conditions(query))?, estimator(query, default_mode)?))
 }
 
 pub(crate) async fn evals(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
-    let (selected, estimator) = point_query(&uri, Mode::C_P)?;
-    let db = &app.study().await.analyses.db;
+    let query = Query::from_uri(&uri);
+    let (selected, estimator) = point_query(&query, Mode::C_P)?;
+    let db = &app.study_for(&query).await?.analyses.db;
     response::json(&reasonscape_analysis::evals(db, &selected, estimator).await?)
 }
 
 pub(crate) async fn tasks(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
-    let (selected, estimator) = point_query(&uri, Mode::C_P)?;
-    let db = &app.study().await.analyses.db;
+    let query = Query::from_uri(&uri);
+    let (selected, estimator) = point_query(&query, Mode::C_P)?;
+    let db = &app.study_for(&query).await?.analyses.db;
     response::json(&reasonscape_analysis::tasks(db, &selected, estimator).await?)
 }
 
 pub(crate) async fn points(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
-    let (selected, estimator) = point_query(&uri, Mode::C_I)?;
-    let db = &app.study().await.analyses.db;
+    let query = Query::from_uri(&uri);
+    let (selected, estimator) = point_query(&query, Mode::C_I)?;
+    let db = &app.study_for(&query).await?.analyses.db;
     response::json(&reasonscape_analysis::points(db, &selected, estimator).await?)
+}
+
+pub(crate) async fn aggregate(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri);
+    let selected = PointQuery::parse(&conditions(&query))?;
+    let mut columns: Vec<String> = query.all("by").map(ToOwned::to_owned).collect();
+    if columns.is_empty() {
+        columns = vec!["model,base_task".to_owned()];
+    }
+    let group_by = parse_group_by(&columns)?;
+    let mut modes = Vec::new();
+    for name in query.all("mode").flat_map(|names| names.split(',')).map(str::trim) {
+        let named = if name == "all" { Mode::ALL.to_vec() } else { vec![name.parse()?] };
+        modes.extend(named);
+    }
+    if modes.is_empty() {
+        modes.push(Mode::C_P);
+    }
+    let estimator = Estimator { is_literal: is_literal(&query)?, ..Estimator::from(Mode::C_P) };
+    let db = &app.study_for(&query).await?.analyses.db;
+    response::json(&reasonscape_analysis::aggregate(db, &selected, &group_by, &modes, estimator).await?)
 }
 
 /// A trial.
@@ -129,7 +152,7 @@ pub(crate) async fn trials(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
     let query = Query::from_uri(&uri);
     let selected = TrialQuery::from_query(&query)?;
     let (offset, limit) = page_range(&query)?;
-    let study = app.study().await;
+    let study = app.study_for(&query).await?;
     let index = study.analyses.trial_index(&selected).await?;
     let rows = study.analyses.trials(&selected, offset, limit).await?;
     let rows = rows.iter().map(TrialReply::new).collect();
@@ -161,7 +184,7 @@ pub(crate) async fn trial(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    let study = app.study().await;
+    let study = app.study_for(&query).await?;
     let found = find_trial(&app, &study, &path, &query).await?;
     let transcript = found.transcript.as_ref();
     response::json(&TrialDetail {

@@ -15,11 +15,15 @@ use super::analysis_cache::AnalysisCache;
 use super::auth::Access;
 use super::error::ApiError;
 use super::pages::Templates;
+use super::params::first;
 use super::prometheus::RequestMetrics;
+use super::query_string::Query;
 use super::runs::Runs;
 
 /// Files are checked for changes at most this often.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
+/// Studies of the first problems that are kept open.
+const MAX_FIRSTS: usize = 4;
 
 /// Makes the routes that show a study, given its base path.
 pub(crate) type StudyRoutes = fn(&App) -> Router<Arc<App>>;
@@ -45,6 +49,8 @@ pub(crate) struct App {
     looked: Mutex<Instant>,
     /// Whether the files have changed since, into something that cannot be read.
     is_stale: AtomicBool,
+    /// The study with only the first problems of each point, by their number, the last used at the end.
+    firsts: Mutex<Vec<(u64, Arc<Snapshot>)>>,
 }
 
 /// The study that another belongs to.
@@ -84,6 +90,7 @@ impl App {
             current: RwLock::new(snapshot.map(Arc::new)),
             looked: Mutex::new(Instant::now()),
             is_stale: AtomicBool::new(false),
+            firsts: Mutex::default(),
             folder,
         }
     }
@@ -103,6 +110,7 @@ impl App {
             current: RwLock::new(Some(Arc::new(snapshot))),
             looked: Mutex::new(Instant::now()),
             is_stale: AtomicBool::new(false),
+            firsts: Mutex::default(),
         }
     }
 
@@ -128,6 +136,25 @@ impl App {
         self.opened().await.expect("pages of a study without trials are not shown")
     }
 
+    /// The study as it is now, or as it would be with the number of problems per point that `first` names.
+    pub(crate) async fn study_for(&self, query: &Query) -> Result<Arc<Snapshot>, ApiError> {
+        let study = self.study().await;
+        let Some(first) = first(query)? else { return Ok(study) };
+        // Held while the study is read, so that two requests don't read it twice.
+        let mut firsts = self.firsts.lock().await;
+        firsts.retain(|(_, known)| known.stamp == study.stamp);
+        let known = firsts.iter().position(|(number, _)| *number == first);
+        let snapshot = match known {
+            Some(index) => firsts.remove(index).1,
+            None => Arc::new(Snapshot::open(&self.folder, Some(first)).await?),
+        };
+        if firsts.len() >= MAX_FIRSTS {
+            firsts.remove(0);
+        }
+        firsts.push((first, Arc::clone(&snapshot)));
+        Ok(snapshot)
+    }
+
     /// The study as it is now, if it has trials. If its files cannot be read, what was read before is kept, with a remark.
     pub(crate) async fn opened(&self) -> Option<Arc<Snapshot>> {
         let known = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -142,7 +169,7 @@ impl App {
             self.is_stale.store(false, Relaxed);
             return known;
         }
-        let read = match Snapshot::open(&self.folder).await {
+        let read = match Snapshot::open(&self.folder, None).await {
             Ok(read) => read,
             Err(PointsError::Empty { .. }) if known.is_none() => return None,
             Err(error) => {
@@ -160,13 +187,15 @@ impl App {
 }
 
 impl Snapshot {
-    pub(crate) async fn open(folder: &Path) -> Result<Self, PointsError> {
+    /// Reads a study, or only the first problems of each point.
+    pub(crate) async fn open(folder: &Path, first: Option<u64>) -> Result<Self, PointsError> {
         // Before reading: what changes meanwhile is read again next time.
         let stamp = Stamp::read(folder);
-        let db = PointsDb::open(folder).await?;
+        let db = PointsDb::open_first(folder, first).await?;
         let total = db.aggregate(&[], &Filter::default(), Mode::E_I.into()).await?;
         let mut remarks = db.remarks().to_vec();
         remarks.extend(reasonscape_analysis::truncation_note(&db));
+        remarks.extend(first.map(|first| format!("only the first {first} problems of each point are read")));
         Ok(Self {
             trials: total.iter().map(|group| group.counts.n).sum(),
             remarks,

@@ -8,10 +8,11 @@ use reasonscape_stats::Mode;
 use super::analysis_cache::{AnalysisCache, Pair};
 use super::disagreements::{Disagreement, DisagreementList};
 use super::error::ApiError;
-use super::params::mode;
+use super::params::{mode, number};
 use super::query_string::Query;
 use super::trial_query::TrialQuery;
-use reasonscape_analysis::{Comparison, Pairwise};
+use reasonscape_analysis::{Comparison, MONTE_CARLO_DRAWS, Pairwise};
+use reasonscape_stats::pairwise::Method;
 
 /// Evaluations compared unless the query names others: a larger matrix is not readable.
 pub(crate) const MAX_EVALS: usize = 12;
@@ -43,7 +44,7 @@ pub(crate) async fn compared_evals(
     if !ids.is_empty() {
         return Ok(ComparedEvals { ids, best_of: None });
     }
-    let board = analyses.leaderboard(mode(query, Mode::C_P)?, &test_conditions(query)?).await?;
+    let board = analyses.leaderboard(mode(query, Mode::C_P)?.into(), &test_conditions(query)?).await?;
     let best_of = Some(board.rows.len()).filter(|rows| *rows > MAX_EVALS);
     let ids = board.rows.iter().take(MAX_EVALS).map(|row| row.eval.eval_id.clone()).collect();
     Ok(ComparedEvals { ids, best_of })
@@ -52,7 +53,23 @@ pub(crate) async fn compared_evals(
 /// Each of the compared evaluations against each other.
 pub(crate) async fn pairwise(analyses: &AnalysisCache, query: &Query) -> Result<Arc<Pairwise>, ApiError> {
     let evals = compared_evals(analyses, query).await?.ids;
-    analyses.pairwise(mode(query, Mode::C_P)?, test_conditions(query)?, evals).await
+    analyses.pairwise(mode(query, Mode::C_P)?, method(query)?, test_conditions(query)?, evals).await
+}
+
+/// How win probabilities are computed: `method=exact`, or `monte-carlo` with a `seed`.
+fn method(query: &Query) -> Result<Method, ApiError> {
+    match (query.get("method"), number(query, "seed")?) {
+        (None | Some("exact"), None) => Ok(Method::Exact),
+        (None | Some("exact"), Some(_)) => {
+            Err(ApiError::bad_request("`seed` has no effect on the exact method; add `method=monte-carlo`"))
+        }
+        (Some("monte-carlo"), seed) => {
+            Ok(Method::MonteCarlo { draws: MONTE_CARLO_DRAWS, seed: seed.unwrap_or(42) })
+        }
+        (Some(other), _) => Err(ApiError::bad_request(format_args!(
+            "`method={other}` is unknown; there are exact and monte-carlo"
+        ))),
+    }
 }
 
 /// The two evaluations that a query names, or else the two with the highest rating.

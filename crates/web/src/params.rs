@@ -43,6 +43,30 @@ impl AnalysisQuery {
     }
 }
 
+/// How many problems of each point are read: `first`, or all.
+pub(crate) fn first(query: &Query) -> Result<Option<u64>, ApiError> {
+    match number(query, "first")? {
+        Some(0) => Err(ApiError::bad_request("`first=0` leaves no problem; give a number from 1")),
+        first => Ok(first),
+    }
+}
+
+/// Whether the products of the C and K estimators are computed everywhere: `literal=true`.
+pub(crate) fn is_literal(query: &Query) -> Result<bool, ApiError> {
+    match query.get("literal") {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(other) => {
+            Err(ApiError::bad_request(format_args!("`literal={other}` is unknown; there are true and false")))
+        }
+    }
+}
+
+/// The estimator: `mode` and `literal`.
+pub(crate) fn estimator(query: &Query, default: Mode) -> Result<Estimator, ApiError> {
+    Ok(Estimator { is_literal: is_literal(query)?, ..Estimator::from(mode(query, default)?) })
+}
+
 /// The estimation mode: `mode`, or the given default.
 pub(crate) fn mode(query: &Query, default: Mode) -> Result<Mode, ApiError> {
     Ok(query.get("mode").map(str::parse).transpose()?.unwrap_or(default))

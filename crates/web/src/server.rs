@@ -72,7 +72,7 @@ pub async fn serve<E: From<ServeError>>(
     mut shutdown: watch::Receiver<Shutdown>,
     mut on_notice: impl FnMut(Notice<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let snapshot = match Snapshot::open(&options.folder).await {
+    let snapshot = match Snapshot::open(&options.folder, None).await {
         Ok(snapshot) => Some(snapshot),
         // A study that has a study.toml can be run from here.
         Err(PointsError::Empty { .. }) if options.folder.join(Study::FILE).exists() => None,

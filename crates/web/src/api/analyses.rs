@@ -26,19 +26,19 @@ const MAX_EXAMPLES: usize = 100;
 
 pub(crate) async fn surface(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    let (study, selected) = (app.study().await, AnalysisQuery::from_query(&query)?);
+    let (study, selected) = (app.study_for(&query).await?, AnalysisQuery::from_query(&query)?);
     response::json(&study.analyses.surface(&selected, query.get("x"), query.get("y")).await?.grids)
 }
 
 pub(crate) async fn projection(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    let (study, selected) = (app.study().await, AnalysisQuery::from_query(&query)?);
+    let (study, selected) = (app.study_for(&query).await?, AnalysisQuery::from_query(&query)?);
     response::json(&study.analyses.projection(&selected, query.get("x")).await?.grids)
 }
 
 pub(crate) async fn frontier(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    let (study, selected) = (app.study().await, AnalysisQuery::from_query(&query)?);
+    let (study, selected) = (app.study_for(&query).await?, AnalysisQuery::from_query(&query)?);
     response::json(&study.analyses.frontiers(&selected, query.get("x")).await?.rows)
 }
 
@@ -46,14 +46,16 @@ pub(crate) async fn hazard(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
     let query = Query::from_uri(&uri);
     let (selected, by, width) =
         (AnalysisQuery::from_query(&query)?, by(&query, GroupBy::Task)?, number(&query, "width")?);
-    response::json(&*app.study().await.analyses.hazard(&selected, by, width).await?)
+    response::json(&*app.study_for(&query).await?.analyses.hazard(&selected, by, width).await?)
 }
 
 pub(crate) async fn tokens(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let (selected, by, keep) =
         (AnalysisQuery::from_query(&query)?, by(&query, GroupBy::Task)?, number(&query, "keep")?);
-    response::json(&*app.study().await.analyses.tokens(&selected, by, keep, &budgets(&query)?).await?)
+    response::json(
+        &*app.study_for(&query).await?.analyses.tokens(&selected, by, keep, &budgets(&query)?).await?,
+    )
 }
 
 pub(crate) async fn compression(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
@@ -61,7 +63,9 @@ pub(crate) async fn compression(State(app): State<Arc<App>>, uri: Uri) -> Result
     let (selected, by) = (AnalysisQuery::from_query(&query)?, by(&query, GroupBy::Task)?);
     let examples = number(&query, "examples")?.unwrap_or(EXAMPLES).min(MAX_EXAMPLES);
     let loop_bits = number(&query, "loop_bits")?;
-    response::json(&*app.study().await.analyses.compression(&selected, by, loop_bits, examples).await?)
+    response::json(
+        &*app.study_for(&query).await?.analyses.compression(&selected, by, loop_bits, examples).await?,
+    )
 }
 
 /// A figure for plotly.
@@ -92,7 +96,7 @@ pub(crate) async fn figure(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    let study = app.study().await;
+    let study = app.study_for(&query).await?;
     let columns: Option<usize> = number(&query, "columns")?;
     let with_columns = |figure: Figure| match columns {
         Some(columns) => figure.columns(columns.clamp(1, 8)).chart(),

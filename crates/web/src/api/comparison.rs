@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
+use reasonscape_analysis::{Pairwise, RatingOrder};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -18,12 +19,23 @@ use crate::query_string::Query;
 use crate::response;
 
 pub(crate) async fn pairwise(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
-    response::json(&*comparison::pairwise(&app.study().await.analyses, &Query::from_uri(&uri)).await?)
+    let query = Query::from_uri(&uri);
+    let order = match query.get("sort") {
+        None | Some("elo") => RatingOrder::Elo,
+        Some("expected-wins") => RatingOrder::ExpectedWins,
+        Some(other) => {
+            return Err(ApiError::bad_request(format_args!(
+                "`sort={other}` is unknown; there are elo and expected-wins"
+            )));
+        }
+    };
+    let found = comparison::pairwise(&app.study_for(&query).await?.analyses, &query).await?;
+    response::json(&Pairwise::clone(&found).sorted(order))
 }
 
 pub(crate) async fn compare(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    let study = app.study().await;
+    let study = app.study_for(&query).await?;
     let pair = comparison::pair(&study.analyses, &query).await?;
     response::json(&*comparison::comparison(&study.analyses, &pair, &query).await?)
 }
@@ -55,7 +67,7 @@ struct Difference<'a> {
 pub(crate) async fn differences(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let (which, (offset, limit)) = (Disagreement::from_query(&query)?, page_range(&query)?);
-    let study = app.study().await;
+    let study = app.study_for(&query).await?;
     let pair = comparison::pair(&study.analyses, &query.only(&["a", "b"])).await?;
     let total = comparison::disagreements(&study.analyses, &pair, &query).await?.count(which);
     let rows = comparison::disagreement_rows(&study.analyses, &pair, &query, which, offset, limit).await?;

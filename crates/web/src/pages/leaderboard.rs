@@ -73,14 +73,14 @@ struct Row {
 }
 
 /// The parameters of this page.
-const NAMES: [&str; 5] = ["mode", "group", "filter", "sort", "dir"];
+const NAMES: [&str; 6] = ["mode", "group", "filter", "sort", "dir", "first"];
 
 pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri).only(&NAMES);
     let mode = mode(&query, Mode::C_P)?;
-    let study = app.study().await;
+    let study = app.study_for(&query).await?;
     let conditions = conditions(&query);
-    let (board, empty_reason) = match study.analyses.leaderboard(mode, &conditions).await {
+    let (board, empty_reason) = match study.analyses.leaderboard(mode.into(), &conditions).await {
         Ok(board) => (board, None),
         // A filter that nothing passes is a page with its filter, not a failure.
         Err(problem) if !conditions.is_empty() => (Arc::new(empty_leaderboard(mode)), Some(problem.message)),

@@ -83,7 +83,7 @@ async fn open(app: &Arc<App>, name: &str) -> Result<Router, ApiError> {
         return Ok(routes);
     }
     let folder = runs.store.study_folder(&record);
-    let snapshot = Snapshot::open(&folder).await.map_err(|error| match error {
+    let snapshot = Snapshot::open(&folder, None).await.map_err(|error| match error {
         PointsError::Empty { .. } => ApiError::not_found("this run has no results yet"),
         error => error.into(),
     })?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::handler::Handler;
 use axum::routing::{self, MethodRouter};
 use reasonscape_analysis::{
-    AccuracyGrid, Comparison, Compression, EvalSummary, HazardRow, Pairwise, PointSummary, TaskSummary,
-    ThresholdRow, TokensRow,
+    AccuracyGrid, AggregateRow, Comparison, Compression, EvalSummary, HazardRow, Pairwise, PointSummary,
+    TaskSummary, ThresholdRow, TokensRow,
 };
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema};
@@ -14,8 +14,9 @@ use serde_json::{Map, Value};
 
 use super::parameters::{
     A, B, BUDGET, BY, COLUMNS, CONFIDENCE, CONTESTANTS, DATASET, EVAL, EVALS, EXAMPLES, FIGURE_X, FILTER,
-    KEEP, KIND, LIMIT, LOOP_BITS, MODE, OFFSET, PARAMS, Parameter, REPEAT, RIGHT, RUN, STATUS, SURFACE_Y,
-    TASK, TASKS, TEXT, TRIAL_EVAL, TRIAL_INDEX, TRIAL_POINT, TRIAL_TASK, UPLOAD_NAME, WIDTH, X,
+    FIRST, GROUP_BY, KEEP, KIND, LIMIT, LITERAL, LOOP_BITS, METHOD, MODE, MODES, OFFSET, PARAMS, Parameter,
+    RATING_SORT, REPEAT, RIGHT, RUN, SEED, STATUS, SURFACE_Y, TASK, TASKS, TEXT, TRIAL_EVAL, TRIAL_INDEX,
+    TRIAL_POINT, TRIAL_TASK, UPLOAD_NAME, WIDTH, X,
 };
 use crate::api::analyses::Chart;
 use crate::api::comparison::Differences;
@@ -132,39 +133,44 @@ pub(super) fn all() -> impl Iterator<Item = Operation> {
 pub(crate) fn study() -> Vec<Operation> {
     vec![
         get("/leaderboard", "ReasonScores with confidence intervals and ranks", api::leaderboard)
-            .parameters(&[MODE, FILTER])
+            .parameters(&[FIRST, MODE, LITERAL, FILTER])
             .json::<Board<'_>>()
             .errors(INVALID),
         get("/evals", "Evaluations and their numbers of trials", api::evals)
-            .parameters(&[MODE, FILTER])
+            .parameters(&[FIRST, MODE, LITERAL, FILTER])
             .json::<Vec<EvalSummary>>()
             .errors(INVALID),
         get("/tasks", "Tasks and their numbers of trials", api::tasks)
-            .parameters(&[MODE, FILTER])
+            .parameters(&[FIRST, MODE, LITERAL, FILTER])
             .json::<Vec<TaskSummary>>()
             .errors(INVALID),
         get("/points", "Points with counters and estimates", api::points)
-            .parameters(&[MODE, FILTER])
+            .parameters(&[FIRST, MODE, LITERAL, FILTER])
             .json::<Vec<PointSummary>>()
             .errors(INVALID),
+        get("/aggregate", "Points pooled by any columns, with any estimators", api::aggregate)
+            .parameters(&[FIRST, GROUP_BY, MODES, LITERAL, FILTER])
+            .json::<Vec<AggregateRow>>()
+            .errors(INVALID),
         get("/pairwise", "Pairwise win rates and ratings", comparison::pairwise)
-            .parameters(&[CONTESTANTS, MODE, TASKS, PARAMS, FILTER])
+            .parameters(&[FIRST, CONTESTANTS, METHOD, SEED, RATING_SORT, MODE, TASKS, PARAMS, FILTER])
             .json::<Pairwise>()
             .errors(INVALID),
         get("/compare", "Two evaluations on the problems that both answered", comparison::compare)
-            .parameters(&[A, B, MODE, TASKS, PARAMS, FILTER])
+            .parameters(&[FIRST, A, B, MODE, TASKS, PARAMS, FILTER])
             .json::<Comparison>()
             .errors(INVALID),
         get("/differences", "Problems with different outcomes for two evaluations", comparison::differences)
-            .parameters(&[A, B, RIGHT, TASKS, PARAMS, FILTER, OFFSET, LIMIT])
+            .parameters(&[FIRST, A, B, RIGHT, TASKS, PARAMS, FILTER, OFFSET, LIMIT])
             .json::<Differences<'_>>()
             .errors(INVALID),
         get("/trials", "Trials by evaluation, task, parameters, index and repeat", api::trials)
-            .parameters(&[EVAL, TASK, STATUS, TEXT, PARAMS, FILTER, OFFSET, LIMIT])
+            .parameters(&[FIRST, EVAL, TASK, STATUS, TEXT, PARAMS, FILTER, OFFSET, LIMIT])
             .json::<Trials<'_>>()
             .errors(INVALID),
         get("/trials/{eval}/{task}/{point}/{index}", "One trial with its prompt and reply", api::trial)
             .parameters(&[
+                FIRST,
                 TRIAL_EVAL,
                 TRIAL_TASK,
                 TRIAL_POINT,
@@ -180,7 +186,7 @@ pub(crate) fn study() -> Vec<Operation> {
             .json::<TrialDetail<'_>>()
             .errors(&[400, 404]),
         get("/surface", "Accuracy by two parameters, as `reasonscape analyze surface`", analyses::surface)
-            .parameters(&[X, SURFACE_Y, MODE, CONFIDENCE, EVALS, TASKS, FILTER])
+            .parameters(&[FIRST, X, SURFACE_Y, MODE, CONFIDENCE, EVALS, TASKS, FILTER])
             .json::<Vec<AccuracyGrid>>()
             .errors(INVALID),
         get(
@@ -188,7 +194,7 @@ pub(crate) fn study() -> Vec<Operation> {
             "Accuracy by one parameter, as `reasonscape analyze projection`",
             analyses::projection,
         )
-        .parameters(&[X, MODE, CONFIDENCE, EVALS, TASKS, FILTER])
+        .parameters(&[FIRST, X, MODE, CONFIDENCE, EVALS, TASKS, FILTER])
         .json::<Vec<AccuracyGrid>>()
         .errors(INVALID),
         get(
@@ -196,15 +202,15 @@ pub(crate) fn study() -> Vec<Operation> {
             "Values of a parameter at which accuracy is one half, as `reasonscape analyze threshold`",
             analyses::frontier,
         )
-        .parameters(&[X, MODE, CONFIDENCE, EVALS, TASKS, FILTER])
+        .parameters(&[FIRST, X, MODE, CONFIDENCE, EVALS, TASKS, FILTER])
         .json::<Vec<ThresholdRow>>()
         .errors(INVALID),
         get("/hazard", "Tokens to an answer, as `reasonscape analyze hazard`", analyses::hazard)
-            .parameters(&[WIDTH, CONFIDENCE, EVALS, TASKS, FILTER, BY])
+            .parameters(&[FIRST, WIDTH, CONFIDENCE, EVALS, TASKS, FILTER, BY])
             .json::<Vec<HazardRow>>()
             .errors(INVALID),
         get("/tokens", "Outcomes of smaller token limits, as `reasonscape analyze tokens`", analyses::tokens)
-            .parameters(&[KEEP, BUDGET, MODE, CONFIDENCE, EVALS, TASKS, FILTER, BY])
+            .parameters(&[FIRST, KEEP, BUDGET, MODE, CONFIDENCE, EVALS, TASKS, FILTER, BY])
             .json::<Vec<TokensRow>>()
             .errors(INVALID),
         get(
@@ -212,7 +218,7 @@ pub(crate) fn study() -> Vec<Operation> {
             "Compressed sizes and repetition loops, as `reasonscape analyze compression`",
             analyses::compression,
         )
-        .parameters(&[LOOP_BITS, EXAMPLES, CONFIDENCE, EVALS, TASKS, FILTER, BY])
+        .parameters(&[FIRST, LOOP_BITS, EXAMPLES, CONFIDENCE, EVALS, TASKS, FILTER, BY])
         .json::<Compression>()
         .errors(INVALID),
         get(
@@ -220,7 +226,7 @@ pub(crate) fn study() -> Vec<Operation> {
             "The figure of an analysis for plotly; takes the parameters of the analysis",
             analyses::figure,
         )
-        .parameters(&[KIND, FIGURE_X, SURFACE_Y, COLUMNS, MODE, CONFIDENCE, EVALS, TASKS, FILTER, BY])
+        .parameters(&[FIRST, KIND, FIGURE_X, SURFACE_Y, COLUMNS, MODE, CONFIDENCE, EVALS, TASKS, FILTER, BY])
         .json::<Chart>()
         .errors(&[400, 404]),
     ]

@@ -83,6 +83,37 @@ pub(super) const MODE: P = P::query(
 );
 pub(super) const FILTER: P =
     P::query("filter", "Condition `COLUMN=VALUE`, as in `reasonscape analyze --filter`; repeatable.", texts);
+pub(super) const MODES: P =
+    P::query("mode", "Estimators, with commas between them, or `all`; default `C_P`.", text)
+        .with_key("modes");
+pub(super) const LITERAL: P = P::query(
+    "literal",
+    "Whether the products of the C and K estimators are computed everywhere.",
+    || json!({ "type": "boolean", "default": false }),
+);
+pub(super) const FIRST: P = P::query(
+    "first",
+    "Only the first problems of each point, as if the study had this `count`.",
+    || json!({ "type": "integer", "minimum": 1 }),
+);
+pub(super) const GROUP_BY: P = P::query(
+    "by",
+    "Columns to group by, with commas between them, as `model,base_task,params.length`; default `model,base_task`.",
+    text,
+)
+.with_key("group_by");
+pub(super) const METHOD: P = P::query(
+    "method",
+    "How win probabilities are computed.",
+    || json!({ "type": "string", "enum": ["exact", "monte-carlo"], "default": "exact" }),
+);
+pub(super) const SEED: P =
+    P::query("seed", "Seed of the method `monte-carlo`; default 42.", || json!({ "type": "integer" }));
+pub(super) const RATING_SORT: P = P::query(
+    "sort",
+    "Order of the evaluations.",
+    || json!({ "type": "string", "enum": ["elo", "expected-wins"], "default": "elo" }),
+);
 pub(super) const CONFIDENCE: P =
     P::query("confidence", "Level of confidence intervals; default 0.95.", number);
 pub(super) const BY: P = P::query(

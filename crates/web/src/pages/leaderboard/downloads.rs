@@ -34,7 +34,11 @@ pub(super) fn downloads(app: &App, query: &Query) -> Vec<Download> {
 
 async fn board(app: &App, uri: &Uri) -> Result<Arc<Leaderboard>, ApiError> {
     let query = Query::from_uri(uri);
-    app.study().await.analyses.leaderboard(mode(&query, Mode::C_P)?, &conditions(&query)).await
+    app.study_for(&query)
+        .await?
+        .analyses
+        .leaderboard(mode(&query, Mode::C_P)?.into(), &conditions(&query))
+        .await
 }
 
 pub(crate) async fn csv(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
