@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::query::PointQuery;
+use super::reliability::{Reliability, ReliabilityTable};
 use super::totals::{EvalTotals, SuiteTotals};
 use super::truncation::{is_known, truncation_is_known, truncation_rate};
 use super::{Score, calibrated_near_chance};
@@ -68,6 +69,8 @@ pub struct ScoreRow {
     pub truncation_known: bool,
     /// The score for each 1,000 tokens of a mean completion.
     pub score_per_1k_tokens: Option<f64>,
+    /// Use of the token limit, refusals and unparsed responses.
+    pub reliability: Reliability,
     /// Trials that were planned and not answered.
     pub missing: u64,
     /// Points that only other evaluations have.
@@ -200,6 +203,7 @@ pub async fn leaderboard(
 ) -> Result<Leaderboard, PointsError> {
     let mode = estimator.mode;
     let totals = SuiteTotals::load(db, query).await?;
+    let reliability = ReliabilityTable::load(db, query).await?;
     let (scored, unscored): (Vec<&EvalTotals>, Vec<&EvalTotals>) =
         totals.evals.iter().partition(|eval| eval.with_trials().next().is_some());
     let mut near_chance: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -243,6 +247,7 @@ pub async fn leaderboard(
                 score_per_1k_tokens: tokens_mean
                     .filter(|tokens| *tokens > 0.0)
                     .map(|tokens| score.center() / (tokens / 1000.0)),
+                reliability: reliability.of_eval(&eval.info.eval_id),
                 missing,
                 missing_points,
                 missing_tasks,

@@ -24,6 +24,7 @@ mod near_chance;
 mod pairwise;
 mod parameter_grid;
 mod query;
+mod reliability;
 pub mod report;
 mod similarity;
 mod spectrum;
@@ -64,6 +65,7 @@ pub use self::near_chance::calibrated_near_chance;
 pub use self::pairwise::{MONTE_CARLO_DRAWS, Pairwise, RatedModel, RatingOrder, pairwise};
 pub use self::parameter_grid::{Parameter, TaskParameters, parameters};
 pub use self::query::{PointQuery, find_eval};
+pub use self::reliability::Reliability;
 pub use self::similarity::{
     ClusterMerge, ClusteredModel, ExcludedEval, ModelClusters, NearestModel, cluster_models,
     similarity_figure,

@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use super::IntervalEstimate;
 use super::labels::eval_label;
 use super::query::PointQuery;
+use super::reliability::{Reliability, ReliabilityTable};
 use super::totals::SuiteTotals;
 use super::truncation::{is_known, truncation_is_known, truncation_rate};
 
@@ -43,6 +44,8 @@ pub struct EvalSummary {
     pub correct: IntervalEstimate,
     /// The estimator.
     pub mode: &'static str,
+    /// Use of the token limit, refusals and unparsed responses.
+    pub reliability: Reliability,
 }
 
 /// The evaluations that the query selects, by model, template and sampler.
@@ -55,6 +58,7 @@ pub async fn evals(
     estimator: Estimator,
 ) -> Result<Vec<EvalSummary>, PointsError> {
     let totals = SuiteTotals::load(db, query).await?;
+    let reliability = ReliabilityTable::load(db, query).await?;
     totals
         .evals
         .into_iter()
@@ -73,6 +77,7 @@ pub async fn evals(
                 tokens_mean: total.completion_tokens.value(),
                 correct: estimator.estimate(&total)?.into(),
                 mode: estimator.mode.name(),
+                reliability: reliability.of_eval(&eval.info.eval_id),
                 eval: eval.info,
             })
         })
@@ -116,6 +121,8 @@ pub struct TaskSummary {
     pub correct: IntervalEstimate,
     /// The estimator.
     pub mode: &'static str,
+    /// Use of the token limit, refusals and unparsed responses.
+    pub reliability: Reliability,
 }
 
 /// The tasks that the query selects, by name.
@@ -133,6 +140,7 @@ pub async fn tasks(
     for point in points {
         *points_of.entry(point.key[0].to_string()).or_default() += 1;
     }
+    let reliability = ReliabilityTable::load(db, query).await?;
     let names: BTreeSet<&String> = totals.evals.iter().flat_map(|eval| eval.tasks.keys()).collect();
     names
         .into_iter()
@@ -165,6 +173,7 @@ pub async fn tasks(
                 tokens_mean: total.completion_tokens.value(),
                 correct: estimator.estimate(&total)?.into(),
                 mode: estimator.mode.name(),
+                reliability: reliability.of_task(task),
             })
         })
         .collect()

@@ -403,6 +403,7 @@ impl Evaluation<'_, '_> {
             source: String::new(),
             truncation: Truncation::Known,
             entries: Some(entries),
+            max_tokens: job.eval.sampler.max_tokens(),
         }
     }
 }

@@ -34,8 +34,8 @@ pub use futures_util::future::BoxFuture;
 pub use counts::{Mean, TrialCounts};
 pub use db::{
     Estimator, Group, Measure, PairedTask, PointDisagreements, PointEstimate, PointSet, PointTrialCount,
-    PointsDb, QueryResult, StoredTrial, StoredTrials, TestDisagreement, TestName, TrialColumns, TrialFilter,
-    TrialLocation, TrialMatch, TrialNumber, UnitProvenance, Value,
+    PointsDb, QueryResult, ResponseCounts, StoredTrial, StoredTrials, TestDisagreement, TestName,
+    TrialColumns, TrialFilter, TrialLocation, TrialMatch, TrialNumber, UnitProvenance, Value,
 };
 pub use error::PointsError;
 pub use evaluate::{

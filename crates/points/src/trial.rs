@@ -52,6 +52,9 @@ pub struct Provenance {
     /// Entries of the cache that the trials were scored from; files of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries: Option<u64>,
+    /// Token limit of a response; files of earlier versions and imported ones do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
 }
 
 /// Whether it is known which answers were cut off.

@@ -23,8 +23,8 @@ impl Completion {
         self.finish == Finish::Length
     }
 
-    /// Whether the reply may be kept and never be asked for again: not one that was filtered, and not one that says
-    /// nothing and gives no reason.
+    /// Whether the reply may be cached, so that it is never requested again: not one that says nothing and gives no
+    /// reason. A refusal by a content filter is a response like others.
     ///
     /// ```
     /// use reasonscape_providers::{Completion, Finish};
@@ -35,9 +35,8 @@ impl Completion {
     /// ```
     pub fn is_cacheable(&self) -> bool {
         match self.finish {
-            Finish::ContentFilter => false,
             Finish::Missing => !self.content.trim().is_empty() || self.reasoning.is_some(),
-            Finish::Stop | Finish::Length | Finish::Other(_) => true,
+            Finish::Stop | Finish::Length | Finish::ContentFilter | Finish::Other(_) => true,
         }
     }
 }
@@ -49,7 +48,7 @@ pub enum Finish {
     Stop,
     /// The token limit or the context was used up: the trial is truncated.
     Length,
-    /// The provider refused or cut the answer: never cached.
+    /// A content filter refused the prompt or cut the answer: the trial is completed, incorrect and a refusal.
     ContentFilter,
     /// Anything else, as the provider called it.
     Other(String),

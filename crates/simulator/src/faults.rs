@@ -34,10 +34,13 @@ pub enum FaultKind {
     NoUsage,
     /// `overflow`: status 400, the prompt does not fit the context. It belongs to the prompt: asking again does not help.
     Overflow,
+    /// `filter`: status 400, a content filter refuses the prompt, whenever it is sent. Only if it is named: it changes
+    /// what a model scores.
+    Filter,
 }
 
 impl FaultKind {
-    /// Every kind.
+    /// Every kind that happens without being named.
     pub const ALL: [Self; 12] = [
         Self::TooManyRequests,
         Self::ServerError,
@@ -53,7 +56,7 @@ impl FaultKind {
         Self::Overflow,
     ];
 
-    const NAMES: [&'static str; 12] = [
+    const NAMES: [&'static str; 13] = [
         "429",
         "500",
         "503",
@@ -66,6 +69,7 @@ impl FaultKind {
         "empty",
         "no-usage",
         "overflow",
+        "filter",
     ];
 
     /// The name by which it is asked for.
@@ -231,8 +235,9 @@ impl Faults {
         if self.rate == 0.0 {
             return None;
         }
+        let belongs_to_prompt = |kind: &FaultKind| matches!(kind, FaultKind::Overflow | FaultKind::Filter);
         let transport: Vec<FaultKind> =
-            self.kinds.iter().copied().filter(|kind| *kind != FaultKind::Overflow).collect();
+            self.kinds.iter().copied().filter(|kind| !belongs_to_prompt(kind)).collect();
         let mut rng = Rng::new(self.seed, &number.to_le_bytes());
         let goes_wrong = rng.happens(self.proportion(transport.len()));
         (goes_wrong && !transport.is_empty()).then(|| transport[rng.below(transport.len())])
@@ -243,6 +248,13 @@ impl Faults {
         self.rate > 0.0
             && self.kinds.contains(&FaultKind::Overflow)
             && Rng::new(hash(b"overflow", self.seed), prompt.as_bytes()).happens(self.proportion(1))
+    }
+
+    /// Whether a content filter refuses a prompt, whenever it is sent.
+    pub(crate) fn is_filtered(&self, prompt: &str) -> bool {
+        self.rate > 0.0
+            && self.kinds.contains(&FaultKind::Filter)
+            && Rng::new(hash(b"filter", self.seed), prompt.as_bytes()).happens(self.proportion(1))
     }
 
     /// The part of the rate that belongs to this many of the kinds.

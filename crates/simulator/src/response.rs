@@ -252,6 +252,18 @@ impl ErrorBody<'_> {
     }
 }
 
+/// The error of a content filter, as Azure words it.
+pub(crate) fn filtered(api: Api) -> Vec<u8> {
+    ErrorBody {
+        message: "The response was filtered due to the prompt triggering the content management policy.",
+        kind: "invalid_request_error",
+        anthropic_kind: "invalid_request_error",
+        param: Some("prompt"),
+        code: Some("content_filter"),
+    }
+    .write(api)
+}
+
 /// The prompt does not fit the context, as OpenAI, llama.cpp and Anthropic say it.
 pub(crate) fn overflow(api: Api, tokens: u32, as_llama_cpp: bool) -> Vec<u8> {
     // Whatever was asked does not fit, so it must have been more than fits.

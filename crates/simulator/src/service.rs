@@ -111,6 +111,10 @@ impl Service {
         let Some(model) = SimulatedModel::by_name(&request.model) else {
             return Ok(unknown_model(api, &request.model));
         };
+        if self.faults.is_filtered(&request.text) {
+            self.counters.fault(FaultKind::Filter);
+            return Ok(json(StatusCode::BAD_REQUEST, response::filtered(api)));
+        }
         if self.faults.overflows(&request.text) {
             self.counters.fault(FaultKind::Overflow);
             let as_llama_cpp = request.text.len() % 2 == 1;
@@ -194,7 +198,8 @@ impl Service {
             | FaultKind::InvalidJson
             | FaultKind::Empty
             | FaultKind::NoUsage
-            | FaultKind::Overflow => None,
+            | FaultKind::Overflow
+            | FaultKind::Filter => None,
         }
     }
 

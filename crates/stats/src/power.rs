@@ -79,7 +79,8 @@ pub fn minimum_detectable_difference(
     let Quantiles { confidence, power } = design.quantiles()?;
     let items = n as f64;
     let square = items + power * power - confidence * confidence;
-    if square >= 0.0 {
+    // Without an item nothing shows, though the formula has a value there.
+    if n > 0 && square >= 0.0 {
         let reach = confidence * items.sqrt() + power * square.sqrt();
         let difference = discordant_share.sqrt() * reach / (items + power * power);
         if difference <= discordant_share && discordant_share > 0.0 {
@@ -270,6 +271,12 @@ mod tests {
     fn design() -> impl Strategy<Value = Design> {
         (0.5..0.999_f64, 0.5..0.999_f64)
             .prop_map(|(level, power)| Design { confidence: Confidence::new(level).unwrap(), power })
+    }
+
+    #[test]
+    fn nothing_is_detectable_without_items() {
+        let design = Design { confidence: Confidence::new(0.5).unwrap(), power: 0.765_957_431_752_968 };
+        assert!(minimum_detectable_difference(0, 0.957_128_690_843_272_8, design).is_err());
     }
 
     proptest! {

@@ -62,6 +62,11 @@ pub struct Sampler {
 }
 
 impl Sampler {
+    /// The token limit of a response, if it has one.
+    pub fn max_tokens(&self) -> Option<u64> {
+        self.params.get(MAX_TOKENS)?.as_u64()
+    }
+
     /// The names of the built-in samplers.
     pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         BUILTINS.built_in.iter().map(|(name, _)| *name)

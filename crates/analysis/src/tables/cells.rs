@@ -1,7 +1,7 @@
 //! Cells that several display tables have in common.
 
 use super::Cell;
-use crate::IntervalEstimate;
+use crate::{IntervalEstimate, Reliability};
 
 impl Cell {
     /// An integer.
@@ -30,6 +30,21 @@ impl Cell {
     /// A number of truncated trials; `?` where the log does not say.
     pub(super) fn truncated_count(count: u64, is_known: bool) -> Self {
         if is_known { Self::count(count) } else { Self::unknown() }
+    }
+
+    /// A proportion in percent.
+    pub(super) fn rate(rate: Option<f64>) -> Self {
+        rate.map_or(Self::Missing, |rate| Self::Formatted(format!("{:.1} %", 100.0 * rate)))
+    }
+
+    /// How much of the token limit responses use, `31 % (p95 98 %)`: mean and 95th percentile.
+    pub(super) fn utilization(found: &Reliability) -> Self {
+        match (found.utilization_mean, found.utilization_p95) {
+            (Some(mean), Some(p95)) => {
+                Self::Formatted(format!("{:.0} % (p95 {:.0} %)", 100.0 * mean, 100.0 * p95))
+            }
+            _ => Self::Missing,
+        }
     }
 
     /// A truncation rate in percent; `?` where the log does not say.

@@ -16,6 +16,9 @@ pub fn display_table(rows: &[EvalSummary]) -> Table {
         "correct",
         "truncated",
         "mean tokens",
+        "limit used",
+        "refused",
+        "unparsed",
         "model",
         "template",
         "sampler",
@@ -36,6 +39,9 @@ pub fn display_table(rows: &[EvalSummary]) -> Table {
             Cell::estimate(&row.correct),
             Cell::truncation_rate(row.truncation_rate, row.truncation_known),
             Cell::optional(row.tokens_mean, 0),
+            Cell::utilization(&row.reliability),
+            Cell::rate(row.reliability.refusal_rate),
+            Cell::rate(row.reliability.unparsed_rate),
             Cell::text(&row.eval.model),
             Cell::text(&row.eval.template),
             Cell::text(&row.eval.sampler),
@@ -58,6 +64,7 @@ pub fn export_table(rows: &[EvalSummary]) -> Table {
             .count("missing_points", row.missing_points)
             .optional_number("truncation_rate", row.truncation_rate, 4)
             .optional_number("tokens_mean", row.tokens_mean, 1)
+            .reliability(&row.reliability)
             .text("mode", row.mode)
             .interval(&row.correct)
     };

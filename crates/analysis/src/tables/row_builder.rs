@@ -4,7 +4,7 @@ use crate::trials::TrialGroupName;
 use reasonscape_points::EvalInfo;
 
 use super::{Cell, Table};
-use crate::IntervalEstimate;
+use crate::{IntervalEstimate, Reliability};
 
 /// One row of an export table: cells with the names of their columns, in the order in which they are added.
 #[derive(Debug, Clone, Default)]
@@ -79,6 +79,16 @@ impl RowBuilder {
             .optional_text("base_task", group.task.as_ref())
             .optional_text("task", group.task.as_ref())
             .flag("truncation_known", group.truncation_known)
+    }
+
+    /// Adds the use of the token limit, refusals and unparsed responses.
+    pub(super) fn reliability(self, found: &Reliability) -> Self {
+        self.optional_count("token_limit", found.token_limit)
+            .optional_number("utilization_mean", found.utilization_mean, 4)
+            .optional_number("utilization_p95", found.utilization_p95, 4)
+            .optional_number("near_limit_rate", found.near_limit_rate, 4)
+            .optional_number("refusal_rate", found.refusal_rate, 4)
+            .optional_number("unparsed_rate", found.unparsed_rate, 4)
     }
 
     /// Adds a confidence interval with its center, its margin and its point estimate.

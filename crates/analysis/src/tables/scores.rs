@@ -61,6 +61,7 @@ pub fn export_table(board: &Leaderboard) -> Table {
             .optional_number("truncation_rate", row.truncation_rate, 4)
             .optional_number("tokens_mean", row.tokens_mean, 1)
             .optional_number("score_per_1k_tokens", row.score_per_1k_tokens, 1)
+            .reliability(&row.reliability)
             .count("missing", row.missing)
             .count("missing_points", row.missing_points)
             .text("missing_tasks", row.missing_tasks.join(" "))

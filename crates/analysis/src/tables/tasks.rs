@@ -6,8 +6,19 @@ use crate::TaskSummary;
 
 /// The table for people.
 pub fn display_table(rows: &[TaskSummary]) -> Table {
-    let mut table =
-        Table::new(&["task", "evals", "points", "trials", "missing", "correct", "truncated", "mean tokens"]);
+    let mut table = Table::new(&[
+        "task",
+        "evals",
+        "points",
+        "trials",
+        "missing",
+        "correct",
+        "truncated",
+        "mean tokens",
+        "limit used",
+        "refused",
+        "unparsed",
+    ]);
     for row in rows {
         let evals = match row.missing_evals.len() as u64 {
             0 => row.evals.to_string(),
@@ -22,6 +33,9 @@ pub fn display_table(rows: &[TaskSummary]) -> Table {
             Cell::estimate(&row.correct),
             Cell::truncation_rate(row.truncation_rate, row.truncation_known),
             Cell::optional(row.tokens_mean, 0),
+            Cell::utilization(&row.reliability),
+            Cell::rate(row.reliability.refusal_rate),
+            Cell::rate(row.reliability.unparsed_rate),
         ]);
     }
     table
@@ -44,6 +58,7 @@ pub fn export_table(rows: &[TaskSummary]) -> Table {
             .count("missing", row.missing)
             .optional_number("truncation_rate", row.truncation_rate, 4)
             .optional_number("tokens_mean", row.tokens_mean, 1)
+            .reliability(&row.reliability)
             .text("mode", row.mode)
             .interval(&row.correct)
     };

@@ -153,6 +153,7 @@ impl TrialBuilder {
             source: format!("{}: {}", self.info.tool, self.info.file_name),
             truncation: self.truncation(),
             entries: None,
+            max_tokens: None,
         }
     }
 

@@ -72,6 +72,7 @@ pub(crate) fn provenance(evaluated_ms: i64) -> Provenance {
         source: String::new(),
         truncation: Truncation::Known,
         entries: None,
+        max_tokens: None,
     }
 }
 

@@ -6,13 +6,13 @@ use serde_json::json;
 use crate::{CHAT, parse_error, parse_ok};
 
 #[test]
-fn content_filter_replies_are_not_cacheable() {
+fn content_filter_replies_are_cacheable_refusals() {
     let completion = parse_ok(
         CHAT,
         &json!({ "choices": [{ "message": { "content": "" }, "finish_reason": "content_filter" }] }),
     );
     assert_eq!(completion.finish, Finish::ContentFilter);
-    assert!(!completion.is_cacheable());
+    assert!(completion.is_cacheable() && !completion.is_truncated());
     let azure = json!({ "error": { "message": "The response was filtered", "type": null, "param": "prompt", "code": "content_filter", "status": 400, "innererror": { "code": "ResponsibleAIPolicyViolation" } } });
     let completion = CHAT.parse(400, azure.to_string().as_bytes()).unwrap();
     assert_eq!(completion.finish, Finish::ContentFilter);

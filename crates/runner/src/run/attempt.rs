@@ -10,9 +10,7 @@ use tracing::trace;
 
 use super::RunError;
 use super::eval_runner::EvalRunner;
-use super::retry::{
-    self, AbandonScope, AttemptFailure, AttemptResult, EndpointState, FailureKind, OutageExtent,
-};
+use super::retry::{self, AttemptFailure, AttemptResult, EndpointState, FailureKind, OutageExtent};
 use crate::client::{RawReply, TransportError};
 use crate::congestion_window::TransientFailure;
 use crate::endpoint_limiter::{EndpointLimiter, Permit};
@@ -46,11 +44,6 @@ impl<'s> EvalRunner<'_, 's> {
             }
         };
         let problem = match self.eval.provider.parse(reply.status, &reply.body) {
-            Ok(completion) if completion.finish == Finish::ContentFilter => {
-                permit.mark_healthy();
-                let reason = "the provider's content filter refused it".to_owned();
-                return Ok(AttemptResult::Abandon { reason, scope: AbandonScope::Trial });
-            }
             Ok(completion) => {
                 let tokens =
                     completion.usage.completion_tokens.unwrap_or(completion.content.len() as u64 / 4);
