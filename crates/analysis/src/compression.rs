@@ -1,5 +1,6 @@
 //! Compressed sizes of trials by outcome, and repetition loops.
 
+mod by_parameter;
 mod figure;
 mod loops;
 mod quartiles;
@@ -12,6 +13,7 @@ use reasonscape_stats::{Confidence, wilson};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use self::by_parameter::{EntropyByParameter, EntropyRow, entropy_by_parameter};
 pub use self::figure::compression_figure;
 use self::loops::LoopCandidate;
 pub use self::loops::{LoopExample, LoopRule};
@@ -22,6 +24,15 @@ use super::trials::{GroupBy, TrialGroup, TrialGroupName, load_trial_groups};
 
 /// Bytes of nothing after gzip: its header and its end. Nothing was weighed where there are no more.
 const EMPTY_GZIP_SIZE: u64 = 20;
+
+/// What bits per token are computed from.
+const MEASURES: [Measure; 5] = [
+    Measure::CompletionTokens,
+    Measure::ReasoningTokens,
+    Measure::ReasoningChars,
+    Measure::AnswerChars,
+    Measure::CompressedSize,
+];
 
 /// Options of the analysis.
 #[derive(Debug, Clone, Copy)]
@@ -169,14 +180,7 @@ pub async fn compression(
     query: &PointQuery,
     options: CompressionOptions,
 ) -> Result<Compression, PointsError> {
-    let measures = [
-        Measure::CompletionTokens,
-        Measure::ReasoningTokens,
-        Measure::ReasoningChars,
-        Measure::AnswerChars,
-        Measure::CompressedSize,
-    ];
-    let groups = load_trial_groups(db, query, &measures, options.by).await?;
+    let groups = load_trial_groups(db, query, &MEASURES, options.by).await?;
     let mut of_evals: Vec<Vec<TrialGroup>> = Vec::new();
     for row in groups {
         // The rows of an evaluation stand together.

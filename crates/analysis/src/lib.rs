@@ -50,8 +50,9 @@ pub use self::accuracy_by_parameter::{
 pub use self::aggregate::{AggregateRow, aggregate, parse_group_by};
 pub use self::compare::{Comparison, ScoreGap, TaskComparison, compare, p_value, verdict_name};
 pub use self::compression::{
-    Compression, CompressionOptions, CompressionRow, EffectSize, LoopExample, LoopRule, Loops, OutcomeStats,
-    QuartileSummary, bits_per_token, compression, compression_figure,
+    Compression, CompressionOptions, CompressionRow, EffectSize, EntropyByParameter, EntropyRow, LoopExample,
+    LoopRule, Loops, OutcomeStats, QuartileSummary, bits_per_token, compression, compression_figure,
+    entropy_by_parameter,
 };
 pub use self::error::AnalysisError;
 pub use self::hazard::{

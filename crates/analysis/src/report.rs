@@ -24,6 +24,7 @@ use tokio::runtime::Handle;
 
 use self::selection::{MAX_ROWS, MAX_SIDES, TopModels};
 use crate::error::AnalysisError;
+use crate::tables::scores::details_table;
 use crate::tables::{Cell, Table};
 use crate::{Leaderboard, PointQuery, ScoreRow, leaderboard, pairwise, truncation_note};
 
@@ -218,6 +219,12 @@ fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Bl
         ]);
     }
     let mut blocks = vec![Block::Figure(Box::new(figures::scores(board, MAX_ROWS))), Block::Table(table)];
+    blocks.push(Block::text(
+        "How wide each interval is (tight: margin below 10 points, moderate: 10 to 20, wide: above 20) and why, how much of \
+         the token limit responses use (mean and 95th percentile), and how many were truncated, refused by a content filter, \
+         or completed without an answer that could be found.",
+    ));
+    blocks.push(Block::Table(details_table(board)));
     let mut remarks: Vec<String> = truncation.into_iter().collect();
     remarks.extend(board.remarks());
     if !remarks.is_empty() {

@@ -201,6 +201,22 @@ impl Filter {
         filter
     }
 
+    /// The same, of points whose parameter has this value; what it says about the parameter otherwise is left out.
+    ///
+    /// ```
+    /// use reasonscape_points::Filter;
+    ///
+    /// let filter = Filter::parse(["params.length=8..32"])?;
+    /// assert_eq!(filter.with_param("length", 8.0), Filter::parse(["params.length=8..8"])?);
+    /// # Ok::<(), reasonscape_points::PointsError>(())
+    /// ```
+    #[must_use]
+    pub fn with_param(&self, name: &str, value: f64) -> Self {
+        let mut filter = self.clone();
+        filter.columns.insert(Column::Param(name.to_owned()), vec![Condition::Between(value, value)]);
+        filter
+    }
+
     /// What it says about tests (task, coordinates, manifold), without what it says about evaluations.
     ///
     /// ```

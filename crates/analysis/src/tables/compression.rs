@@ -2,7 +2,9 @@
 
 use super::row_builder::RowBuilder;
 use super::{Cell, Table};
-use crate::{Compression, CompressionRow, EffectSize, OutcomeStats, QuartileSummary};
+use crate::{
+    Compression, CompressionRow, EffectSize, EntropyByParameter, EntropyRow, OutcomeStats, QuartileSummary,
+};
 
 /// What the table and the figure show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,13 +53,13 @@ pub fn display_table(found: &Compression, measure: CompressionMeasure) -> Table 
     let mut table = Table::new(&[
         "name",
         "task",
-        "trials",
-        "loops",
-        "delta",
-        "correct have",
         "correct",
         "incorrect",
         "truncated",
+        "loops",
+        "delta",
+        "correct have",
+        "trials",
     ]);
     let quartiles_cell = |stats: &OutcomeStats| {
         let decimals = measure.decimals();
@@ -73,18 +75,58 @@ pub fn display_table(found: &Compression, measure: CompressionMeasure) -> Table 
         table.push(vec![
             Cell::text(&row.group.label),
             Cell::task(row.group.task.as_ref()),
-            Cell::count(row.n),
+            quartiles_cell(&row.correct),
+            quartiles_cell(&row.incorrect),
+            if row.group.truncation_known { quartiles_cell(&row.truncated) } else { Cell::unknown() },
             loops_cell(row),
             effect.map_or(Cell::Missing, |effect| {
                 Cell::Formatted(format!("{:+.2} ({:+.2} to {:+.2})", effect.delta, effect.low, effect.high))
             }),
             effect.map_or(Cell::Missing, |effect| Cell::Formatted(verdict(effect).to_owned())),
-            quartiles_cell(&row.correct),
-            quartiles_cell(&row.incorrect),
-            if row.group.truncation_known { quartiles_cell(&row.truncated) } else { Cell::unknown() },
+            Cell::count(row.n),
         ]);
     }
     table
+}
+
+/// Bits per token along a parameter.
+pub fn entropy_table(found: &EntropyByParameter) -> Table {
+    let mut table = Table::new(&[
+        "name",
+        "task",
+        found.parameter.as_str(),
+        "bits per token",
+        "CI of the median",
+        "trials",
+    ]);
+    for row in &found.rows {
+        let bits = &row.bits_per_token;
+        table.push(vec![
+            Cell::text(&row.label),
+            Cell::text(&row.base_task),
+            Cell::Formatted(row.value.to_string()),
+            Cell::Formatted(format!("{:.1} ({:.1} to {:.1})", bits.median, bits.lower, bits.upper)),
+            bits.median_low
+                .zip(bits.median_high)
+                .map_or(Cell::Missing, |(low, high)| Cell::Formatted(format!("{low:.1} to {high:.1}"))),
+            Cell::count(row.n),
+        ]);
+    }
+    table
+}
+
+/// The same with every digit.
+pub fn export_entropy_table(found: &EntropyByParameter) -> Table {
+    let row = |row: &EntropyRow| {
+        let cells = RowBuilder::new()
+            .eval(&row.eval)
+            .text("base_task", &row.base_task)
+            .text("parameter", &found.parameter)
+            .number("value", row.value, 4)
+            .count("n", row.n);
+        with_quartiles(cells, "bits", Some(row.bits_per_token))
+    };
+    found.rows.iter().map(row).collect()
 }
 
 fn verdict(effect: &EffectSize) -> &'static str {

@@ -42,6 +42,33 @@ fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
     table
 }
 
+/// What lies behind each score: how wide its interval is and why, and how reliably responses come.
+pub fn details_table(board: &Leaderboard) -> Table {
+    let mut table = Table::new(&[
+        "name",
+        "interval",
+        "because of",
+        "token limit used",
+        "above 90 % of it",
+        "truncated",
+        "refused",
+        "unparsed",
+    ]);
+    for row in &board.rows {
+        table.push(vec![
+            Cell::text(&row.label),
+            Cell::text(row.interval_class),
+            Cell::text(row.interval_causes.join(", ")),
+            Cell::utilization(&row.reliability),
+            Cell::rate(row.reliability.near_limit_rate),
+            Cell::truncation_rate(row.truncation_rate, row.truncation_known),
+            Cell::rate(row.reliability.refusal_rate),
+            Cell::rate(row.reliability.unparsed_rate),
+        ]);
+    }
+    table
+}
+
 /// The leaderboard with every number, for spreadsheets.
 pub fn export_table(board: &Leaderboard) -> Table {
     let row = |row: &ScoreRow| {

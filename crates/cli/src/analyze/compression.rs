@@ -1,8 +1,11 @@
 //! `reasonscape analyze compression`: compressed sizes of trials and repetition loops.
 
-use reasonscape_analysis::tables::compression::{CompressionMeasure, display_table, export_table};
+use reasonscape_analysis::tables::compression::{
+    CompressionMeasure, display_table, entropy_table, export_entropy_table, export_table,
+};
 use reasonscape_analysis::{
     Compression as Found, CompressionOptions, CompressionRow, compression, compression_figure,
+    entropy_by_parameter,
 };
 
 use super::{TrialArgs, pluralize};
@@ -16,7 +19,8 @@ use crate::output::print_table;
 /// token say how much is new in it. A long trial with hardly any is a loop.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze compression my-study\n  \
-    reasonscape analyze compression my-study --by eval --measure size --plot sizes.svg")]
+    reasonscape analyze compression my-study --by eval --measure size --plot sizes.svg\n  \
+    reasonscape analyze compression my-study --filter base_task=arithmetic --x length")]
 pub(super) struct Compression {
     #[command(flatten)]
     trials: TrialArgs,
@@ -29,6 +33,9 @@ pub(super) struct Compression {
     /// Examples of loops to show.
     #[arg(long, value_name = "N", default_value_t = 3)]
     examples: usize,
+    /// Show bits per token along this parameter instead, and compare models at equal values of it.
+    #[arg(long, value_name = "PARAMETER", conflicts_with_all = ["by", "measure", "loop_bits", "examples", "plot"])]
+    x: Option<String>,
 }
 
 /// What the table and the picture show.
@@ -58,6 +65,16 @@ impl Compression {
             return Err(CliError::input(format_args!(
                 "`--loop-bits {bits}` is out of range; give a number of bits above 0, as 1.5"
             )));
+        }
+        if let Some(parameter) = &self.x {
+            let (confidence, db, query) = self.trials.plot_args.open(global).await?;
+            let found = entropy_by_parameter(&db, &query, parameter, confidence).await?;
+            print_table(global.format, || entropy_table(&found), || export_entropy_table(&found), &found)?;
+            global.caption("bits per token: median (quartiles) of all trials, truncated ones included");
+            for finding in found.findings() {
+                global.caption(finding);
+            }
+            return Ok(());
         }
         let measure = CompressionMeasure::from(self.measure);
         let TrialArgs { plot_args, by } = self.trials;

@@ -28,6 +28,7 @@ use crate::error::ApiError;
 use crate::labels::thousands;
 use crate::params::mode;
 use crate::query_string::{Query, encoded};
+use reasonscape_analysis::tables::scores::details_table;
 
 #[derive(Serialize)]
 struct Page {
@@ -42,11 +43,19 @@ struct Page {
     tasks: Vec<Column>,
     axis: Axis,
     rows: Vec<Row>,
+    /// Columns and rows of the table behind the scores.
+    details: Details,
     remarks: Vec<String>,
     downloads: Vec<Download>,
     summary: String,
     /// Why there is nothing to show.
     empty_reason: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Details {
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
 }
 
 #[derive(Serialize)]
@@ -146,6 +155,10 @@ impl View<'_> {
                 .collect(),
             axis,
             rows,
+            details: {
+                let table = details_table(self.board);
+                Details { columns: table.columns().to_vec(), rows: table.display_rows().collect() }
+            },
             remarks: self.board.remarks(),
             downloads: downloads(self.app, self.query),
             summary: self.summary(evals.len(), trials),
