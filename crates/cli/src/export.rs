@@ -42,6 +42,9 @@ pub(super) struct Export {
     /// Only trials at points whose COLUMN is VALUE, as `model=qwen*` or `base_task=sort,dates`; may be repeated.
     #[arg(long = "filter", value_name = "COLUMN=VALUE")]
     filters: Vec<String>,
+    /// Only the first N problems of each point.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    first: Option<u64>,
 }
 
 const EXPORT: ProgressLabels = ProgressLabels { verb: "export", unit: "trials" };
@@ -51,7 +54,7 @@ impl Export {
         let query = PointQuery::parse(&self.filters)?;
         let folder = study_folder(&self.study)?;
         let db = super::wait_for(async {
-            let db = PointsDb::open(&folder).await?;
+            let db = PointsDb::open_first(&folder, self.first).await?;
             let found = db.aggregate(&[Column::EvalId], &query.filter, Mode::C_P.into()).await?;
             if found.is_empty() { Err(query.no_match_error(&db).await.into()) } else { Ok(db) }
         })?;

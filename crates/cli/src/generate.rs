@@ -11,7 +11,7 @@ use crate::error::CliError;
 /// Print the tests of a point as JSONL
 ///
 /// The same task, parameters and seed give the same tests on any machine, and fewer are the first of more. Parameters
-/// that are not given take their defaults. The output is JSONL whatever `--format` says.
+/// that are not given take their defaults.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  \
     reasonscape generate arithmetic --params '{\"length\": 16, \"max_depth\": 3}' --count 4")]

@@ -129,11 +129,43 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Commands that print no table, so that `--format` would have no effect.
+const WITHOUT_FORMAT: [&[&str]; 11] = [
+    &["cache", "export"],
+    &["cache", "import"],
+    &["completions"],
+    &["export"],
+    &["generate"],
+    &["help"],
+    &["init"],
+    &["man"],
+    &["report"],
+    &["serve"],
+    &["simulate"],
+];
+
+/// Why `--format` is refused, if it was given to a command on which it has no effect.
+fn unused_format(matches: &clap::ArgMatches) -> Option<String> {
+    let mut path = Vec::new();
+    let mut leaf = matches;
+    while let Some((name, next)) = leaf.subcommand() {
+        path.push(name);
+        leaf = next;
+    }
+    let is_given = leaf.value_source("format") == Some(clap::parser::ValueSource::CommandLine);
+    (is_given && WITHOUT_FORMAT.contains(&path.as_slice()))
+        .then(|| format!("`--format` has no effect on `reasonscape {}`; leave it out", path.join(" ")))
+}
+
 /// Parses the arguments and runs the command.
 fn run() -> Result<(), CliError> {
-    let parsed = Cli::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = Cli::command().try_get_matches().and_then(|matches| {
+        let unused = unused_format(&matches);
+        Cli::from_arg_matches(&matches).map(|cli| (cli, unused))
+    });
     let Cli { global, log, command } = match parsed {
-        Ok(cli) => cli,
+        Ok((_, Some(unused))) => return Err(CliError::input(unused)),
+        Ok((cli, None)) => cli,
         Err(error)
             if error.use_stderr()
                 && error.kind() != clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>

@@ -220,6 +220,7 @@ fn kinds(value: &str) -> Result<Vec<FaultKind>, FaultsError> {
     for name in value.split('+').map(str::trim) {
         let kind = FaultKind::ALL
             .into_iter()
+            .chain([FaultKind::Filter])
             .find(|kind| kind.name() == name)
             .ok_or_else(|| FaultsError::UnknownKind { found: name.to_owned() })?;
         if !kinds.contains(&kind) {

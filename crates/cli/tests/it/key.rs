@@ -4,7 +4,7 @@ use crate::test_env::{assert_rejected, reasonscape, reasonscape_with};
 fn matches_the_example_of_the_specification() {
     let run = reasonscape_with(&["key", "-"], "{\"length\": 16, \"depth\": 3}");
     assert_eq!(run.stdout, "814011ef82bb8d115e434842ce081f9a513b8fcc96c3e35d6f6e2db37cdbdb0e\n");
-    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert_eq!((run.code, run.stderr.as_str()), (0, "note: SHA-256 of `{\"depth\": 3, \"length\": 16}`\n"));
 }
 
 #[test]

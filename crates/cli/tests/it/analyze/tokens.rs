@@ -90,7 +90,7 @@ fn rows_have_documented_keys_and_a_figure() {
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
     assert_eq!(
         keys(&found[0]),
-        "budgets enough eval_id exact_up_to finding groups mode model n name now sampler task template \
+        "base_task budgets enough eval_id exact_up_to finding groups mode model n name now sampler task template \
          without_tokens"
     );
     assert_eq!(
