@@ -34,6 +34,8 @@ pub struct StoredTrial {
     pub answer: Option<String>,
     pub target: String,
     pub cache_key: String,
+    pub latency_us: Option<u64>,
+    pub prob_correct: Option<f64>,
 }
 
 impl StoredTrial {

@@ -119,6 +119,7 @@ impl TestEnv {
                     let response = Response {
                         status: 200,
                         latency_ms,
+                        latency_us: (index % 2 == 0).then(|| 1_000 * latency_ms + 345),
                         received_ms: 1_700_000_000_000 + index as i64,
                         body: body(&completion),
                     };
@@ -226,7 +227,7 @@ fn trials_match_direct_scoring() {
             &format!(
                 "SELECT model, template, sampler, base_task, params, \"index\", repeat, status, guess, prompt_tokens, \
                  completion_tokens, reasoning_tokens, latency_ms, received_ms, reasoning_chars, answer_chars, finish, \
-                 method, answer, target, cache_key, compressed_size FROM trials WHERE eval_id = '{}'",
+                 method, answer, target, cache_key, latency_us, prob_correct, compressed_size FROM trials WHERE eval_id = '{}'",
                 eval.id
             ),
         )
@@ -268,6 +269,8 @@ fn trials_match_direct_scoring() {
                 answer,
                 test.target,
                 key.to_string(),
+                (index % 2 == 0).then(|| 1_000 * latency_ms + 345),
+                Value::Null,
             ]);
             assert_eq!(json!(row), expected);
         }
@@ -328,7 +331,13 @@ fn reports_damaged_entries_and_counts_them_as_missing() {
         let input = TemplateInput { task: exchange.task, test: &exchange.test, examples: &examples };
         let payload = study.evals[0].payload(&study.evals[0].template.render(&input).unwrap());
         let request = canonical_json(&Json::from(&payload));
-        let response = Response { status, latency_ms: 0, received_ms: 0, body: body.as_bytes().to_vec() };
+        let response = Response {
+            status,
+            latency_ms: 0,
+            latency_us: None,
+            received_ms: 0,
+            body: body.as_bytes().to_vec(),
+        };
         importer.add(&Entry { id: EntryId::new(exchange.key), request, response }).unwrap();
         importer.finish().unwrap();
     }
