@@ -285,7 +285,7 @@ fn microseconds_do_not_break_format_2() {
     assert_eq!(inserted.unwrap(), 2);
     let names: Vec<String> = {
         let statement = raw.prepare("SELECT * FROM entries").unwrap();
-        statement.column_names().into_iter().map(ToOwned::to_owned).collect()
+        statement.column_names().map(ToOwned::to_owned).collect()
     };
     assert_eq!(names[8..], ["exchange", "model", "marked", "latency_us"]);
     let version: i64 = raw.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();

@@ -35,7 +35,7 @@ fn write_small_study(study: &Path) {
 }
 
 /// The names of all files below a folder.
-fn file_names(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn file_names(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -64,7 +64,7 @@ fn assert_open_fails(study: &TempDir, path: &Path, words: &[&str]) -> PointsErro
 }
 
 /// Writes a file again with other metadata, or with other columns.
-fn rewrite(
+pub(crate) fn rewrite(
     path: &Path,
     edit_metadata: impl Fn(&mut Vec<KeyValue>),
     columns: impl Fn(&RecordBatch) -> RecordBatch,
@@ -84,7 +84,7 @@ fn rewrite(
     writer.close().unwrap();
 }
 
-fn set(metadata: &mut [KeyValue], key: &str, value: &str) {
+pub(crate) fn set(metadata: &mut [KeyValue], key: &str, value: &str) {
     let pair = metadata.iter_mut().find(|pair| pair.key == key).unwrap();
     pair.value = Some(value.to_owned());
 }

@@ -1,6 +1,7 @@
 //! `reasonscape metrics STUDY`, and of what `reasonscape export` writes of it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,7 @@ impl StudyEnv {
         let folder = TempDir::new().unwrap();
         let mut text = format!("suite = \"small.toml\"\n{settings}\n");
         for eval in evals {
-            text += &format!("[[eval]]\nbase_url = \"{}\"\n{eval}\n", server.base_url());
+            let _ = writeln!(text, "[[eval]]\nbase_url = \"{}\"\n{eval}", server.base_url());
         }
         fs::write(folder.path().join("small.toml"), SUITE).unwrap();
         fs::write(folder.path().join("study.toml"), text).unwrap();
@@ -72,7 +73,7 @@ impl StudyEnv {
             };
             let mut item = item;
             item["category"] = json!(if number % 2 == 0 { "even" } else { "odd" });
-            lines += &format!("{item}\n");
+            let _ = writeln!(lines, "{item}");
         }
         let dataset = Dataset::parse("questions", &lines).unwrap();
         let server = SimulatedServer::start(SimulateOptions {
@@ -196,7 +197,9 @@ fn dataset_study_and_its_export_have_equal_metrics() {
     let answers = metrics_of(&env.path().join("results/answers.jsonl"), &[]);
     let by_model = |found: &Value| -> BTreeMap<String, Value> {
         let mut models: Vec<Value> = found["models"].as_array().unwrap().clone();
-        models.iter_mut().for_each(|model| drop(model["scorer"].take()));
+        for model in &mut models {
+            model["scorer"].take();
+        }
         models.into_iter().map(|model| (model["model"].as_str().unwrap().to_owned(), model)).collect()
     };
     assert_eq!(by_model(&found), by_model(&answers));
