@@ -34,7 +34,9 @@ pub struct StoredTrial {
     pub answer: Option<String>,
     pub target: String,
     pub cache_key: String,
+    /// Microseconds until the last byte of the response, if they were recorded.
     pub latency_us: Option<u64>,
+    /// The model's confidence in its answer, from 0 to 1, if it gave log-probabilities or stated it.
     pub prob_correct: Option<f64>,
 }
 
