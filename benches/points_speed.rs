@@ -126,6 +126,8 @@ fn make(folder: &Path, models: usize, tasks: usize, trials: usize) -> Result<(),
                             answer: Some((luck % 977).to_string()),
                             target: (luck % 991).to_string(),
                             cache_key: CacheKey(std::array::from_fn(|_| (random() >> 32) as u8)),
+                            latency_us: Some(tokens * 20_000 + luck % 1_000),
+                            prob_correct: None,
                         }
                     })
                     .collect();

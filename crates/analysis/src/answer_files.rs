@@ -1,8 +1,9 @@
-//! Metrics of answers that were collected elsewhere: files of JSON lines to one summary a model.
+//! Metrics of answers: files of JSON lines, or the trials of a study, to one summary per group.
 //!
 //! Rows are read by `reasonscape-ingest` and measured by `reasonscape-metrics`; what was measured on each answer can be
 //! written to a log.
 
+mod group;
 mod log;
 mod model_comparison;
 mod read;
@@ -10,6 +11,7 @@ mod reliability;
 mod summarize;
 mod table;
 
+pub use self::group::GroupColumn;
 pub use self::log::{Log, LogKind};
 pub use self::model_comparison::Difference;
 pub use self::read::{AnswerOptions, Example, Model, Results};

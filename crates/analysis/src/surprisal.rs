@@ -44,7 +44,13 @@ mod tests {
         let token =
             |(text, logprob): &(&str, f64)| TokenLogprob { token: (*text).to_owned(), logprob: *logprob };
         let logprobs = Some(logprobs.iter().map(token).collect());
-        Transcript { messages: Vec::new(), reasoning: None, reply: String::new(), logprobs }
+        Transcript {
+            messages: Vec::new(),
+            reasoning: None,
+            reply: String::new(),
+            logprobs,
+            temperature: None,
+        }
     }
 
     #[test]

@@ -41,7 +41,8 @@ fn entry(index: u64) -> Entry {
     let body = format!(
         r#"{{"id":"chatcmpl-{index:032x}","object":"chat.completion","created":1700000000,"model":"example-7b-instruct","choices":[{{"index":0,"message":{{"role":"assistant","content":"{text}"}},"finish_reason":"stop"}}],"usage":{{"prompt_tokens":61,"completion_tokens":288,"total_tokens":349}}}}"#
     );
-    let response = Response { status: 200, latency_ms: 12, received_ms: 0, body: body.into_bytes() };
+    let response =
+        Response { status: 200, latency_ms: 12, latency_us: None, received_ms: 0, body: body.into_bytes() };
     Entry { id: EntryId::new(CacheKey::from_canonical_json(&request)), request, response }
 }
 

@@ -24,6 +24,7 @@ pub(crate) struct Encoded {
     pub(crate) id: EntryId,
     pub(crate) status: u16,
     pub(crate) latency_ms: u64,
+    pub(crate) latency_us: Option<u64>,
     pub(crate) received_ms: i64,
     /// Length of what was compressed.
     pub(crate) bytes: usize,
@@ -90,6 +91,7 @@ pub(crate) fn encode(entry: &Entry, marked: bool) -> Result<Encoded, CacheError>
         id: id.clone(),
         status: response.status,
         latency_ms: response.latency_ms,
+        latency_us: response.latency_us,
         received_ms: response.received_ms,
         bytes,
         exchange: COMPRESSOR.with_borrow_mut(|encoder| encoder.encode(request, &response.body)),
@@ -140,7 +142,8 @@ mod tests {
     use crate::Response;
 
     fn entry(request: &str, body: &[u8]) -> Entry {
-        let response = Response { status: 200, latency_ms: 1, received_ms: 2, body: body.to_vec() };
+        let response =
+            Response { status: 200, latency_ms: 1, latency_us: None, received_ms: 2, body: body.to_vec() };
         Entry {
             id: EntryId::new(CacheKey::from_canonical_json(request)),
             request: request.to_owned(),

@@ -52,6 +52,10 @@ CREATE TABLE marks (
 ) STRICT, WITHOUT ROWID;
 ";
 
+/// Added to format 2 without a new format: programs that don't know the column name the ones that they write, and find the
+/// others where they were.
+const LATENCY_US: &str = "ALTER TABLE entries ADD COLUMN latency_us INTEGER"; // NULL: not recorded
+
 /// How long to wait for other processes, which hold the file for milliseconds.
 const BUSY_TIMEOUT_MS: i32 = 60_000;
 
@@ -76,7 +80,11 @@ pub(crate) enum Access {
 pub(crate) fn open(path: &Path, access: Access) -> Result<Connection, CacheError> {
     let connection = connect(path, access)?;
     match inspect(&connection, path)? {
-        Contents::Cache { format } if access == Access::Write && format < FORMAT => {
+        Contents::Cache { format }
+            if access == Access::Write
+                && (format < FORMAT
+                    || !has_latency_us(&connection).map_err(CacheError::from_sqlite(path))?) =>
+        {
             in_transaction(&connection, path, |transaction| upgrade(transaction, path))?;
         }
         Contents::Cache { .. } => {}
@@ -189,12 +197,20 @@ fn create(connection: &Connection, path: &Path) -> Result<(), CacheError> {
 
 /// Brings a cache to the latest format, unless another process has done so meanwhile.
 fn upgrade(connection: &Connection, path: &Path) -> Result<(), CacheError> {
-    if !matches!(inspect(connection, path)?, Contents::Cache { format: 1 }) {
-        return Ok(());
-    }
     let to_cache_error = CacheError::from_sqlite(path);
-    connection.execute_batch(FORMAT_2).map_err(to_cache_error)?;
-    connection.pragma_update(None, "user_version", 2).map_err(to_cache_error)
+    if matches!(inspect(connection, path)?, Contents::Cache { format: 1 }) {
+        connection.execute_batch(FORMAT_2).map_err(to_cache_error)?;
+        connection.pragma_update(None, "user_version", 2).map_err(to_cache_error)?;
+    }
+    if !has_latency_us(connection).map_err(to_cache_error)? {
+        connection.execute_batch(LATENCY_US).map_err(to_cache_error)?;
+    }
+    Ok(())
+}
+
+/// Whether entries have a column for microseconds; files of format 1 and the first of format 2 don't.
+pub(crate) fn has_latency_us(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.prepare("SELECT 1 FROM pragma_table_info('entries') WHERE name = 'latency_us'")?.exists([])
 }
 
 /// Holds the write lock while it works, and leaves the file as it was if that fails.

@@ -9,6 +9,8 @@ pub struct Response {
     pub status: u16,
     /// From sending the request to the last byte of the reply.
     pub latency_ms: u64,
+    /// The same in microseconds; `None` in entries of programs that recorded milliseconds only.
+    pub latency_us: Option<u64>,
     /// When the last byte came, in milliseconds since 1970 (UTC).
     pub received_ms: i64,
     /// The body as it came.

@@ -4,7 +4,7 @@
 //! Each line has `key`, `namespace`, `repeat`, `status`, `latency_ms`, `received_ms`, `request` and `response`. A
 //! response that is JSON stands there as JSON, digit for digit (white space between its parts may change); one that is
 //! other text stands there as a string, and bytes that are no text as `response_hex`. `marked` says that the mark of its
-//! point stands in the same export. A line with the `kind` `mark` has `seed`, `eval`, `task`, `params` and `requested`.
+//! point stands in the same export, and `latency_us` is the latency in microseconds where it was recorded. A line with the `kind` `mark` has `seed`, `eval`, `task`, `params` and `requested`.
 
 use std::borrow::Cow;
 
@@ -77,6 +77,8 @@ struct Line<'a> {
     repeat: u32,
     status: u16,
     latency_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    latency_us: Option<u64>,
     received_ms: i64,
     request: Cow<'a, RawValue>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +118,7 @@ impl ExportLine {
     /// The line, without a line break.
     pub fn to_line(&self) -> String {
         match self {
-            Self::Entry { entry, marked } => entry.line(*marked),
+            Self::Entry { entry, marked } => entry.line(*marked, entry.response.latency_us),
             Self::Mark(mark) => {
                 let line = MarkLine {
                     kind: Cow::Borrowed("mark"),
@@ -172,10 +174,10 @@ fn parse<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, LineError> {
 impl Entry {
     /// The entry as one line of JSON, without a line break, as programs of format 1 read it too.
     pub fn to_line(&self) -> String {
-        self.line(false)
+        self.line(false, None)
     }
 
-    fn line(&self, marked: bool) -> String {
+    fn line(&self, marked: bool, latency_us: Option<u64>) -> String {
         let (response, response_hex) = match std::str::from_utf8(&self.response.body) {
             Ok(text) => (Some(Cow::Owned(json_or_string(text))), None),
             Err(_) => (None, Some(Cow::Owned(to_hex(&self.response.body)))),
@@ -186,6 +188,7 @@ impl Entry {
             repeat: self.id.repeat,
             status: self.response.status,
             latency_ms: self.response.latency_ms,
+            latency_us,
             received_ms: self.response.received_ms,
             request: Cow::Owned(json_or_string(&self.request)),
             response,
@@ -222,6 +225,7 @@ impl Entry {
         let response = Response {
             status: line.status,
             latency_ms: line.latency_ms,
+            latency_us: line.latency_us,
             received_ms: line.received_ms,
             body,
         };
@@ -261,7 +265,8 @@ mod tests {
             namespace: "spare \"x\"".into(),
             repeat: 3,
         };
-        let response = Response { status: 200, latency_ms: 7, received_ms: -1, body: body.to_vec() };
+        let response =
+            Response { status: 200, latency_ms: 7, latency_us: None, received_ms: -1, body: body.to_vec() };
         Entry { id, request, response }
     }
 

@@ -27,7 +27,7 @@
 //! assert_eq!(writer.claim(vec![id.clone()]).await?, [Claim::Granted]);
 //! assert_eq!(writer.claim(vec![id.clone()]).await?, [Claim::Taken]);
 //!
-//! let response = Response { status: 200, latency_ms: 12, received_ms: 0, body: b"{}".to_vec() };
+//! let response = Response { status: 200, latency_ms: 12, latency_us: Some(12_345), received_ms: 0, body: b"{}".to_vec() };
 //! writer.store(Entry { id: id.clone(), request, response }).await?;
 //! assert_eq!(writer.claim(vec![id.clone()]).await?, [Claim::Stored]);
 //! assert_eq!(cache.reader()?.get(&id)?.map(|response| response.body), Some(b"{}".to_vec()));
@@ -116,8 +116,10 @@ impl Cache {
     pub fn reader(&self) -> Result<Reader, CacheError> {
         let access = if self.access == Access::Write { Access::Read } else { self.access };
         let connection = database::connect(&self.path, access)?;
-        let format = database::format(&connection).map_err(CacheError::from_sqlite(&self.path))?;
-        Ok(Reader { connection, path: Arc::clone(&self.path), has_marks: format >= 2 })
+        let to_cache_error = CacheError::from_sqlite(&self.path);
+        let has_marks = database::format(&connection).map_err(to_cache_error)? >= 2;
+        let has_latency_us = database::has_latency_us(&connection).map_err(to_cache_error)?;
+        Ok(Reader { connection, path: Arc::clone(&self.path), has_marks, has_latency_us })
     }
 
     /// Starts the thread that writes. A process needs one; clone it to hand it around.

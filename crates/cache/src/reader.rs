@@ -17,6 +17,8 @@ pub struct Reader {
     pub(crate) path: Arc<Path>,
     /// Whether the file has marks and records models: it is not of format 1.
     pub(crate) has_marks: bool,
+    /// Whether entries have a column for microseconds.
+    pub(crate) has_latency_us: bool,
 }
 
 /// A response to a request, found in the cache.
@@ -71,25 +73,7 @@ impl Reader {
     /// # Errors
     /// A [`CacheError`] if the file cannot be read or the entry is damaged.
     pub fn get(&self, id: &EntryId) -> Result<Option<Response>, CacheError> {
-        const SQL: &str = "SELECT status, latency_ms, received_ms, bytes, exchange FROM entries
-            WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
-        let to_cache_error = CacheError::from_sqlite(&self.path);
-        let mut statement = self.connection.prepare_cached(SQL).map_err(to_cache_error)?;
-        let found = statement
-            .query_row(params![id.key.0, id.namespace, id.repeat], |row| {
-                let decoded = decode(row.get_ref(4)?.as_blob()?, row.get(3)?);
-                Ok(decoded.map(|decoded| (row.get(0), row.get(1), row.get(2), decoded.into_body())))
-            })
-            .optional()
-            .map_err(to_cache_error)?;
-        let Some(found) = found else { return Ok(None) };
-        let (status, latency_ms, received_ms, body) = found.map_err(|problem| self.damaged(id, problem))?;
-        Ok(Some(Response {
-            status: status.map_err(to_cache_error)?,
-            latency_ms: latency_ms.map_err(to_cache_error)?,
-            received_ms: received_ms.map_err(to_cache_error)?,
-            body,
-        }))
+        self.find(id)?.map(|found| found.response).transpose()
     }
 
     /// Until it is dropped, everything is read as of one moment, and lookups are spared the locks by which processes share
@@ -107,19 +91,28 @@ impl Reader {
     /// # Errors
     /// A [`CacheError`] if the file cannot be read. A damaged entry is not an error.
     pub fn find(&self, id: &EntryId) -> Result<Option<Found>, CacheError> {
-        const SQL: &str = "SELECT id, status, latency_ms, received_ms, bytes, exchange, marked FROM entries
+        const SQL: &str =
+            "SELECT id, status, latency_ms, received_ms, bytes, exchange, marked, latency_us FROM entries
+            WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
+        const SQL_WITHOUT_MICROSECONDS: &str =
+            "SELECT id, status, latency_ms, received_ms, bytes, exchange, marked, NULL FROM entries
             WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
         const SQL_FORMAT_1: &str =
-            "SELECT id, status, latency_ms, received_ms, bytes, exchange, 0 FROM entries
+            "SELECT id, status, latency_ms, received_ms, bytes, exchange, 0, NULL FROM entries
             WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
         let to_cache_error = CacheError::from_sqlite(&self.path);
-        let sql = if self.has_marks { SQL } else { SQL_FORMAT_1 };
+        let sql = match (self.has_marks, self.has_latency_us) {
+            (false, _) => SQL_FORMAT_1,
+            (true, false) => SQL_WITHOUT_MICROSECONDS,
+            (true, true) => SQL,
+        };
         let mut statement = self.connection.prepare_cached(sql).map_err(to_cache_error)?;
         let found = statement.query_row(params![id.key.0, id.namespace, id.repeat], |row| {
             let response = match decode(row.get_ref(5)?.as_blob()?, row.get(4)?) {
                 Ok(decoded) => Ok(Response {
                     status: row.get(1)?,
                     latency_ms: row.get(2)?,
+                    latency_us: row.get(7)?,
                     received_ms: row.get(3)?,
                     body: decoded.into_body(),
                 }),
@@ -223,7 +216,8 @@ pub(crate) fn scan<E: From<CacheError>>(
     }
 }
 
-/// A row of `SELECT * FROM entries`, which may be damaged. In a file of format 1 it has no `model` and `marked`.
+/// A row of `SELECT * FROM entries`, which may be damaged. In a file of format 1 it has no `model` and `marked`, and in the
+/// first files of format 2 no `latency_us`.
 pub(crate) struct Record<'a> {
     row: &'a Row<'a>,
     pub(crate) rowid: i64,
@@ -300,6 +294,8 @@ impl<'a> Record<'a> {
             response: Response {
                 status: self.row.get(4).map_err(column)?,
                 latency_ms: self.row.get(5).map_err(column)?,
+                // A file that was not written since the column exists has none.
+                latency_us: self.row.get("latency_us").unwrap_or(None),
                 received_ms: self.received_ms()?,
                 body: decoded.into_body(),
             },

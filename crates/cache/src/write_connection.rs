@@ -90,8 +90,8 @@ impl WriteConnection {
 /// Stores an entry and ends its claim. Whether it is new.
 pub(crate) fn store(transaction: &Transaction<'_>, entry: &Encoded) -> rusqlite::Result<bool> {
     const SQL: &str = "INSERT OR IGNORE INTO entries
-        (key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange, model, marked)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        (key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange, model, marked, latency_us)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
     let stored = transaction.prepare_cached(SQL)?.execute(params![
         entry.id.key.0,
         entry.id.namespace,
@@ -103,6 +103,7 @@ pub(crate) fn store(transaction: &Transaction<'_>, entry: &Encoded) -> rusqlite:
         entry.exchange,
         entry.model,
         entry.marked,
+        entry.latency_us,
     ])?;
     transaction
         .prepare_cached("DELETE FROM claims WHERE key = ?1 AND namespace = ?2 AND repeat = ?3")?

@@ -236,7 +236,13 @@ mod tests {
         let request = format!("{{\"n\": {number}}}");
         // Bytes that do not compress: digests of a counter.
         let digests = (0..100).flat_map(|i| CacheKey::from_canonical_json(&format!("{number} {i}")).0);
-        let response = Response { status: 200, latency_ms: 0, received_ms: 0, body: digests.collect() };
+        let response = Response {
+            status: 200,
+            latency_ms: 0,
+            latency_us: None,
+            received_ms: 0,
+            body: digests.collect(),
+        };
         Entry { id: EntryId::new(CacheKey::from_canonical_json(&request)), request, response }
     }
 

@@ -1,7 +1,7 @@
 //! `reasonscape export`: trials for other tools.
 
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -21,9 +21,9 @@ use reasonscape_study::Study;
 
 /// Write the trials of a study for other tools, with prompts and replies
 ///
-/// A line of JSON a trial: what it is known by, how it ended, tokens, answer, target, messages, reasoning and reply.
-/// Prompts and replies come from the cache; where it has none they are null. `--dataset` writes a folder as Hugging
-/// Face has them instead, with a card.
+/// One JSON object per line and trial: its identity, outcome, tokens, answer, target, messages, reasoning and reply, and
+/// everything that `reasonscape metrics` needs to give the same metrics as for the study. Prompts and replies come from the
+/// cache; they are null where it has none. `--dataset` writes a folder in the layout of Hugging Face instead, with a card.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape export my-study -o trials.jsonl --filter base_task=sort\n  \
@@ -52,17 +52,7 @@ const EXPORT: ProgressLabels = ProgressLabels { verb: "export", unit: "trials" }
 impl Export {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let query = PointQuery::parse(&self.filters)?;
-        let folder = study_folder(&self.study)?;
-        let db = super::wait_for(async {
-            let db = PointsDb::open_first(&folder, self.first).await?;
-            let found = db.aggregate(&[Column::EvalId], &query.filter, Mode::C_P.into()).await?;
-            if found.is_empty() { Err(query.no_match_error(&db).await.into()) } else { Ok(db) }
-        })?;
-        for remark in db.remarks() {
-            global.note(remark);
-        }
-        let cache = folder.join(Study::CACHE_FILE);
-        let cache = if cache.exists() { Some(Cache::open_read_only(cache)?) } else { None };
+        let (db, cache) = open_trials(&study_folder(&self.study)?, &query, self.first, global)?;
         let progress = Arc::new(Progress::default());
         let stopped = Arc::clone(&progress);
         on_interrupt(move || stopped.stop.store(true, Relaxed))?;
@@ -110,4 +100,24 @@ impl Export {
         global.note(format_args!("exported {} trials", exported.trials));
         Ok(())
     }
+}
+
+/// The trials of a study, of which the query selects some, and the cache that has their texts.
+pub(super) fn open_trials(
+    folder: &Path,
+    query: &PointQuery,
+    first: Option<u64>,
+    global: Global,
+) -> Result<(PointsDb, Option<Cache>), CliError> {
+    let db = super::wait_for(async {
+        let db = PointsDb::open_first(folder, first).await?;
+        let found = db.aggregate(&[Column::EvalId], &query.filter, Mode::C_P.into()).await?;
+        if found.is_empty() { Err(query.no_match_error(&db).await.into()) } else { Ok(db) }
+    })?;
+    for remark in db.remarks() {
+        global.note(remark);
+    }
+    let cache = folder.join(Study::CACHE_FILE);
+    let cache = if cache.exists() { Some(Cache::open_read_only(cache)?) } else { None };
+    Ok((db, cache))
 }

@@ -1,45 +1,60 @@
-//! `reasonscape metrics`: judge-free metrics of answers already collected.
+//! `reasonscape metrics`: judge-free metrics of answers already collected, in files or in a study.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use reasonscape_analysis::PointQuery;
 use reasonscape_analysis::answer_files::{
-    AnswerOptions, AnswerSummary, DEFAULT_BINS, DEFAULT_EXAMPLES, Difference, Example, LogKind,
+    AnswerOptions, AnswerSummary, DEFAULT_BINS, DEFAULT_EXAMPLES, Difference, Example, GroupColumn, LogKind,
     display_tables, export_table, reliability_figure,
 };
 use reasonscape_charts::Kind;
 use reasonscape_ingest::Progress;
-use reasonscape_ingest::answers::FieldMap;
+use reasonscape_ingest::answers::{self, FieldMap};
 use reasonscape_metrics::MetricOptions;
-use reasonscape_pipeline::summarize_answers;
+use reasonscape_pipeline::{summarize_answers, summarize_export};
+use reasonscape_points::{Exported, export_lines};
 use reasonscape_stats::StatsError;
 
 use super::Global;
+use super::export::open_trials;
+use super::study::study_folder;
 use crate::error::CliError;
 use crate::output::write_file;
 use crate::output::{Format, Render, print_text, terminal_width};
 use crate::progress::{ProgressLabels, watch};
 use crate::signals::on_interrupt;
 
-/// Measure answers already collected, without a judge model
+/// Compute metrics of answers in files or in a study, without a judge model
 ///
-/// Reads lines of JSON with `id`, `target` (one or a list) and `answer`, and if they are there `input`, `cot`, `context`,
+/// Reads lines of JSON with `target` (one or a list) and `answer`, and if they are there `id`, `input`, `cot`, `context`,
 /// `options`, `prob_correct`, `prompt_tokens`, `completion_tokens`, `latency_ms`, `truncated`, `repeat`, `temperature`,
-/// `model` and `category`. What else a line has is left alone. An answer is right if it is a target once both are trimmed
-/// and in lower case, and plain numbers are the same number; cut off, it is wrong. Of several files that do not name
-/// their model, each is one.
+/// `model` and `category`. Other fields are ignored. A line without `id` has its line number as id. An answer is correct
+/// if it equals a target after both are trimmed and lower-cased and plain numbers are unified; a truncated answer is
+/// incorrect. Several files that don't name their model are one model each.
+///
+/// Given the folder of a study, computes the same metrics of its trials. Their texts come from the cache, and whether they
+/// are correct from the scored trials. `reasonscape export` writes lines that have the same metrics.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape metrics answers.jsonl\n  reasonscape metrics small.jsonl large.jsonl \
-    --format json\n  reasonscape metrics log.jsonl --map target=gold,answer=output --per-task answers.parquet\n  \
+    --format json\n  reasonscape metrics my-study --by model,base_task\n  reasonscape metrics log.jsonl --map target=gold,answer=output --per-task answers.parquet\n  \
     reasonscape sql answers.parquet \"SELECT id, false_steps FROM results WHERE equations_false > 0\""
 )]
 pub(super) struct Metrics {
-    /// Files to read; `-` is standard input.
-    #[arg(value_name = "RESULTS.jsonl", required = true)]
+    /// Files to read, `-` for standard input; or a study: its folder or its study.toml.
+    #[arg(value_name = "RESULTS.jsonl|STUDY", required = true)]
     files: Vec<PathBuf>,
+    /// What decides whether an answer is correct. Without it: `stored` for a study and for lines of `reasonscape export`,
+    /// which say so, and `exact` for other lines.
+    #[arg(long, value_name = "SCORER")]
+    scorer: Option<ScorerArg>,
+    /// Compute the metrics of each group: `model`, `base_task`, `eval_id`, `template`, `sampler`, or several of them with
+    /// commas.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', default_value = "model")]
+    by: Vec<GroupColumn>,
     /// What a field is called in the files, as `target=gold,answer=output`: our name, then theirs.
     #[arg(long, value_name = "FIELD=NAME", value_delimiter = ',')]
     map: Vec<String>,
@@ -67,6 +82,24 @@ pub(super) struct Metrics {
     skip_bad: bool,
 }
 
+/// What decides whether an answer is correct.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ScorerArg {
+    /// The answer equals a target after both are normalized.
+    Exact,
+    /// The `correct` of each line, or the stored verdict of each trial.
+    Stored,
+}
+
+impl From<ScorerArg> for answers::Scorer {
+    fn from(scorer: ScorerArg) -> Self {
+        match scorer {
+            ScorerArg::Exact => Self::Exact,
+            ScorerArg::Stored => Self::Stored,
+        }
+    }
+}
+
 pub(super) const METRICS: ProgressLabels = ProgressLabels { verb: "metrics", unit: "answers" };
 
 impl Metrics {
@@ -79,13 +112,62 @@ impl Metrics {
 
     fn show(&self, progress: &Arc<Progress>, global: Global) -> Result<(), CliError> {
         let options = self.options()?;
-        let summary = watch(&METRICS, progress, global, || {
-            Ok(summarize_answers(&self.files, &options, self.bins, self.per_task.as_deref(), progress)?)
-        })?;
+        let summary = match self.study()? {
+            Some(study) => self.summarize_study(study, &options, progress, global)?,
+            None => watch(&METRICS, progress, global, || {
+                Ok(summarize_answers(&self.files, &options, self.bins, self.per_task.as_deref(), progress)?)
+            })?,
+        };
         print_summary(&summary, global)?;
         self.draw(&summary, global)?;
         self.print_notes(&summary, global);
         Ok(())
+    }
+
+    /// The study, if one was given instead of files.
+    fn study(&self) -> Result<Option<&Path>, CliError> {
+        let is_study = |path: &&PathBuf| {
+            path.is_dir() || path.is_file() && path.extension().is_some_and(|ending| ending == "toml")
+        };
+        let Some(study) = self.files.iter().find(is_study) else { return Ok(None) };
+        if self.files.len() > 1 {
+            return Err(CliError::input(format_args!(
+                "`{}` is a study, and stands alone; export it to compare it with files",
+                study.display()
+            )));
+        }
+        if !self.map.is_empty() || self.skip_bad {
+            return Err(CliError::input(
+                "`--map` and `--skip-bad` are for files; leave them out for a study",
+            ));
+        }
+        Ok(Some(study))
+    }
+
+    fn summarize_study(
+        &self,
+        study: &Path,
+        options: &AnswerOptions,
+        progress: &Progress,
+        global: Global,
+    ) -> Result<AnswerSummary, CliError> {
+        let query = PointQuery::default();
+        let (db, cache) = open_trials(&study_folder(study)?, &query, None, global)?;
+        let (summary, exported) = watch(&METRICS, progress, global, || {
+            summarize_export(options, self.bins, self.per_task.as_deref(), |out| {
+                let exported: Exported = super::wait_for(async {
+                    Ok(export_lines(&db, cache.as_ref(), &query.filter, out, progress).await?)
+                })?;
+                if exported.stopped { Err(CliError::Interrupted) } else { Ok(exported) }
+            })
+        })?;
+        if exported.without_text > 0 {
+            global.note(format_args!(
+                "{} of {} trials have no prompt and reply in the cache, and count for no metric of reasoning",
+                exported.without_text, exported.trials
+            ));
+        }
+        Ok(summary)
     }
 
     fn options(&self) -> Result<AnswerOptions, CliError> {
@@ -108,6 +190,8 @@ impl Metrics {
             rules: MetricOptions { numbers: !self.no_numbers, temperature: self.temperature },
             skip_bad: self.skip_bad,
             examples: self.examples,
+            scorer: self.scorer.map(Into::into),
+            by: self.by.clone(),
         })
     }
 
@@ -134,7 +218,7 @@ impl Metrics {
         if let Some(path) = &self.per_task {
             global.note(format_args!("what was measured on each answer is in `{}`", path.display()));
         }
-        print_legend(global);
+        print_legend(summary, global);
     }
 }
 
@@ -156,24 +240,31 @@ fn print_model_notes(
     }
 }
 
-fn print_legend(global: Global) {
+fn print_legend(summary: &AnswerSummary, global: Global) {
     global.caption("± is half of the 95 % interval; tokens of reasoning are words between white space");
+    global.caption(match summary.scorer() {
+        "stored" => "scorer `stored`: an answer is correct if the trial or line says so",
+        "mixed" => {
+            "scorers `exact` and `stored`: lines with `\"scorer\": \"stored\"` count by their `correct`"
+        }
+        _ => "scorer `exact`: an answer is correct if it equals a target after normalization",
+    });
 }
 
 /// Prints the metrics of answers that this program wrote itself, with their notes.
 pub(super) fn print_dataset_summary(summary: &AnswerSummary, global: Global) -> Result<(), CliError> {
     print_summary(summary, global)?;
     print_model_notes(summary, None, global);
-    print_legend(global);
+    print_legend(summary, global);
     Ok(())
 }
 
 /// Prints the metrics of every model, how they differ, and examples of false steps.
 fn print_summary(summary: &AnswerSummary, global: Global) -> Result<(), CliError> {
-    let AnswerSummary { results, models, differences } = summary;
+    let AnswerSummary { results, models, differences, .. } = summary;
     match global.format {
         Format::Json => print_text(&summary.to_json())?,
-        Format::Csv => print_text(&export_table(models, results.skipped).to_csv())?,
+        Format::Csv => print_text(&export_table(summary).to_csv())?,
         format => {
             let width = usize::from(terminal_width());
             for (name, table) in display_tables(models, results.skipped, width) {

@@ -6,4 +6,4 @@ mod row;
 
 pub use self::field_map::{Field, FieldMap};
 pub use self::line_chunks::LineChunks;
-pub use self::row::AnswerRow;
+pub use self::row::{AnswerRow, Scorer};

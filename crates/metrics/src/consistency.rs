@@ -30,15 +30,22 @@ struct Repeated {
     same: Option<bool>,
 }
 
-pub(super) fn repeats(summary: &Summary, tasks: &Groups, answers: &Groups) -> Result<Repeats, StatsError> {
+/// What repeated answers say. `series` are the answers of one evaluation to one task; where a summary pools several
+/// evaluations, those to the same task are one cluster.
+pub(super) fn repeats(
+    summary: &Summary,
+    tasks: &Groups,
+    series: &Groups,
+    answers: &Groups,
+) -> Result<Repeats, StatsError> {
     /// No answer is an answer too: a model that sometimes has none is not stable.
     const NO_ANSWER: u32 = u32::MAX;
 
-    let sizes = tasks.sizes();
+    let sizes = series.sizes();
     let repeats = sizes.iter().max().copied().unwrap_or(u32::from(!summary.is_empty()));
     let mut rows: Vec<(u32, u32, bool, bool)> = Vec::new();
     for (index, row) in summary.rows().enumerate().filter(|_| repeats > 1) {
-        let task = tasks.first(index);
+        let task = series.first(index);
         if sizes[task] > 1 {
             let answer = if row.has_answer() { answers.first(index) as u32 } else { NO_ANSWER };
             rows.push((task as u32, answer, row.correct(), row.at_zero()));
@@ -46,6 +53,7 @@ pub(super) fn repeats(summary: &Summary, tasks: &Groups, answers: &Groups) -> Re
     }
     rows.sort_unstable();
     let mut repeated = Vec::new();
+    let mut clusters: Vec<[u64; 2]> = Vec::new();
     for task in rows.chunk_by(|one, other| one.0 == other.0) {
         let given: Vec<(u64, bool)> = task
             .chunk_by(|one, other| one.1 == other.1)
@@ -54,6 +62,7 @@ pub(super) fn repeats(summary: &Summary, tasks: &Groups, answers: &Groups) -> Re
         let max = given.iter().map(|(count, _)| *count).max().expect("a task has answers");
         let modes = given.iter().filter(|(count, _)| *count == max);
         let right = modes.clone().filter(|(_, correct)| *correct).count();
+        clusters.push([tasks.first(task[0].0 as usize) as u64, 0]);
         repeated.push(Repeated {
             sce: Entropy::from_counts(given.iter().map(|(count, _)| *count)).map_or(0.0, |found| found.nats),
             mode_correct: right as f64 / modes.count() as f64,
@@ -62,7 +71,7 @@ pub(super) fn repeats(summary: &Summary, tasks: &Groups, answers: &Groups) -> Re
         });
     }
 
-    let each = Groups::single(repeated.len());
+    let each = Groups::new(repeated.len(), &clusters.iter().copied());
     let mean = |of: fn(&Repeated) -> f64, max: f64| {
         let (value, detail) = each.mean(repeated.iter().map(|task| Some(of(task))))?;
         Ok::<Estimate, StatsError>((value, detail.within(0.0, max)))
@@ -125,6 +134,31 @@ mod tests {
         assert_eq!(found.determinism_index, Some(0.5));
         assert_eq!(found.details["determinism_index"].n, 2);
         assert_eq!(found.details["stability"].n, 3);
+    }
+
+    #[test]
+    fn only_answers_of_one_evaluation_are_samples_of_each_other() {
+        let targets = ["right".into()];
+        let mut summary = Summary::default();
+        for (eval_id, repeat, answer) in
+            [("a", 0, "right"), ("a", 1, "right"), ("b", 0, "wrong"), ("b", 1, "wrong"), ("c", 0, "other")]
+        {
+            let row = SampleRecord {
+                id: "q",
+                repeat,
+                answer: Some(answer),
+                targets: &targets,
+                eval_id: Some(eval_id),
+                ..SampleRecord::default()
+            };
+            summary.add(&measure(&row, &MetricOptions::default()));
+        }
+        assert!(summary.duplicates().is_empty());
+        let found = summary.finish(10).unwrap();
+        assert_eq!((found.n, found.tasks, found.repeats), (5, 1, 2));
+        assert_eq!((found.stability, found.mode_accuracy), (Some(1.0), Some(0.5)));
+        // Two evaluations of one problem are one cluster, which has no spread.
+        assert_eq!((found.details["mode_accuracy"].n, found.details["mode_accuracy"].low), (2, None));
     }
 
     #[test]

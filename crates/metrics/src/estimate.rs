@@ -45,11 +45,6 @@ impl Groups {
         Self { first, rows, count }
     }
 
-    /// So many rows, each a group of its own.
-    pub(super) fn single(rows: usize) -> Self {
-        Self { first: Vec::new(), rows, count: rows }
-    }
-
     /// How many groups there are.
     pub(super) fn count(&self) -> usize {
         self.count
@@ -220,9 +215,9 @@ mod tests {
     #[test]
     fn repeats_widen_the_interval() {
         let values: Vec<Option<f64>> = [1.0, 5.0, 2.0, 9.0].repeat(4).into_iter().map(Some).collect();
-        let single = Groups::single(16);
+        let single = Groups::new(16, &(0..16).map(|row| [row, 0]));
         let fours = Groups::new(16, &(0..16).map(|row| [row % 4, 0]));
-        let once = Groups::single(4);
+        let once = Groups::new(4, &(0..4).map(|row| [row, 0]));
         let width = |groups: &Groups, values: &[Option<f64>]| {
             let (_, detail) = groups.mean(values.iter().copied()).unwrap();
             detail.high.unwrap() - detail.low.unwrap()

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Grounding, Sources, Step, check_steps, ground, text_stats, words};
-use reasonscape_core::{is_correct, is_space, normalize};
+use reasonscape_core::{is_correct, normalize};
 
 /// A question with its target and what a model made of it. What was not recorded is absent.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,6 +40,16 @@ pub struct SampleRecord<'a> {
     pub model: Option<&'a str>,
     /// The kind of question.
     pub category: Option<&'a str>,
+    /// Whether the answer is correct, where that was decided before: then it is not compared with the targets.
+    pub verdict: Option<bool>,
+    /// The evaluation of a study that the answer belongs to. Only answers of one evaluation are samples of each other.
+    pub eval_id: Option<&'a str>,
+    /// The task of a study.
+    pub base_task: Option<&'a str>,
+    /// The template of the prompt.
+    pub template: Option<&'a str>,
+    /// The sampler of the answer.
+    pub sampler: Option<&'a str>,
 }
 
 /// What is measured, where there is a choice.
@@ -64,7 +74,9 @@ pub struct PerTaskResult<'a> {
     pub id: &'a str,
     /// Which of several answers.
     pub repeat: u32,
-    /// Whether the answer is one of the targets and the reply was not cut off.
+    /// The evaluation that the answer belongs to.
+    pub eval_id: Option<&'a str>,
+    /// Whether the answer is one of the targets, or was found correct before, and the reply was not cut off.
     pub correct: bool,
     /// Whether the reply was cut off.
     pub truncated: bool,
@@ -72,7 +84,7 @@ pub struct PerTaskResult<'a> {
     pub answer: Option<Cow<'a, str>>,
     /// Words of the answer.
     pub answer_tokens: Option<u64>,
-    /// The reasoning, unless it is only white space.
+    /// The reasoning; an empty one is there, and counts as zero words.
     pub cot: Option<&'a str>,
     /// Words of the reasoning.
     pub cot_tokens: Option<u64>,
@@ -116,17 +128,19 @@ pub struct PerTaskResult<'a> {
 /// assert!(!measure(&SampleRecord { truncated: true, ..row }, &MetricOptions::default()).correct);
 /// ```
 pub fn measure<'a>(row: &SampleRecord<'a>, options: &MetricOptions) -> PerTaskResult<'a> {
-    let cot = row.cot.filter(|cot| !cot.trim_start_matches(is_space).is_empty());
+    let cot = row.cot;
     let counted = cot.map(text_stats);
     let answer = row.answer.map(|answer| normalize(answer, options.numbers));
     let answer_tokens = row.answer.map(words);
     let steps = cot.map(check_steps);
     let temperature = row.temperature.or(options.temperature);
+    let is_right =
+        || row.answer.is_some_and(|answer| is_correct(answer, row.targets, row.options, options.numbers));
     PerTaskResult {
         id: row.id,
         repeat: row.repeat,
-        correct: !row.truncated
-            && row.answer.is_some_and(|answer| is_correct(answer, row.targets, row.options, options.numbers)),
+        eval_id: row.eval_id,
+        correct: !row.truncated && row.verdict.unwrap_or_else(is_right),
         truncated: row.truncated,
         answer_tokens,
         cot,
@@ -192,7 +206,7 @@ mod tests {
     #[test]
     fn missing_fields_give_absent_metrics() {
         let targets = ["x".into()];
-        let row = SampleRecord { targets: &targets, cot: Some(" \n\u{1f} "), ..SampleRecord::default() };
+        let row = SampleRecord { targets: &targets, ..SampleRecord::default() };
         let found = measure(&row, &MetricOptions::default());
         assert!(!found.correct);
         assert_eq!(
@@ -207,5 +221,27 @@ mod tests {
             &MetricOptions::default(),
         );
         assert_eq!(answered.ra_ratio, Some(2.0));
+    }
+
+    #[test]
+    fn empty_reasoning_counts_as_zero() {
+        let targets = ["x".into()];
+        let row = SampleRecord { targets: &targets, answer: Some("x"), ..SampleRecord::default() };
+        for (cot, chars) in [("", 0), (" \n\u{1f} ", 4)] {
+            let found = measure(&SampleRecord { cot: Some(cot), ..row }, &MetricOptions::default());
+            assert_eq!((found.cot, found.cot_tokens, found.cot_chars), (Some(cot), Some(0), Some(chars)));
+            assert_eq!((found.step_count, found.self_correcting), (Some(0), Some(false)));
+            assert_eq!((found.ra_ratio, found.equations_checked), (Some(0.0), Some(0)));
+        }
+    }
+
+    #[test]
+    fn stored_verdict_replaces_the_comparison() {
+        let targets = ["x".into()];
+        let row = SampleRecord { targets: &targets, answer: Some("y"), ..SampleRecord::default() };
+        let correct = |row: SampleRecord<'_>| measure(&row, &MetricOptions::default()).correct;
+        assert!(correct(SampleRecord { verdict: Some(true), ..row }));
+        assert!(!correct(SampleRecord { verdict: Some(false), answer: Some("x"), ..row }));
+        assert!(!correct(SampleRecord { verdict: Some(true), truncated: true, ..row }));
     }
 }

@@ -178,14 +178,19 @@ impl Summary {
         Groups::new(self.len(), &self.rows().map(|row| row.task))
     }
 
+    /// Answers that are samples of each other: those of one evaluation to one task.
+    fn series(&self) -> Groups {
+        Groups::new(self.len(), &self.rows().map(|row| row.series))
+    }
+
     /// Answers that say to be the same one: of each its place in the order in which answers were added, and the place
-    /// of the first that has its id and repeat.
+    /// of the first that has its id, evaluation and repeat.
     pub fn duplicates(&self) -> Vec<[usize; 2]> {
-        if self.tasks().are_single() {
+        if self.series().are_single() {
             return Vec::new();
         }
         let mut keys: Vec<([u64; 2], u32, u32)> = Vec::with_capacity(self.len());
-        keys.extend(self.rows().zip(0..).map(|(row, index)| (row.task, row.repeat, index)));
+        keys.extend(self.rows().zip(0..).map(|(row, index)| (row.series, row.repeat, index)));
         keys.sort_unstable();
         let same = keys.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1));
         let mut found: Vec<[usize; 2]> = same
@@ -272,7 +277,9 @@ impl Summary {
         let variety = self.variety(&tasks, &answers)?;
         found.sce = keep("sce", (variety.0.map(|entropy| entropy.nats), variety.1));
         found.sce_normalized = variety.0.and_then(|entropy| entropy.normalised());
-        let consistency = repeats(self, &tasks, &answers)?;
+        let is_pooled = self.rows().any(|row| row.series != row.task);
+        let series = is_pooled.then(|| self.series());
+        let consistency = repeats(self, &tasks, series.as_ref().unwrap_or(&tasks), &answers)?;
         found.repeats = consistency.max;
         if found.repeats > 1 {
             found.sce_per_task_mean = keep("sce_per_task_mean", consistency.sce);

@@ -5,7 +5,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
 
 use reasonscape_analysis::AnalysisError;
 use reasonscape_analysis::answer_files::{
@@ -14,10 +13,11 @@ use reasonscape_analysis::answer_files::{
 use reasonscape_cache::Cache;
 use reasonscape_core::Outcome;
 use reasonscape_ingest::Progress;
-use reasonscape_metrics::{answer_probability, stated_confidence};
 use reasonscape_points::{AnswerLines, EvaluateOptions, Evaluated, PointsError, ScoredTrial, evaluate};
 use reasonscape_study::{Eval, Study, write_file};
 use serde_json::{Map, Value, json};
+
+use crate::line_channel::line_channel;
 
 /// The directory of the results, in that of the study.
 pub const RESULTS_DIR: &str = "results";
@@ -98,10 +98,9 @@ fn score_and_measure(
         serde_json::to_writer(&mut *lines, &row).expect("a vector takes everything");
         lines.push(b'\n');
     };
-    let (sender, receiver) = sync_channel(LINES_IN_FLIGHT);
+    let (mut sender, lines) = line_channel();
     std::thread::scope(|scope| {
         let measuring = scope.spawn(|| {
-            let lines = LineReader { receiver, lines: Vec::new(), position: 0 };
             let measured = summarize_stream(
                 ANSWERS_FILE,
                 lines,
@@ -121,7 +120,7 @@ fn score_and_measure(
             any = true;
             answers.write_all(lines)?;
             // If nobody receives, measuring has failed, and its error is returned below.
-            sender.send(lines.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+            sender.write_all(lines)
         };
         let evaluated = evaluate(
             study,
@@ -141,28 +140,6 @@ fn score_and_measure(
             Err(error) => Err(error.into()),
         }
     })
-}
-
-/// Blocks of lines that wait to be measured.
-const LINES_IN_FLIGHT: usize = 16;
-
-/// Reads lines that another thread sends.
-struct LineReader {
-    receiver: Receiver<Vec<u8>>,
-    lines: Vec<u8>,
-    position: usize,
-}
-
-impl io::Read for LineReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.position == self.lines.len() {
-            let Ok(lines) = self.receiver.recv() else { return Ok(0) };
-            (self.lines, self.position) = (lines, 0);
-        }
-        let taken = (&self.lines[self.position..]).read(buffer)?;
-        self.position += taken;
-        Ok(taken)
-    }
 }
 
 /// Computes the metrics of files of answers, and writes those of each answer to `per_task` if it is given.
@@ -201,10 +178,8 @@ fn display_name(study: &Study, eval: &Eval) -> String {
 }
 
 fn row(study: &Study, eval: &Eval, model: &str, trial: &ScoredTrial<'_>) -> Value {
-    let ScoredTrial { task, index, test, extraction: found, completion, .. } = trial;
+    let ScoredTrial { task, index, test, completion, .. } = trial;
     let item = study.dataset.as_ref().and_then(|dataset| dataset.item(task.name(), *index));
-    let truncated = trial.outcome == Outcome::Truncated;
-    let answer = found.answer.as_deref().filter(|_| !truncated);
     let mut row = Map::new();
     let mut insert = |field: &str, value: Value| {
         if !value.is_null() {
@@ -227,23 +202,16 @@ fn row(study: &Study, eval: &Eval, model: &str, trial: &ScoredTrial<'_>) -> Valu
         insert("options", json!(test.options));
     }
     insert("context", json!(item.and_then(|item| item.context.as_ref())));
-    let truncated_text = || format!("{}\n\n{}", found.reasoning.as_deref().unwrap_or_default(), found.text);
-    insert("cot", if truncated { json!(truncated_text().trim()) } else { json!(found.thoughts()) });
-    insert("prob_correct", json!(answer.and_then(|answer| confidence(trial, answer))));
+    insert("cot", json!(trial.cot()));
+    insert("prob_correct", json!(trial.prob_correct()));
     insert("prompt_tokens", json!(completion.usage.prompt_tokens));
     insert("completion_tokens", json!(completion.usage.completion_tokens));
-    insert("latency_ms", json!(trial.latency_ms));
-    insert("truncated", json!(truncated));
+    let latency_ms = trial.latency_us.map(|latency| latency as f64 / 1000.0);
+    insert("latency_ms", latency_ms.map_or_else(|| json!(trial.latency_ms), |latency| json!(latency)));
+    insert("truncated", json!(trial.outcome == Outcome::Truncated));
     insert("repeat", json!(trial.repeat));
     insert("temperature", eval.params.get("temperature").cloned().unwrap_or(Value::Null));
     // Present even if there is none.
-    row.insert("answer".to_owned(), json!(answer));
+    row.insert("answer".to_owned(), json!(trial.answer()));
     Value::Object(row)
-}
-
-/// The model's confidence: from the probabilities of the tokens of the answer, or else as it states it.
-fn confidence(trial: &ScoredTrial<'_>, answer: &str) -> Option<f64> {
-    let tokens = trial.completion.logprobs.as_deref().unwrap_or_default();
-    let tokens: Vec<(&str, f64)> = tokens.iter().map(|token| (token.token.as_str(), token.logprob)).collect();
-    answer_probability(&tokens, answer).or_else(|| stated_confidence(&trial.extraction.text))
 }

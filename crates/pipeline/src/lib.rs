@@ -10,8 +10,10 @@
 
 mod control;
 mod dataset_results;
+mod line_channel;
 mod precision;
 mod run;
+mod study_metrics;
 
 use std::time::Duration;
 
@@ -23,6 +25,7 @@ use reasonscape_study::{Selection, Study};
 pub use self::control::RunControl;
 pub use self::dataset_results::{ANSWERS_FILE, RESULTS_DIR, ResultsError, summarize_answers};
 pub use self::run::{Event, Finished, PipelineError, RunEnd, execute};
+pub use self::study_metrics::summarize_export;
 pub use reasonscape_ingest::Progress as ScoreProgress;
 pub use reasonscape_runner::progress::{FailureGroup, ProgressCounts, group_failures};
 pub use reasonscape_runner::{

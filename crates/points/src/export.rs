@@ -5,16 +5,20 @@
 mod card;
 mod dataset;
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::atomic::Ordering;
 
 use reasonscape_cache::Cache;
+use reasonscape_core::{Dataset, Extraction, Item, Reply, Task, extract};
 use reasonscape_stats::{Mode, Outcome};
+use reasonscape_study::Study;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 pub use self::dataset::export_dataset;
 
+use crate::scoring::cot;
 use crate::{Column, EvalInfo, Filter, PointsDb, PointsError, StoredTrial, TranscriptReader, TrialCounts};
 use reasonscape_ingest::Progress;
 use reasonscape_providers::Transcript;
@@ -50,6 +54,9 @@ async fn units<'d>(db: &'d PointsDb, filter: &Filter) -> Result<Vec<Unit<'d>>, P
 
 /// Writes the trials that a filter means as lines of JSON, by evaluation, task, coordinates, index and repeat.
 ///
+/// A line has everything that metrics are computed from, so that `reasonscape metrics` of the lines gives what it gives of
+/// the study. What a dataset says about its questions comes from the study, if it still has the items that were scored.
+///
 /// # Errors
 /// A [`PointsError`] when the trials or the cache cannot be read, or the lines cannot be written.
 pub async fn export_lines(
@@ -62,15 +69,18 @@ pub async fn export_lines(
     let units = units(db, filter).await?;
     progress.total.store(units.iter().map(|unit| unit.counts.n).sum(), Ordering::Relaxed);
     let mut transcripts = TranscriptReader::open(cache)?;
+    let dataset = Study::load(db.study()).ok().and_then(|study| study.dataset);
     let mut exported = Exported::default();
     for unit in &units {
+        let items = unit_items(db, unit, dataset.as_ref());
         let mut batches = db.trials(&unit.eval.eval_id, &unit.task, filter).await?;
         while let Some(trials) = batches.next().await? {
             for trial in trials {
                 let trial = ExportedTrial::new(trial, &mut transcripts)?;
+                let item = usize::try_from(trial.trial.index).ok().and_then(|index| items.get(index));
                 exported.trials += 1;
                 exported.without_text += u64::from(trial.transcript.is_none());
-                let written = serde_json::to_writer(&mut *out, &trial.to_json());
+                let written = serde_json::to_writer(&mut *out, &trial.to_json(item));
                 written.map_err(std::io::Error::from).and_then(|()| out.write_all(b"\n")).map_err(
                     |source| PointsError::Io { action: "write", path: "the lines".into(), source },
                 )?;
@@ -82,6 +92,23 @@ pub async fn export_lines(
         }
     }
     Ok(exported)
+}
+
+/// The items that the trials of a unit answer: none if the task is generated, or if the dataset has changed since.
+fn unit_items<'d>(db: &PointsDb, unit: &Unit<'_>, dataset: Option<&'d Dataset>) -> &'d [Item] {
+    let source = db
+        .sources()
+        .iter()
+        .find(|source| source.eval_id == unit.eval.eval_id && source.task == unit.task)
+        .map(|source| &source.provenance);
+    dataset
+        .into_iter()
+        .flat_map(Dataset::tasks)
+        .find(|task| task.name() == unit.task)
+        .filter(|task| {
+            source.is_some_and(|source| source.source.is_empty() && source.task_version == task.version())
+        })
+        .map_or(&[], |task| task.items())
 }
 
 /// A trial and its transcript, if the cache has it.
@@ -108,14 +135,51 @@ impl ExportedTrial {
         self.transcript.as_ref().map(|transcript| transcript.reply.as_str())
     }
 
-    /// The columns of the table of trials, with the outcome by name and the coordinates as an object, and the transcript.
-    fn to_json(&self) -> Value {
+    /// The reply taken apart, as it was for scoring.
+    fn extraction(&self) -> Option<Extraction<'_>> {
+        let transcript = self.transcript.as_ref()?;
+        let reasoning = transcript.reasoning.as_deref();
+        Some(extract(&Reply { content: &transcript.reply, reasoning }))
+    }
+
+    /// The prompt: the last message of the user.
+    fn prompt(&self) -> Option<&str> {
+        let messages = &self.transcript.as_ref()?.messages;
+        messages.iter().rfind(|message| message.role == "user").map(|message| message.content.as_str())
+    }
+
+    /// The columns of the table of trials, with the outcome by name and the coordinates as an object, the transcript, and
+    /// what metrics need beside these.
+    fn to_json(&self, item: Option<&Item>) -> Value {
         let mut object = json!(self.trial);
-        object["status"] = json!(self.outcome().name());
-        object["params"] = serde_json::from_str(&self.trial.params).unwrap_or(Value::Null);
         object["messages"] = json!(self.transcript.as_ref().map(|transcript| &transcript.messages));
         object["reasoning"] = json!(self.reasoning());
         object["reply"] = json!(self.reply());
+        let trial = &self.trial;
+        let outcome = self.outcome();
+        let is_truncated = outcome == Outcome::Truncated;
+        object["id"] = match item {
+            Some(item) => json!(item.id),
+            None => json!(format!("{} {} {}", trial.base_task, trial.params, trial.index)),
+        };
+        // A truncated trial has no answer, so that it is neither correct nor incorrect.
+        object["correct"] = json!((!is_truncated).then_some(outcome == Outcome::Correct));
+        object["scorer"] = json!("stored");
+        object["truncated"] = json!(is_truncated);
+        object["input"] = json!(item.map(|item| item.input.as_str()).or_else(|| self.prompt()));
+        let extraction = self.extraction();
+        let cot: Option<Cow<'_, str>> = extraction.as_ref().and_then(|found| cot(found, is_truncated));
+        object["cot"] = json!(cot);
+        object["temperature"] = json!(self.transcript.as_ref().and_then(|transcript| transcript.temperature));
+        if let Some(item) = item {
+            if !item.test.alternative_targets.is_empty() {
+                object["alternative_targets"] = json!(item.test.alternative_targets);
+            }
+            if !item.test.options.is_empty() {
+                object["options"] = json!(item.test.options);
+            }
+            object["context"] = json!(item.context);
+        }
         object
     }
 }

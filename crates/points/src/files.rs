@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::parquet::arrow::arrow_reader::{
@@ -13,7 +13,7 @@ use datafusion::parquet::file::metadata::ParquetMetaData;
 use serde::de::DeserializeOwned;
 
 use crate::error::parquet_message;
-use crate::schema::{FORMAT, key};
+use crate::schema::{ADDED_COLUMNS, FORMAT, key};
 use crate::write::FileKind;
 use crate::{EvalInfo, PointsError, Provenance};
 
@@ -106,9 +106,12 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 
 fn check_columns(found: &Schema, kind: FileKind, format: u32) -> Result<(), String> {
     for expected in kind.schema().fields() {
-        let column = found
-            .field_with_name(expected.name())
-            .map_err(|_| format!("it has no column `{}`", expected.name()))?;
+        let Ok(column) = found.field_with_name(expected.name()) else {
+            if ADDED_COLUMNS.iter().any(|(name, since)| expected.name() == name && format < *since) {
+                continue;
+            }
+            return Err(format!("it has no column `{}`", expected.name()));
+        };
         // In format 1 an index had 32 bits; whoever reads it gets 64.
         let is_old_index =
             format == 1 && expected.name() == "index" && *column.data_type() == DataType::Int32;
@@ -145,7 +148,10 @@ impl FileInfo {
                     .fields()
                     .iter()
                     .map(|field| {
-                        let column = batch.column_by_name(field.name()).expect("its columns were checked");
+                        let Some(column) = batch.column_by_name(field.name()) else {
+                            // Its columns were checked: only one that its format did not have is missing.
+                            return Ok(new_null_array(field.data_type(), batch.num_rows()));
+                        };
                         if column.data_type() == field.data_type() {
                             return Ok(std::sync::Arc::clone(column));
                         }

@@ -13,6 +13,7 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
+use reasonscape_ingest::answers::Scorer;
 use reasonscape_metrics::{PerTaskResult, SampleRecord};
 
 use crate::BoxFuture;
@@ -21,7 +22,7 @@ use crate::error::{missing_table, parquet_message};
 use crate::{PointsError, functions};
 
 /// Columns of a file of answered questions, in order. A name, once landed, stays.
-pub const SAMPLE_LOG_COLUMNS: [&str; 30] = [
+pub const SAMPLE_LOG_COLUMNS: [&str; 35] = [
     "id",
     "model",
     "category",
@@ -52,6 +53,11 @@ pub const SAMPLE_LOG_COLUMNS: [&str; 30] = [
     "sentences_checked",
     "sentences_unsupported",
     "unsupported",
+    "eval_id",
+    "base_task",
+    "template",
+    "sampler",
+    "scorer",
 ];
 
 static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
@@ -62,7 +68,8 @@ static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
             }
             "correct" | "truncated" | "self_correcting" => DataType::Boolean,
             "ra_ratio" | "latency_ms" | "prob_correct" | "temperature" => DataType::Float64,
-            "id" | "model" | "category" | "input" | "answer" | "answer_normalized" | "cot" => DataType::Utf8,
+            "id" | "model" | "category" | "input" | "answer" | "answer_normalized" | "cot" | "eval_id"
+            | "base_task" | "template" | "sampler" | "scorer" => DataType::Utf8,
             _ => DataType::Int64,
         };
         let nullable = !matches!(name, "id" | "repeat" | "correct" | "truncated");
@@ -77,7 +84,7 @@ fn item() -> Field {
 /// Answered questions on their way into columns; a thread may fill one while another fills the next.
 #[derive(Debug)]
 pub struct SampleLogRows {
-    texts: [StringBuilder; 7],
+    texts: [StringBuilder; 12],
     lists: [ListBuilder<StringBuilder>; 5],
     flags: [BooleanBuilder; 3],
     reals: [Float64Builder; 4],
@@ -100,7 +107,10 @@ impl SampleLogRows {
     /// Adds an answered question.
     pub fn push(&mut self, model: Option<&str>, row: &SampleRecord<'_>, task: &PerTaskResult<'_>) {
         let answer = task.answer.as_deref();
+        let scorer = row.verdict.map(|_| Scorer::Stored.name());
+        let study = [row.eval_id, row.base_task, row.template, row.sampler, scorer];
         let texts = [Some(row.id), model, row.category, row.input, row.answer, answer, task.cot];
+        let texts = texts.into_iter().chain(study);
         for (column, value) in self.texts.iter_mut().zip(texts) {
             column.append_option(value);
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
 /// The latest format that this program reads and writes.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// Keys under which the files say what they are.
 pub(crate) mod key {
@@ -27,7 +27,7 @@ pub(crate) mod key {
 pub(crate) const IDENTITY: [&str; 5] = ["model", "template", "sampler", "base_task", "params"];
 
 /// Columns of a file of trials, in order.
-pub const TRIAL_COLUMNS: [&str; 23] = [
+pub const TRIAL_COLUMNS: [&str; 25] = [
     "eval_id",
     "model",
     "template",
@@ -51,7 +51,12 @@ pub const TRIAL_COLUMNS: [&str; 23] = [
     "answer",
     "target",
     "cache_key",
+    "latency_us",
+    "prob_correct",
 ];
+
+/// Columns that files of earlier formats lack, with the format that added them. They are null there.
+pub(crate) const ADDED_COLUMNS: [(&str, u32); 2] = [("latency_us", 3), ("prob_correct", 3)];
 
 /// Columns of a file of points, in order.
 pub const POINT_COLUMNS: [&str; 22] = [
@@ -95,7 +100,8 @@ fn field(name: &str) -> Field {
         // `index` is of 64 bits since format 2: a document of another tool is known by a hash of its id.
         "status" | "repeat" => (DataType::Int32, false),
         "guess" | "g" => (DataType::Float64, false),
-        "prompt_tokens" | "completion_tokens" | "reasoning_tokens" => (DataType::Int64, true),
+        "prompt_tokens" | "completion_tokens" | "reasoning_tokens" | "latency_us" => (DataType::Int64, true),
+        "prob_correct" => (DataType::Float64, true),
         "answer" => (DataType::Utf8, true),
         "eval_id" | "model" | "template" | "sampler" | "base_task" | "params" | "finish" | "method"
         | "target" | "cache_key" => (DataType::Utf8, false),

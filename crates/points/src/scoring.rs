@@ -1,5 +1,6 @@
 //! Scores the cached responses of a point. Trials, the answers to a dataset and precision targets all come from this walk.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use reasonscape_cache::{CacheError, Found, Reader};
 use reasonscape_core::{CacheKey, EntryId, Extraction, Outcome, Point, Reply, Task, Test, score};
+use reasonscape_metrics::{answer_probability, stated_confidence};
 use reasonscape_providers::Completion;
 use reasonscape_study::{Eval, Study, planned_requests};
 
@@ -36,8 +38,42 @@ pub struct ScoredTrial<'a> {
     pub completion: &'a Completion,
     /// From sending the request to the last byte of the reply.
     pub latency_ms: u64,
+    /// The same in microseconds, if the cache has it.
+    pub latency_us: Option<u64>,
     /// When the reply came, in milliseconds since 1970.
     pub received_ms: i64,
+}
+
+impl ScoredTrial<'_> {
+    /// The answer that counts: a truncated trial has none.
+    pub fn answer(&self) -> Option<&str> {
+        self.extraction.answer.as_deref().filter(|_| self.outcome != Outcome::Truncated)
+    }
+
+    /// How likely the model takes its answer to be correct: the probability of the answer's tokens, or else the confidence
+    /// that the reply states. `None` if there is no answer or neither of the two.
+    pub fn prob_correct(&self) -> Option<f64> {
+        let answer = self.answer()?;
+        let tokens = self.completion.logprobs.as_deref().unwrap_or_default();
+        let tokens: Vec<(&str, f64)> =
+            tokens.iter().map(|token| (token.token.as_str(), token.logprob)).collect();
+        answer_probability(&tokens, answer).or_else(|| stated_confidence(&self.extraction.text))
+    }
+
+    /// The reasoning that metrics are computed on.
+    pub fn cot(&self) -> Option<Cow<'_, str>> {
+        cot(&self.extraction, self.outcome == Outcome::Truncated)
+    }
+}
+
+/// The reasoning of a reply: what it says before its answer, or all of it if it was truncated.
+pub(crate) fn cot<'e>(extraction: &'e Extraction<'_>, truncated: bool) -> Option<Cow<'e, str>> {
+    if !truncated {
+        return extraction.thoughts();
+    }
+    let all = format!("{}\n\n{}", extraction.reasoning.as_deref().unwrap_or_default(), extraction.text);
+    // A model that hides its reasoning and was cut off in it sends nothing. That is a missing trace, not an empty one.
+    Some(all.trim()).filter(|all| !all.is_empty()).map(|all| Cow::Owned(all.to_owned()))
 }
 
 /// Entries of one model and namespace that came without a mark and belong to no problem that was generated so far.
@@ -173,6 +209,7 @@ pub(crate) fn walk(
                 extraction,
                 completion: &completion,
                 latency_ms: response.latency_ms,
+                latency_us: response.latency_us,
                 received_ms: response.received_ms,
             };
             if visit(trial).is_break() {

@@ -118,4 +118,8 @@ pub struct Trial {
     pub target: String,
     /// The key of the request, under which the cache has prompt and reply.
     pub cache_key: CacheKey,
+    /// The latency in microseconds, where it was recorded so exactly.
+    pub latency_us: Option<u64>,
+    /// How likely the model takes its answer to be correct, from the tokens' probabilities or as the reply states it.
+    pub prob_correct: Option<f64>,
 }

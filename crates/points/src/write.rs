@@ -299,6 +299,8 @@ struct TrialRows {
     answer: StringBuilder,
     target: StringBuilder,
     cache_key: StringBuilder,
+    latency_us: Int64Builder,
+    prob_correct: Float64Builder,
 }
 
 impl TrialRows {
@@ -334,6 +336,8 @@ impl TrialRows {
         self.answer.append_option(trial.answer);
         self.target.append_value(trial.target);
         self.cache_key.append_value(trial.cache_key.to_string());
+        self.latency_us.append_option(trial.latency_us.and_then(|latency| i64::try_from(latency).ok()));
+        self.prob_correct.append_option(trial.prob_correct);
     }
 
     fn take(&mut self) -> RecordBatch {
@@ -354,6 +358,8 @@ impl TrialRows {
         {
             columns.push(Arc::new(column.finish()));
         }
+        columns.push(Arc::new(self.latency_us.finish()));
+        columns.push(Arc::new(self.prob_correct.finish()));
         RecordBatch::try_new(Arc::clone(&schema::TRIALS), columns).expect("columns as the schema has them")
     }
 }

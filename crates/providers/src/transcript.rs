@@ -16,6 +16,8 @@ pub struct Transcript {
     pub reply: String,
     /// Log-probabilities of the tokens of the reply, if they were requested.
     pub logprobs: Option<Vec<TokenLogprob>>,
+    /// The temperature of the request, if it sets one.
+    pub temperature: Option<f64>,
 }
 
 /// A message of a prompt.
@@ -54,6 +56,7 @@ impl Transcript {
             reasoning: completion.reasoning,
             reply: completion.content,
             logprobs: completion.logprobs,
+            temperature: request.get("temperature").and_then(Value::as_f64),
         })
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
+use reasonscape_ingest::answers::Scorer;
 use reasonscape_metrics::{PerTaskResult, SampleRecord};
 use reasonscape_points::{SampleLog, SampleLogRows};
 use serde::{Serialize, Serializer};
@@ -146,6 +147,17 @@ struct Line<'a> {
     sentences_checked: Option<u32>,
     sentences_unsupported: Option<usize>,
     unsupported: Vec<Unsupported<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eval_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_task: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    template: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampler: Option<&'a str>,
+    /// `stored` where `correct` is not what a comparison with the target gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scorer: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -199,6 +211,11 @@ impl<'a> Line<'a> {
             sentences_checked: grounding.map(|found| found.sentences),
             sentences_unsupported: grounding.map(|found| found.unsupported.len()),
             unsupported: unsupported.collect(),
+            eval_id: row.eval_id,
+            base_task: row.base_task,
+            template: row.template,
+            sampler: row.sampler,
+            scorer: row.verdict.map(|_| Scorer::Stored.name()),
         }
     }
 }

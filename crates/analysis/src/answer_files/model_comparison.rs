@@ -30,14 +30,16 @@ pub struct Difference {
     pub p_adjusted: Option<f64>,
 }
 
-/// All pairs of models, each with the one that came first as A.
+/// All pairs of models, each with the one that came first as A. Where groups are made by task, `task` is the place of the task
+/// among their columns, and only groups of the same task are compared: others have no problem in common.
 ///
 /// # Errors
 /// A [`StatsError`] when the summaries do not allow the tests.
-pub(super) fn differences(models: &[Model]) -> Result<Vec<Difference>, StatsError> {
+pub(super) fn differences(models: &[Model], task: Option<usize>) -> Result<Vec<Difference>, StatsError> {
+    let task_of = |model: &Model| task.and_then(|column| model.group[column].clone());
     let mut pairs = Vec::new();
     for (place, a) in models.iter().enumerate() {
-        for b in &models[place + 1..] {
+        for b in models[place + 1..].iter().filter(|b| task_of(a) == task_of(b)) {
             pairs.push((a, b, compare(&a.summary, &b.summary)?));
         }
     }

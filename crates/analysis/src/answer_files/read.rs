@@ -1,5 +1,6 @@
-//! Files of results to one summary a model, on all cores and in the order of the lines.
+//! Files of results to one summary per group, on all cores and in the order of the lines.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
@@ -8,15 +9,17 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 use reasonscape_ingest::Progress;
-use reasonscape_metrics::{MetricOptions, Summary, measure};
+use reasonscape_metrics::{MetricOptions, SampleRecord, Summary, measure};
 use serde::Serialize;
 
+use super::group::GroupColumn;
 use super::log::{Log, LogKind, LogPart};
 use super::summarize::DEFAULT_EXAMPLES;
 use crate::error::AnalysisError;
 use reasonscape_ingest::answers::AnswerRow;
 use reasonscape_ingest::answers::FieldMap;
 use reasonscape_ingest::answers::LineChunks;
+use reasonscape_ingest::answers::Scorer;
 
 /// How results are read.
 #[derive(Debug)]
@@ -29,6 +32,10 @@ pub struct AnswerOptions {
     pub skip_bad: bool,
     /// How many false steps are kept as examples.
     pub examples: usize,
+    /// What decides whether an answer is correct; `None` for what each line asks for.
+    pub scorer: Option<Scorer>,
+    /// The columns by which answers are grouped; in a plain file, the model.
+    pub by: Vec<GroupColumn>,
 }
 
 impl Default for AnswerOptions {
@@ -38,6 +45,8 @@ impl Default for AnswerOptions {
             rules: MetricOptions::default(),
             skip_bad: false,
             examples: DEFAULT_EXAMPLES,
+            scorer: None,
+            by: vec![GroupColumn::Model],
         }
     }
 }
@@ -45,19 +54,46 @@ impl Default for AnswerOptions {
 /// What the files hold.
 #[derive(Debug, Default)]
 pub struct Results {
-    /// In the order in which they first appear.
+    /// The groups, in the order in which they first appear; each is a model unless something else was asked for.
     pub models: Vec<Model>,
     /// Lines that were left out.
     pub skipped: u64,
     /// The first false steps, in the order of the lines.
     pub examples: Vec<Example>,
+    /// The scorers that decided.
+    pub scorers: ScorersUsed,
 }
 
-/// The answers of one model.
+/// The scorers that decided about answers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ScorersUsed {
+    exact: bool,
+    stored: bool,
+}
+
+impl ScorersUsed {
+    fn add(&mut self, other: Self) {
+        self.exact |= other.exact;
+        self.stored |= other.stored;
+    }
+
+    /// `exact`, `stored`, or `mixed` where lines differ.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self { exact: true, stored: true } => "mixed",
+            Self { stored: true, .. } => Scorer::Stored.name(),
+            Self { .. } => Scorer::Exact.name(),
+        }
+    }
+}
+
+/// The answers of one model, or of another group.
 #[derive(Debug)]
 pub struct Model {
     /// None where neither the file nor its name says it.
     pub name: Option<String>,
+    /// The values of the columns that make the group.
+    pub group: Vec<Option<String>>,
     /// What was measured.
     pub summary: Summary,
     /// Where the answers stand, in the pieces in which they were read.
@@ -186,6 +222,7 @@ struct Part {
     bad_count: u64,
     examples: Vec<Example>,
     logs: Vec<LogPart>,
+    scorers: ScorersUsed,
 }
 
 impl<'a> Reading<'a> {
@@ -219,10 +256,20 @@ impl<'a> Reading<'a> {
                 return Err(AnalysisError::Stopped);
             }
             let kinds: Vec<LogKind> = logs.iter().map(Log::kind).collect();
+            // A line without an id is known by its number, so that each piece must know where it begins.
+            let mut first = line;
+            let pieces: Vec<(u64, &Vec<u8>)> = batch
+                .iter()
+                .map(|block| {
+                    let before = first;
+                    first += memchr::memchr_iter(b'\n', block).count() as u64;
+                    (before, block)
+                })
+                .collect();
             let (parts, next) = rayon::join(
                 || {
-                    let part = |block: &Vec<u8>| self.part(file, block, &kinds);
-                    batch.par_iter().map(part).collect::<Vec<Part>>()
+                    let part = |(before, block): &(u64, &Vec<u8>)| self.part(file, *before, block, &kinds);
+                    pieces.par_iter().map(part).collect::<Vec<Part>>()
                 },
                 || blocks.next_chunks(at_once),
             );
@@ -234,7 +281,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    fn part(&self, file: usize, block: &[u8], logs: &[LogKind]) -> Part {
+    fn part(&self, file: usize, before: u64, block: &[u8], logs: &[LogKind]) -> Part {
         let mut part = Part {
             models: Vec::new(),
             lines: 0,
@@ -243,12 +290,13 @@ impl<'a> Reading<'a> {
             bad_count: 0,
             examples: Vec::new(),
             logs: logs.iter().copied().map(LogPart::new).collect(),
+            scorers: ScorersUsed::default(),
         };
         let mut from = 0;
         while from < block.len() {
             let end = memchr::memchr(b'\n', &block[from..]).map_or(block.len(), |length| from + length);
             part.lines += 1;
-            if let Err(problem) = self.line(file, &block[from..end], &mut part) {
+            if let Err(problem) = self.line(file, before, &block[from..end], &mut part) {
                 part.bad_count += 1;
                 if part.bad.len() < MAX_SHOWN {
                     part.bad.push((part.lines, problem));
@@ -259,35 +307,57 @@ impl<'a> Reading<'a> {
         part
     }
 
-    fn line(&self, file: usize, line: &[u8], part: &mut Part) -> Result<(), String> {
+    fn line(&self, file: usize, before: u64, line: &[u8], part: &mut Part) -> Result<(), String> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
         }
         let text = std::str::from_utf8(line)
             .map_err(|error| format!("is not UTF-8 text from byte {} on", error.valid_up_to() + 1))?;
-        let row = AnswerRow::parse(text, &self.options.names)?;
-        let answered = row.to_sample_record();
-        let name = row.model().or(self.default_model.as_deref());
+        let row = AnswerRow::parse(text, before + u64::from(part.lines), &self.options.names)?;
+        let scorer = self.options.scorer.unwrap_or_else(|| row.scorer());
+        let answered = SampleRecord { verdict: row.verdict(scorer)?, ..row.to_sample_record() };
+        let model_name = row.model().or(self.default_model.as_deref());
+        let group = self.group(&row, model_name)?;
+        let name = group_name(&group);
         let task = measure(&answered, &self.options.rules);
         if part.examples.len() < self.options.examples {
             part.examples.extend(task.false_steps.iter().map(|step| Example {
-                model: name.map(str::to_owned),
+                model: name.as_deref().map(str::to_owned),
                 id: task.id.to_owned(),
                 line: step.line,
                 text: step.text.to_owned(),
             }));
         }
         for log in &mut part.logs {
-            log.push(name, &answered, &task);
+            log.push(model_name, &answered, &task);
         }
-        let model = model(&mut part.models, name);
+        part.scorers.exact |= scorer == Scorer::Exact;
+        part.scorers.stored |= scorer == Scorer::Stored;
+        let model = model(&mut part.models, &group);
         model.summary.add(&task);
         if model.places.is_empty() {
             model.places.push(Places { file, before: 0, lines: Vec::new() });
         }
         model.places[0].lines.push(part.lines);
         Ok(())
+    }
+
+    /// The values of the columns that make the group of a line.
+    fn group<'r>(
+        &self,
+        row: &'r AnswerRow<'_>,
+        model: Option<&'r str>,
+    ) -> Result<Vec<Option<&'r str>>, String> {
+        let value = |column: &GroupColumn| match (column, row.group_value(column.field())) {
+            (GroupColumn::Model, _) => Ok(model),
+            (_, Some(value)) => Ok(Some(value)),
+            (column, None) => {
+                let name = column.name();
+                Err(format!("`{name}` is missing, or is no text; `--by {name}` needs it"))
+            }
+        };
+        self.options.by.iter().map(value).collect()
     }
 
     /// Takes up a piece that begins after `line` lines, and says how many there are after it.
@@ -299,7 +369,8 @@ impl<'a> Reading<'a> {
         logs: &mut [Log<'_>],
     ) -> Result<u64, AnalysisError> {
         for found in part.models {
-            let model = model(&mut self.results.models, found.name.as_deref());
+            let group: Vec<Option<&str>> = found.group.iter().map(Option::as_deref).collect();
+            let model = model(&mut self.results.models, &group);
             model.summary.merge(found.summary);
             model.places.extend(found.places.into_iter().map(|mut places| {
                 places.lines.shrink_to_fit();
@@ -307,12 +378,19 @@ impl<'a> Reading<'a> {
             }));
         }
         if self.results.models.len() > MAX_MODELS {
-            return Err(AnalysisError::input(format_args!(
-                "`{}` names more than {MAX_MODELS} models; if `model` is something else there, name the right field \
-                 with `--map model=NAME`",
-                self.names[file]
-            )));
+            let name = &self.names[file];
+            return Err(if self.options.by == [GroupColumn::Model] {
+                AnalysisError::input(format_args!(
+                    "`{name}` names more than {MAX_MODELS} models; if `model` is something else there, name the right \
+                     field with `--map model=NAME`"
+                ))
+            } else {
+                AnalysisError::input(format_args!(
+                    "`{name}` has more than {MAX_MODELS} groups; give `--by` fewer columns"
+                ))
+            });
         }
+        self.results.scorers.add(part.scorers);
         self.bad.count += part.bad_count;
         for (place, problem) in part.bad {
             if self.bad.shown.len() < MAX_SHOWN {
@@ -366,17 +444,34 @@ impl<'a> Reading<'a> {
         if self.results.models.is_empty() {
             let names = self.names.join("`, `");
             return Err(AnalysisError::input(format_args!(
-                "`{names}` has no answers; expected lines as {{\"id\": \"q1\", \"target\": \"12\", \"answer\": \"12\"}}"
+                "`{names}` has no answers; expected lines as {{\"target\": \"12\", \"answer\": \"12\"}}"
             )));
         }
         Ok(self.results)
     }
 }
 
-fn model<'m>(models: &'m mut Vec<Model>, name: Option<&str>) -> &'m mut Model {
-    let place = models.iter().position(|model| model.name.as_deref() == name).unwrap_or_else(|| {
-        let name = name.map(str::to_owned);
-        models.push(Model { name, summary: Summary::default(), places: Vec::new() });
+/// What a group is called: its values, if it has any.
+fn group_name<'g>(group: &[Option<&'g str>]) -> Option<Cow<'g, str>> {
+    match group {
+        [] => None,
+        [one] => one.map(Cow::Borrowed),
+        several => {
+            let values: Vec<&str> = several.iter().map(|value| value.unwrap_or("?")).collect();
+            Some(Cow::Owned(values.join(" / ")))
+        }
+    }
+}
+
+fn model<'m>(models: &'m mut Vec<Model>, group: &[Option<&str>]) -> &'m mut Model {
+    let is_same = |model: &Model| model.group.iter().map(Option::as_deref).eq(group.iter().copied());
+    let place = models.iter().position(is_same).unwrap_or_else(|| {
+        models.push(Model {
+            name: group_name(group).map(Cow::into_owned),
+            group: group.iter().map(|value| value.map(str::to_owned)).collect(),
+            summary: Summary::default(),
+            places: Vec::new(),
+        });
         models.len() - 1
     });
     &mut models[place]

@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use reasonscape_ingest::Progress;
 use reasonscape_metrics::MetricsSummary;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::Log;
+use super::group::GroupColumn;
 use super::model_comparison::{Difference, differences};
 use super::read::{AnswerOptions, Model, Results, read, read_stream};
 use crate::error::AnalysisError;
@@ -26,12 +28,18 @@ pub struct AnswerSummary {
     pub models: Vec<(String, MetricsSummary)>,
     /// All pairs of models on the tasks that both answered.
     pub differences: Vec<Difference>,
+    /// The columns by which answers are grouped.
+    pub by: Vec<GroupColumn>,
 }
 
 /// The metrics of one model in JSON.
 #[derive(Debug, Serialize)]
 struct ModelJson<'a> {
     model: Option<&'a str>,
+    /// The values of the columns that make the group, unless it is just a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<Map<String, Value>>,
+    scorer: &'static str,
     bad_lines: u64,
     #[serde(flatten)]
     metrics: &'a MetricsSummary,
@@ -42,6 +50,7 @@ struct ModelJson<'a> {
 struct ModelsJson<'a> {
     models: Vec<ModelJson<'a>>,
     differences: &'a [Difference],
+    scorer: &'static str,
     bad_lines: u64,
 }
 
@@ -59,7 +68,7 @@ pub fn summarize(
     progress: &Progress,
     logs: &mut [Log<'_>],
 ) -> Result<AnswerSummary, AnalysisError> {
-    finish(read(paths, options, progress, logs)?, bins)
+    finish(read(paths, options, progress, logs)?, options, bins)
 }
 
 /// [`summarize`] for answers that are not in a file; `name` stands for it in errors.
@@ -74,30 +83,46 @@ pub fn summarize_stream(
     progress: &Progress,
     logs: &mut [Log<'_>],
 ) -> Result<AnswerSummary, AnalysisError> {
-    finish(read_stream(name, reader, options, progress, logs)?, bins)
+    finish(read_stream(name, reader, options, progress, logs)?, options, bins)
 }
 
-fn finish(results: Results, bins: u32) -> Result<AnswerSummary, AnalysisError> {
+fn finish(results: Results, options: &AnswerOptions, bins: u32) -> Result<AnswerSummary, AnalysisError> {
     let finish = |model: &Model| {
         let name = model.name.clone().unwrap_or_default();
         Ok((name, model.summary.finish(bins as usize)?))
     };
     let models = results.models.iter().map(finish).collect::<Result<_, AnalysisError>>()?;
-    let differences = differences(&results.models)?;
-    Ok(AnswerSummary { results, models, differences })
+    let task = options.by.iter().position(|column| *column == GroupColumn::BaseTask);
+    let differences = differences(&results.models, task)?;
+    Ok(AnswerSummary { results, models, differences, by: options.by.clone() })
 }
 
 impl AnswerSummary {
+    /// What decided whether answers are correct: `exact`, `stored`, or `mixed` where lines differ.
+    pub fn scorer(&self) -> &'static str {
+        self.results.scorers.name()
+    }
+
     /// The metrics as JSON: an object for one model, a list of them with their comparison for several.
     pub fn to_json(&self) -> String {
         let skipped = self.results.skipped;
+        let scorer = self.scorer();
+        let model_column = self.by.iter().position(|column| *column == GroupColumn::Model);
+        let group = |model: &Model| {
+            let value = |(column, value): (&GroupColumn, &Option<String>)| {
+                (column.name().to_owned(), value.clone().into())
+            };
+            self.by.iter().zip(&model.group).map(value).collect()
+        };
         let each: Vec<ModelJson<'_>> = self
             .results
             .models
             .iter()
             .zip(&self.models)
             .map(|(model, (_, metrics))| ModelJson {
-                model: model.name.as_deref(),
+                model: model_column.and_then(|column| model.group[column].as_deref()),
+                group: (self.by != [GroupColumn::Model]).then(|| group(model)),
+                scorer,
                 bad_lines: skipped,
                 metrics,
             })
@@ -107,6 +132,7 @@ impl AnswerSummary {
             _ => serde_json::to_string_pretty(&ModelsJson {
                 models: each,
                 differences: &self.differences,
+                scorer,
                 bad_lines: skipped,
             }),
         };

@@ -2,6 +2,7 @@
 
 use reasonscape_metrics::MetricsSummary;
 
+use super::AnswerSummary;
 use crate::tables::{Cell, Table};
 
 /// A number of the summary as it is shown.
@@ -36,8 +37,8 @@ fn metrics(found: &MetricsSummary) -> Vec<Metric> {
         usual("prompt_tokens_mean", found.prompt_tokens_mean, 1),
         usual("completion_tokens_mean", found.completion_tokens_mean, 1),
         usual("total_tokens_mean", found.total_tokens_mean, 1),
-        usual("latency_mean_ms", found.latency_mean_ms, 0),
-        usual("latency_p95_ms", found.latency_p95_ms, 0),
+        usual("latency_mean_ms", found.latency_mean_ms, 1),
+        usual("latency_p95_ms", found.latency_p95_ms, 1),
         sometimes("mode_accuracy", found.mode_accuracy, 3),
         sometimes("stability", found.stability, 3),
         sometimes("sce_per_task_mean", found.sce_per_task_mean, 3),
@@ -167,18 +168,20 @@ fn side_by_side(models: &[(String, MetricsSummary)], skipped: u64) -> Table {
     table
 }
 
-/// A row a model, with every digit of every number.
-pub fn export_table(models: &[(String, MetricsSummary)], skipped: u64) -> Table {
-    let mut columns = vec!["model".to_owned()];
+/// A row per group, with every digit of every number.
+pub fn export_table(summary: &AnswerSummary) -> Table {
+    let (models, skipped) = (&summary.models, summary.results.skipped);
+    let mut columns: Vec<String> = summary.by.iter().map(|column| column.name().to_owned()).collect();
     columns.extend(counts(&models[0].1).map(|(name, _)| name.to_owned()));
     columns.push("bad_lines".to_owned());
     for metric in metrics(&models[0].1) {
         columns.extend(["", "_low", "_high", "_n"].map(|end| format!("{}{end}", metric.name)));
     }
-    columns.push("tokens".to_owned());
+    columns.extend(["tokens", "scorer"].map(str::to_owned));
     let mut table = Table::new(&columns);
-    for (name, found) in models {
-        let mut row = vec![Cell::text(name)];
+    for ((_, found), model) in models.iter().zip(&summary.results.models) {
+        let value = |value: &Option<String>| Cell::text(value.as_deref().unwrap_or_default());
+        let mut row: Vec<Cell> = model.group.iter().map(value).collect();
         row.extend(counts(found).map(|(_, count)| Cell::Number(count as f64, 0)));
         row.push(Cell::Number(skipped as f64, 0));
         for metric in metrics(found) {
@@ -189,6 +192,7 @@ pub fn export_table(models: &[(String, MetricsSummary)], skipped: u64) -> Table 
             row.push(Cell::optional(detail.map(|detail| detail.n as f64), 0));
         }
         row.push(Cell::text(found.tokens));
+        row.push(Cell::text(summary.scorer()));
         table.push(row);
     }
     table

@@ -34,6 +34,7 @@ fn entry_of(model: &str, number: u64) -> Entry {
         response: Response {
             status: 200,
             latency_ms: number,
+            latency_us: None,
             received_ms: 1_700_000_000_000 + number as i64,
             body: body.into(),
         },
@@ -252,6 +253,56 @@ fn opens_format_1_and_upgrades_it_for_writing() {
     cache.compact().unwrap();
     assert_eq!(format(), 2);
     assert_holds_all(&Cache::open_read_only(&path).unwrap(), 1);
+}
+
+#[tokio::test]
+async fn microseconds_are_stored_beside_milliseconds() {
+    let (_dir, path) = temp_cache_path();
+    let mut timed = entry(3);
+    timed.response.latency_us = Some(3_456);
+    let cache = Cache::open(&path).unwrap();
+    cache.writer().unwrap().store(timed.clone()).await.unwrap();
+    let reader = cache.reader().unwrap();
+    assert_eq!(reader.get(&timed.id).unwrap(), Some(timed.response.clone()));
+    assert_eq!(reader.entry(&timed.id).unwrap(), Some(timed.clone()));
+    let line = ExportLine::Entry { entry: timed.clone(), marked: false };
+    assert_eq!(ExportLine::parse(&line.to_line()).unwrap(), line);
+    assert!(!timed.to_line().contains("latency_us"), "programs of format 1 refuse what they don't know");
+}
+
+/// Programs of the first format 2 read and write a file that has microseconds, and their files are read without.
+#[test]
+fn microseconds_do_not_break_format_2() {
+    let (_dir, path) = temp_cache_path();
+    cache_with(&path, 0..2);
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    // What such a program does: it names the columns that it writes, and counts the ones that it reads.
+    let inserted = raw.execute(
+        "INSERT INTO entries (key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange, model, marked)
+         SELECT key, 'other', repeat, status, latency_ms, received_ms, bytes, exchange, model, marked FROM entries",
+        [],
+    );
+    assert_eq!(inserted.unwrap(), 2);
+    let names: Vec<String> = {
+        let statement = raw.prepare("SELECT * FROM entries").unwrap();
+        statement.column_names().map(ToOwned::to_owned).collect()
+    };
+    assert_eq!(names[8..], ["exchange", "model", "marked", "latency_us"]);
+    let version: i64 = raw.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    assert_eq!(version, 2);
+
+    raw.execute_batch("ALTER TABLE entries DROP COLUMN latency_us").unwrap();
+    drop(raw);
+    for cache in [Cache::open_read_only(&path).unwrap(), Cache::open(&path).unwrap()] {
+        let reader = cache.reader().unwrap();
+        assert_eq!(reader.get(&entry(1).id).unwrap(), Some(entry(1).response));
+        assert_eq!(reader.entry(&entry(1).id).unwrap(), Some(entry(1)));
+        assert!(reader.verify(|_| ()).unwrap().is_sound());
+    }
+    let column = "SELECT count(*) FROM pragma_table_info('entries') WHERE name = 'latency_us'";
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    let added: i64 = raw.query_row(column, [], |row| row.get(0)).unwrap();
+    assert_eq!(added, 1, "opened for writing, it gets the column");
 }
 
 fn mark(eval: &str, requested: u64) -> Mark {

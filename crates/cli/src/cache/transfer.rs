@@ -13,7 +13,7 @@ use crate::{Global, InputFile};
 
 /// Write every entry as a line of JSON
 ///
-/// Each line has key, namespace, repeat, status, `latency_ms`, `received_ms`, request and response. Lines of the kind
+/// Each line has key, namespace, repeat, status, `latency_ms`, `latency_us` if it was recorded, `received_ms`, request and response. Lines of the kind
 /// `mark` come first: they record how far each point was requested, so that `evaluate` finds every response.
 #[derive(Debug, clap::Args)]
 pub(super) struct Export {

@@ -1,5 +1,7 @@
 //! `reasonscape metrics` against the same formulas in plain Python, and on lines that are not as they should be.
 
+mod study;
+
 use std::fmt::Write;
 
 use serde_json::Value;
@@ -36,24 +38,155 @@ fn formulas_match_python_on_random_results() {
         let Some(lines) = reasonscape_test_support::python(GENERATE, seed) else { return };
         let expected = reasonscape_test_support::python(ORACLE, &lines).expect("it was there a moment ago");
         let expected: Vec<(String, Value)> = serde_json::from_str(&expected).unwrap();
-        let found = json(lines.as_str(), &[]);
-        let models = found["models"].as_array().unwrap();
-        assert_eq!(models.len(), expected.len());
-        for (found, (model, expected)) in models.iter().zip(&expected) {
-            assert_eq!(found["model"], model.as_str());
-            for (name, value) in expected["plain"].as_object().unwrap() {
-                same(&found[name], value, 1e-12, &format!("{model} {name}"));
-            }
-            for (name, values) in expected["found"].as_object().unwrap() {
-                same(&found[name], &values[0], 1e-12, &format!("{model} {name}"));
-                let detail = &found["details"][name];
-                // Python integrates Student's distribution by hand, which is good for ten digits.
-                same(&detail["low"], &values[1], 1e-9, &format!("{model} {name} low"));
-                same(&detail["high"], &values[2], 1e-9, &format!("{model} {name} high"));
-                assert_eq!(detail["n"], values[3], "{model} {name} n");
-            }
-        }
+        assert_matches(&json(lines.as_str(), &[]), &expected);
     }
+}
+
+/// Asserts that a summary of several models has the numbers of the oracle.
+fn assert_matches(found: &Value, expected: &[(String, Value)]) {
+    let models = found["models"].as_array().unwrap();
+    assert_eq!(models.len(), expected.len());
+    for (found, (model, expected)) in models.iter().zip(expected) {
+        assert_eq!(found["model"], model.as_str());
+        assert_model_matches(found, expected, model);
+    }
+}
+
+fn assert_model_matches(found: &Value, expected: &Value, model: &str) {
+    for (name, value) in expected["plain"].as_object().unwrap() {
+        same(&found[name], value, 1e-12, &format!("{model} {name}"));
+    }
+    for (name, values) in expected["found"].as_object().unwrap() {
+        same(&found[name], &values[0], 1e-12, &format!("{model} {name}"));
+        let detail = &found["details"][name];
+        // Python integrates Student's distribution by hand, which is good for ten digits.
+        same(&detail["low"], &values[1], 1e-9, &format!("{model} {name} low"));
+        same(&detail["high"], &values[2], 1e-9, &format!("{model} {name} high"));
+        assert_eq!(detail["n"], values[3], "{model} {name} n");
+    }
+}
+
+/// Lines with nothing but `input`, `target`, `answer` and `cot`, which is empty, blank, null or text.
+const BARE_LINES: &str = r#"
+import json, random
+rng = random.Random(7)
+for number in range(200):
+    target = str(rng.randint(0, 9))
+    cot = rng.choice(["", "", None, " \n", "1. one\n2. two\n- three", "Sorry, no. Actually " + "word " * rng.randint(0, 30)])
+    row = {"input": f"What is {number}?", "target": target, "answer": rng.choice([target, "no", "7", None]), "cot": cot}
+    print(json.dumps(row), end=rng.choice(["\n", "\r\n", "\n\n"]))
+"#;
+
+#[test]
+fn bare_lines_match_python() {
+    let Some(lines) = reasonscape_test_support::python(BARE_LINES, "") else { return };
+    let fields: std::collections::BTreeSet<String> = lines
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .flat_map(|line| serde_json::from_str::<serde_json::Map<String, Value>>(line).unwrap())
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(fields.into_iter().collect::<Vec<_>>(), ["answer", "cot", "input", "target"]);
+    let expected = reasonscape_test_support::python(ORACLE, &lines).expect("it was there a moment ago");
+    let expected: Vec<(Option<String>, Value)> = serde_json::from_str(&expected).unwrap();
+    let found = json(lines.as_str(), &[]);
+    assert_model_matches(&found, &expected[0].1, "no model");
+    assert_eq!((&found["n"], &found["tasks"]), (&200.into(), &200.into()));
+    let reasoned = found["details"]["cot_tokens_mean"]["n"].as_u64().unwrap();
+    assert!((100..200).contains(&reasoned), "some traces are missing, and empty ones are not: {reasoned}");
+}
+
+#[test]
+fn empty_reasoning_is_a_trace_and_null_is_none() {
+    let lines = r#"{"input": "?", "target": "x", "answer": "x", "cot": ""}
+{"input": "?", "target": "x", "answer": "x", "cot": "four words in all"}
+{"input": "?", "target": "x", "answer": "x", "cot": null}
+{"input": "?", "target": "x", "answer": "x"}
+"#;
+    let found = json(lines, &[]);
+    for (name, mean) in
+        [("cot_tokens_mean", 2.0), ("cot_chars_mean", 8.5), ("step_count_mean", 0.0), ("ra_ratio_mean", 2.0)]
+    {
+        assert_eq!((&found[name], &found["details"][name]["n"]), (&mean.into(), &2.into()), "{name}");
+    }
+}
+
+#[test]
+fn line_numbers_are_ids_across_chunks_and_files() {
+    let folder = tempfile::tempdir().unwrap();
+    // Longer than a chunk, with blank lines in between: numbers count every line of the file.
+    let cot = "word ".repeat(2_000);
+    let lines: String = (0..200).fold(String::new(), |mut text, number| {
+        let blank = if number % 3 == 0 { "\n" } else { "" };
+        let _ = writeln!(
+            text,
+            r#"{blank}{{"target": "{number}", "answer": "{}", "cot": "{cot}"}}"#,
+            number % 150
+        );
+        text
+    });
+    let path = |name: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, &lines).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let log = folder.path().join("log.jsonl");
+    let files = [path("a.jsonl"), path("b.jsonl")];
+    let log_path = log.to_str().unwrap();
+    let run = reasonscape(&["metrics", &files[0], &files[1], "--format", "json", "--per-task", log_path]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    // The same line of both files is the same question.
+    assert_eq!(found["differences"][0]["tasks"], 200);
+    let log = std::fs::read_to_string(log).unwrap();
+    let id = |line: &str| serde_json::from_str::<Value>(line).unwrap()["id"].as_str().unwrap().to_owned();
+    let ids: Vec<String> = log.lines().map(id).collect();
+    let numbers: Vec<String> = (1..)
+        .zip(lines.lines())
+        .filter(|(_, line)| !line.is_empty())
+        .map(|(number, _): (usize, _)| number.to_string())
+        .collect();
+    assert_eq!(ids, [numbers.clone(), numbers].concat());
+}
+
+#[test]
+fn latencies_keep_their_fractions() {
+    let lines = r#"{"target": 1, "answer": 1, "latency_ms": 12.5}
+{"target": 1, "answer": 1, "latency_ms": 13, "latency_us": 13750}
+"#;
+    let found = json(lines, &[]);
+    assert_eq!((&found["latency_mean_ms"], &found["latency_p95_ms"]), (&13.125.into(), &13.75.into()));
+    assert!(metrics(lines, &[]).stdout.contains("13.1"));
+}
+
+#[test]
+fn verdicts_of_lines_count_only_if_asked_for() {
+    let lines = r#"{"target": "x", "answer": "y", "correct": true}
+{"target": "x", "answer": "x", "correct": false}
+{"target": "x", "answer": "z", "correct": true}
+"#;
+    let accuracy = |lines: &str, more: &[&str]| {
+        let found = json(lines, more);
+        (found["scorer"].as_str().unwrap().to_owned(), found["accuracy"].as_f64().unwrap())
+    };
+    assert_eq!(accuracy(lines, &[]), ("exact".to_owned(), 1.0 / 3.0));
+    assert_eq!(accuracy(lines, &["--scorer", "stored"]), ("stored".to_owned(), 2.0 / 3.0));
+    // Lines that say so themselves, as those of an export do.
+    let own = lines.replacen("true", "true, \"scorer\": \"stored\"", 1);
+    assert_eq!(accuracy(&own, &[]), ("mixed".to_owned(), 2.0 / 3.0));
+    assert_eq!(accuracy(&own, &["--scorer", "exact"]), ("exact".to_owned(), 1.0 / 3.0));
+    let run = metrics("{\"target\": 1, \"answer\": 1}", &["--scorer", "stored"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(
+        run.stderr.contains("line 1: `correct` is missing; scorer `stored` needs true or false"),
+        "{run:?}"
+    );
+    assert_rejected(&metrics(lines, &["--by", "colour"]), &["no such group", "`base_task`"]);
+    let run = metrics(lines, &["--by", "model,base_task"]);
+    assert!(
+        run.stderr.contains("`base_task` is missing, or is no text; `--by base_task` needs it"),
+        "{run:?}"
+    );
 }
 
 #[test]

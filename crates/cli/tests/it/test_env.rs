@@ -115,6 +115,8 @@ pub(crate) fn trial(index: u64, status: Outcome, guess: f64) -> Trial {
         answer: None,
         target: "1".to_owned(),
         cache_key: CacheKey([0; 32]),
+        latency_us: None,
+        prob_correct: None,
     }
 }
 

@@ -27,6 +27,8 @@ pub enum Field {
     CompletionTokens,
     /// Duration of the request.
     LatencyMs,
+    /// Duration of the request in microseconds, which counts instead of the milliseconds.
+    LatencyUs,
     /// Whether the response was truncated.
     Truncated,
     /// Number of the sample of the same question.
@@ -37,10 +39,24 @@ pub enum Field {
     Model,
     /// A group of questions.
     Category,
+    /// Further correct answers, where `target` is one text.
+    AlternativeTargets,
+    /// Whether the answer is correct, as it was decided before.
+    Correct,
+    /// How `correct` is to be used: `stored` if it counts.
+    Scorer,
+    /// The evaluation of a study.
+    EvalId,
+    /// The task of a study.
+    BaseTask,
+    /// The template of the prompt.
+    Template,
+    /// The sampler of the answer.
+    Sampler,
 }
 
 impl Field {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 24] = [
         Self::Id,
         Self::Input,
         Self::Target,
@@ -52,14 +68,23 @@ impl Field {
         Self::PromptTokens,
         Self::CompletionTokens,
         Self::LatencyMs,
+        Self::LatencyUs,
         Self::Truncated,
         Self::Repeat,
         Self::Temperature,
         Self::Model,
         Self::Category,
+        Self::AlternativeTargets,
+        Self::Correct,
+        Self::Scorer,
+        Self::EvalId,
+        Self::BaseTask,
+        Self::Template,
+        Self::Sampler,
     ];
 
-    pub(super) const fn name(self) -> &'static str {
+    /// What the field is called, unless it is renamed.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Id => "id",
             Self::Input => "input",
@@ -72,11 +97,19 @@ impl Field {
             Self::PromptTokens => "prompt_tokens",
             Self::CompletionTokens => "completion_tokens",
             Self::LatencyMs => "latency_ms",
+            Self::LatencyUs => "latency_us",
             Self::Truncated => "truncated",
             Self::Repeat => "repeat",
             Self::Temperature => "temperature",
             Self::Model => "model",
             Self::Category => "category",
+            Self::AlternativeTargets => "alternative_targets",
+            Self::Correct => "correct",
+            Self::Scorer => "scorer",
+            Self::EvalId => "eval_id",
+            Self::BaseTask => "base_task",
+            Self::Template => "template",
+            Self::Sampler => "sampler",
         }
     }
 
@@ -93,11 +126,19 @@ impl Field {
             "prompt_tokens" => Self::PromptTokens,
             "completion_tokens" => Self::CompletionTokens,
             "latency_ms" => Self::LatencyMs,
+            "latency_us" => Self::LatencyUs,
             "truncated" => Self::Truncated,
             "repeat" => Self::Repeat,
             "temperature" => Self::Temperature,
             "model" => Self::Model,
             "category" => Self::Category,
+            "alternative_targets" => Self::AlternativeTargets,
+            "correct" => Self::Correct,
+            "scorer" => Self::Scorer,
+            "eval_id" => Self::EvalId,
+            "base_task" => Self::BaseTask,
+            "template" => Self::Template,
+            "sampler" => Self::Sampler,
             _ => return None,
         })
     }

@@ -25,22 +25,50 @@ pub struct AnswerRow<'a> {
     prompt_tokens: Option<u32>,
     completion_tokens: Option<u32>,
     latency_ms: Option<f64>,
+    latency_us: Option<f64>,
     truncated: bool,
     repeat: u32,
     temperature: Option<f64>,
     model: Option<Cow<'a, str>>,
     category: Option<Cow<'a, str>>,
+    alternative_targets: Vec<Cow<'a, str>>,
+    /// As it stands: what is no verdict is an error only where verdicts count.
+    correct: Option<&'a str>,
+    is_stored: bool,
+    eval_id: Option<Cow<'a, str>>,
+    base_task: Option<Cow<'a, str>>,
+    template: Option<Cow<'a, str>>,
+    sampler: Option<Cow<'a, str>>,
+}
+
+/// What decides whether an answer is correct.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scorer {
+    /// The answer equals a target after both are normalized.
+    Exact,
+    /// The `correct` of the line.
+    Stored,
+}
+
+impl Scorer {
+    /// The name of the scorer, as the command line takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Stored => "stored",
+        }
+    }
 }
 
 impl<'a> AnswerRow<'a> {
-    /// Parses a line.
+    /// Parses a line. If it has no `id`, its number in the file is its id.
     ///
     /// # Errors
     /// A sentence about the first thing that is wrong with it.
-    pub fn parse(line: &'a str, names: &FieldMap) -> Result<Self, String> {
+    pub fn parse(line: &'a str, number: u64, names: &FieldMap) -> Result<Self, String> {
         let mut deserializer = serde_json::Deserializer::from_str(line);
         let read = RowSeed { names }.deserialize(&mut deserializer);
-        let row =
+        let mut row =
             read.and_then(|row| deserializer.end().map(|()| row)).map_err(|error| without_line(&error))?;
         let missing = |field: Field| {
             let name = names.name_of(field);
@@ -49,15 +77,14 @@ impl<'a> AnswerRow<'a> {
                 field.name()
             )
         };
-        if row.id.is_none() {
-            return Err(missing(Field::Id));
-        }
         if row.targets.is_empty() {
             return Err(missing(Field::Target));
         }
         if !row.says_answer {
             return Err(missing(Field::Answer));
         }
+        row.id.get_or_insert_with(|| Cow::Owned(number.to_string()));
+        row.targets.append(&mut row.alternative_targets);
         Ok(row)
     }
 
@@ -66,7 +93,46 @@ impl<'a> AnswerRow<'a> {
         self.model.as_deref()
     }
 
-    /// The input of the metrics.
+    /// The text of a field by which answers can be grouped.
+    pub fn group_value(&self, field: Field) -> Option<&str> {
+        match field {
+            Field::Model => self.model.as_deref(),
+            Field::EvalId => self.eval_id.as_deref(),
+            Field::BaseTask => self.base_task.as_deref(),
+            Field::Template => self.template.as_deref(),
+            Field::Sampler => self.sampler.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The scorer that the line asks for: `stored` if its `scorer` says so, as in an export of a study.
+    pub fn scorer(&self) -> Scorer {
+        if self.is_stored { Scorer::Stored } else { Scorer::Exact }
+    }
+
+    /// Whether the answer is correct by this scorer, if that was decided before.
+    ///
+    /// # Errors
+    /// A sentence about `correct`, if it is to count and is neither true nor false. A truncated answer needs none.
+    pub fn verdict(&self, scorer: Scorer) -> Result<Option<bool>, String> {
+        if scorer == Scorer::Exact {
+            return Ok(None);
+        }
+        match self.correct {
+            Some("true") => Ok(Some(true)),
+            Some("false") => Ok(Some(false)),
+            None | Some("null") if self.truncated => Ok(Some(false)),
+            None => Err("`correct` is missing; scorer `stored` needs true or false".to_owned()),
+            Some(raw) => Err(format!("`correct` is {}, but scorer `stored` needs true or false", kind(raw))),
+        }
+    }
+
+    /// The evaluation, if the line is one of an export: another tool may mean something else by `eval_id`.
+    fn evaluation(&self) -> Option<&str> {
+        self.base_task.as_ref().and(self.eval_id.as_deref())
+    }
+
+    /// The input of the metrics, without a verdict.
     pub fn to_sample_record(&self) -> SampleRecord<'_> {
         SampleRecord {
             id: self.id.as_deref().unwrap_or_default(),
@@ -80,11 +146,16 @@ impl<'a> AnswerRow<'a> {
             prob_correct: self.prob_correct,
             prompt_tokens: self.prompt_tokens,
             completion_tokens: self.completion_tokens,
-            latency_ms: self.latency_ms,
+            latency_ms: self.latency_us.map(|latency| latency / 1000.0).or(self.latency_ms),
             truncated: self.truncated,
             temperature: self.temperature,
             model: self.model.as_deref(),
             category: self.category.as_deref(),
+            verdict: None,
+            eval_id: self.evaluation(),
+            base_task: self.base_task.as_deref(),
+            template: self.template.as_deref(),
+            sampler: self.sampler.as_deref(),
         }
     }
 
@@ -122,6 +193,7 @@ impl<'a> AnswerRow<'a> {
             Field::PromptTokens => self.prompt_tokens = count(raw)?,
             Field::CompletionTokens => self.completion_tokens = count(raw)?,
             Field::LatencyMs => self.latency_ms = not_negative(raw)?,
+            Field::LatencyUs => self.latency_us = not_negative(raw)?,
             Field::Temperature => self.temperature = not_negative(raw)?,
             Field::Truncated => {
                 self.truncated = match raw {
@@ -133,6 +205,14 @@ impl<'a> AnswerRow<'a> {
             Field::Repeat => self.repeat = count(raw)?.unwrap_or(0),
             Field::Model => self.model = text(raw)?,
             Field::Category => self.category = text(raw)?,
+            Field::AlternativeTargets => self.alternative_targets = texts(raw)?,
+            // Other tools use these names too, for whatever they like: what is not of use is ignored.
+            Field::Correct => self.correct = Some(raw),
+            Field::Scorer => self.is_stored = raw == "\"stored\"",
+            Field::EvalId => self.eval_id = text(raw).unwrap_or(None),
+            Field::BaseTask => self.base_task = text(raw).unwrap_or(None),
+            Field::Template => self.template = text(raw).unwrap_or(None),
+            Field::Sampler => self.sampler = text(raw).unwrap_or(None),
             Field::Cot | Field::Input => unreachable!("long texts are read at once"),
         }
         Ok(())
@@ -247,7 +327,7 @@ impl<'a> Visitor<'a> for RowSeed<'_> {
     type Value = AnswerRow<'a>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with `id`, `target` and `answer`")
+        f.write_str("an object with `target` and `answer`")
     }
 
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<AnswerRow<'a>, M::Error> {
@@ -363,18 +443,19 @@ mod tests {
     use super::*;
 
     fn problem(line: &str) -> String {
-        AnswerRow::parse(line, &FieldMap::default()).expect_err("a bad line")
+        AnswerRow::parse(line, 1, &FieldMap::default()).expect_err("a bad line")
     }
 
     #[test]
     fn borrows_texts_without_escapes() {
         let line = r#"{"id": 7, "target": ["a", 1.50], "answer": "x", "cot": "plain", "extra": {"id": [1]}}"#;
-        let row = AnswerRow::parse(line, &FieldMap::default()).unwrap();
+        let row = AnswerRow::parse(line, 1, &FieldMap::default()).unwrap();
         assert!(matches!(row.cot, Some(Cow::Borrowed("plain"))));
         let answered = row.to_sample_record();
         assert_eq!((answered.id, answered.targets[1].as_ref(), answered.answer), ("7", "1.50", Some("x")));
         let escaped = AnswerRow::parse(
             r#"{"id":"\u00e9","target":"a\nb","answer":null,"cot":"a\tb"}"#,
+            1,
             &FieldMap::default(),
         );
         let escaped = escaped.unwrap();
@@ -408,24 +489,67 @@ mod tests {
         }
         assert!(problem(r#"{"id": 1, "answer": 2}"#).starts_with("`target` is missing"));
         assert!(problem(r#"{"id": 1, "target": 2}"#).starts_with("`answer` is missing"));
-        assert!(problem(r#"{"id": null, "target": 2, "answer": 2}"#).starts_with("`id` is missing"));
-        assert!(problem("[1]").contains("expected an object with `id`, `target` and `answer`"));
+        assert!(problem("[1]").contains("expected an object with `target` and `answer`"));
         assert_eq!(problem("{\"id\": 1"), "is not JSON: EOF while parsing an object at column 8");
         assert_eq!(problem("{} x"), "is not JSON: trailing characters at column 4");
     }
 
     #[test]
+    fn line_number_is_the_id_of_a_line_without_one() {
+        for line in [r#"{"target": 2, "answer": 2}"#, r#"{"id": null, "target": 2, "answer": 2}"#] {
+            let row = AnswerRow::parse(line, 7, &FieldMap::default()).unwrap();
+            assert_eq!(row.to_sample_record().id, "7");
+        }
+    }
+
+    #[test]
+    fn verdicts_are_read_only_where_they_count() {
+        let row = |fields: &str| format!(r#"{{"target": "x", "answer": "x", {fields}}}"#);
+        for (fields, expected) in [
+            (r#""correct": true"#, Ok(Some(true))),
+            (r#""correct": false"#, Ok(Some(false))),
+            (r#""correct": null, "truncated": true"#, Ok(Some(false))),
+            (r#""truncated": true"#, Ok(Some(false))),
+            (r#""correct": null"#, Err("`correct` is null, but scorer `stored` needs true or false")),
+            (r#""correct": 1"#, Err("`correct` is a number, but scorer `stored` needs true or false")),
+            (r#""repeat": 0"#, Err("`correct` is missing; scorer `stored` needs true or false")),
+        ] {
+            let line = row(fields);
+            let row = AnswerRow::parse(&line, 1, &FieldMap::default()).unwrap();
+            assert_eq!(row.verdict(Scorer::Stored), expected.map_err(str::to_owned), "{fields}");
+            assert_eq!((row.scorer(), row.verdict(Scorer::Exact)), (Scorer::Exact, Ok(None)));
+        }
+        let line = row(r#""scorer": "stored", "eval_id": {"of": "another tool"}, "template": [1]"#);
+        let row = AnswerRow::parse(&line, 1, &FieldMap::default()).unwrap();
+        assert_eq!((row.scorer(), row.to_sample_record().eval_id), (Scorer::Stored, None));
+    }
+
+    #[test]
+    fn microseconds_count_instead_of_milliseconds() {
+        for (fields, expected) in [
+            (r#""latency_ms": 12.5"#, 12.5),
+            (r#""latency_ms": 12, "latency_us": 12345"#, 12.345),
+            (r#""latency_ms": 12, "latency_us": null"#, 12.0),
+        ] {
+            let line = format!(r#"{{"target": "x", "answer": "x", {fields}}}"#);
+            let row = AnswerRow::parse(&line, 1, &FieldMap::default()).unwrap();
+            assert_eq!(row.to_sample_record().latency_ms, Some(expected));
+        }
+    }
+
+    #[test]
     fn accepts_counts_with_zero_decimals() {
         let line = r#"{"id": 1, "target": "x", "answer": "x", "prompt_tokens": 12.0, "repeat": 1e1}"#;
-        let row = AnswerRow::parse(line, &FieldMap::default()).unwrap();
+        let row = AnswerRow::parse(line, 1, &FieldMap::default()).unwrap();
         assert_eq!((row.to_sample_record().prompt_tokens, row.to_sample_record().repeat), (Some(12), 10));
     }
 
     #[test]
     fn maps_renamed_fields() {
         let names = FieldMap::parse(&["target=answer".to_owned(), "answer=output".to_owned()]).unwrap();
-        let row = AnswerRow::parse(r#"{"id": 1, "answer": "gold", "output": "found", "target": 5}"#, &names)
-            .unwrap();
+        let row =
+            AnswerRow::parse(r#"{"id": 1, "answer": "gold", "output": "found", "target": 5}"#, 1, &names)
+                .unwrap();
         assert_eq!(
             (row.to_sample_record().targets[0].as_ref(), row.to_sample_record().answer),
             ("gold", Some("found"))

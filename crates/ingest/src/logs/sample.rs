@@ -59,6 +59,8 @@ pub struct LogSample<'a> {
     pub reasoning_tokens: Option<u64>,
     /// Duration of the request.
     pub latency_ms: u64,
+    /// The same in microseconds, if the log is that exact.
+    pub latency_us: Option<u64>,
     /// When the response arrived, in milliseconds since 1970.
     pub received_ms: i64,
     /// The answer that was extracted.

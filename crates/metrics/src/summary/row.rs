@@ -9,6 +9,8 @@ use crate::estimate::Counted;
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) task: [u64; 2],
+    /// The task as one evaluation answered it: rows with the same one are samples of each other.
+    pub(crate) series: [u64; 2],
     pub(crate) answer: [u64; 2],
     pub(crate) prob_correct: f64,
     pub(crate) latency_ms: f64,
@@ -40,6 +42,10 @@ impl Row {
         let grounding = task.grounding.as_ref();
         Self {
             task: digest(task.id.as_bytes()),
+            series: task.eval_id.map_or_else(
+                || digest(task.id.as_bytes()),
+                |eval| digest(format!("{}\0{eval}", task.id).as_bytes()),
+            ),
             answer: task.answer.as_ref().map_or([0; 2], |answer| digest(answer.as_bytes())),
             prob_correct: task.prob_correct.unwrap_or(f64::NAN),
             latency_ms: task.latency_ms.unwrap_or(f64::NAN),

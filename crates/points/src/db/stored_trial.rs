@@ -62,6 +62,10 @@ pub struct StoredTrial {
     pub target: String,
     /// The key of the response in the cache.
     pub cache_key: String,
+    /// Microseconds until the last byte of the response, if they were recorded.
+    pub latency_us: Option<u64>,
+    /// The model's confidence in its answer, from 0 to 1, if it gave log-probabilities or stated it.
+    pub prob_correct: Option<f64>,
 }
 
 fn serialize_params<S: Serializer>(params: &str, serializer: S) -> Result<S::Ok, S::Error> {

@@ -131,6 +131,7 @@ pub(super) fn point_trials(point: &Point<'_>, planned: u64, trials: Vec<Trial>) 
 }
 
 fn trial(scored: ScoredTrial<'_>, sizer: &mut GzipSizer) -> Trial {
+    let prob_correct = scored.prob_correct();
     let ScoredTrial { extraction, completion, outcome, .. } = scored;
     let measured = extraction.trace.as_deref().unwrap_or(&completion.content);
     Trial {
@@ -151,6 +152,8 @@ fn trial(scored: ScoredTrial<'_>, sizer: &mut GzipSizer) -> Trial {
         answer: extraction.answer.filter(|_| outcome != Outcome::Truncated),
         target: scored.test.target.clone(),
         cache_key: scored.key,
+        latency_us: scored.latency_us,
+        prob_correct,
     }
 }
 

@@ -111,12 +111,12 @@ async fn write(
 enum Values {
     Text(fn(&ExportedTrial) -> Option<&str>),
     Integer(fn(&StoredTrial) -> Option<i64>),
-    Real(fn(&StoredTrial) -> f64),
+    Real(fn(&StoredTrial) -> Option<f64>),
     Messages,
 }
 
 /// The columns of the table of trials with the status in a word, and the transcript.
-const COLUMNS: [(&str, Values); 26] = [
+const COLUMNS: [(&str, Values); 28] = [
     ("eval_id", Values::Text(|row| Some(&row.trial.eval_id))),
     ("model", Values::Text(|row| Some(&row.trial.model))),
     ("template", Values::Text(|row| Some(&row.trial.template))),
@@ -126,7 +126,7 @@ const COLUMNS: [(&str, Values); 26] = [
     ("index", Values::Integer(|trial| integer(trial.index))),
     ("repeat", Values::Integer(|trial| Some(i64::from(trial.repeat)))),
     ("status", Values::Text(|row| Some(row.outcome().name()))),
-    ("guess", Values::Real(|trial| trial.guess)),
+    ("guess", Values::Real(|trial| Some(trial.guess))),
     ("prompt_tokens", Values::Integer(|trial| trial.prompt_tokens.and_then(integer))),
     ("completion_tokens", Values::Integer(|trial| trial.completion_tokens.and_then(integer))),
     ("reasoning_tokens", Values::Integer(|trial| trial.reasoning_tokens.and_then(integer))),
@@ -143,6 +143,8 @@ const COLUMNS: [(&str, Values); 26] = [
     ("messages", Values::Messages),
     ("reasoning", Values::Text(ExportedTrial::reasoning)),
     ("reply", Values::Text(ExportedTrial::reply)),
+    ("latency_us", Values::Integer(|trial| trial.latency_us.and_then(integer))),
+    ("prob_correct", Values::Real(|trial| trial.prob_correct)),
 ];
 
 /// A number as Parquet has it; every stored one fits, since it was read from Parquet.
@@ -169,7 +171,7 @@ impl Values {
                 Arc::new(trials.iter().map(|row| value(&row.trial)).collect::<Int64Array>())
             }
             Self::Real(value) => {
-                Arc::new(Float64Array::from_iter_values(trials.iter().map(|row| value(&row.trial))))
+                Arc::new(trials.iter().map(|row| value(&row.trial)).collect::<Float64Array>())
             }
             Self::Messages => messages(trials),
         }

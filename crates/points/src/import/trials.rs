@@ -57,6 +57,7 @@ impl TrialBuilder {
         let response = Response {
             status: 200,
             latency_ms: sample.latency_ms,
+            latency_us: sample.latency_us,
             received_ms: sample.received_ms,
             body: body.to_string().into_bytes(),
         };
@@ -80,6 +81,8 @@ impl TrialBuilder {
                 answer: sample.answer.filter(|_| status != Outcome::Truncated),
                 target: sample.target,
                 cache_key,
+                latency_us: sample.latency_us,
+                prob_correct: None,
             },
             entry: Entry { id, request, response },
             score: sample.score,

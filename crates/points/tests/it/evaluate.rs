@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-use reasonscape_cache::{Cache, Entry, Response};
+use reasonscape_cache::{Cache, Entry, EntryFilter, Response};
 use reasonscape_core::{CacheKey, EntryId};
 use reasonscape_core::{Json, Outcome, Point, Reply, Test, TestStream, canonical_json, score};
 use reasonscape_ingest::Progress;
@@ -19,6 +19,7 @@ use reasonscape_study::{Eval, Examples, Selection, Study, TemplateInput};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::files::{file_names, rewrite, set};
 use super::test_env::{open, rows, wait};
 
 /// Four points of three tasks: two that are written in, one to choose from.
@@ -119,6 +120,7 @@ impl TestEnv {
                     let response = Response {
                         status: 200,
                         latency_ms,
+                        latency_us: (index % 2 == 0).then(|| 1_000 * latency_ms + 345),
                         received_ms: 1_700_000_000_000 + index as i64,
                         body: body(&completion),
                     };
@@ -226,7 +228,7 @@ fn trials_match_direct_scoring() {
             &format!(
                 "SELECT model, template, sampler, base_task, params, \"index\", repeat, status, guess, prompt_tokens, \
                  completion_tokens, reasoning_tokens, latency_ms, received_ms, reasoning_chars, answer_chars, finish, \
-                 method, answer, target, cache_key, compressed_size FROM trials WHERE eval_id = '{}'",
+                 method, answer, target, cache_key, latency_us, prob_correct, compressed_size FROM trials WHERE eval_id = '{}'",
                 eval.id
             ),
         )
@@ -268,6 +270,8 @@ fn trials_match_direct_scoring() {
                 answer,
                 test.target,
                 key.to_string(),
+                (index % 2 == 0).then(|| 1_000 * latency_ms + 345),
+                Value::Null,
             ]);
             assert_eq!(json!(row), expected);
         }
@@ -283,6 +287,54 @@ fn trials_match_direct_scoring() {
     };
     let extraction: Vec<u64> = extraction.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(sizes, extraction);
+}
+
+/// Makes the files of a study what the program before format 3 wrote.
+fn downgrade_to_format_2(study: &Path) {
+    let files = ["trials", "points"].map(|kind| file_names(&study.join(kind)));
+    for path in files.iter().flatten() {
+        rewrite(
+            path,
+            |metadata| {
+                set(metadata, "reasonscape.format", "2");
+                let pair = metadata.iter_mut().find(|pair| pair.key == "reasonscape.provenance").unwrap();
+                let mut provenance: Value = serde_json::from_str(pair.value.as_ref().unwrap()).unwrap();
+                provenance["inputs"] = "of format 2".into();
+                pair.value = Some(provenance.to_string());
+            },
+            |batch| {
+                let schema = batch.schema();
+                let is_kept = |name: &str| !["latency_us", "prob_correct"].contains(&name);
+                let kept = (0..batch.num_columns()).filter(|place| is_kept(schema.field(*place).name()));
+                batch.project(&kept.collect::<Vec<_>>()).unwrap()
+            },
+        );
+    }
+}
+
+#[test]
+fn files_of_format_2_stay_valid_and_are_filled_when_they_are_scored_again() {
+    const COUNTS: &str = "SELECT count(*), count(latency_us), sum(status) FROM trials";
+    let env = TestEnv::new();
+    let study = env.study("", &[STRONG, CHEAP]);
+    env.fill_planned(&study);
+    env.evaluate(&study);
+    let filled = rows(&open(env.path()), COUNTS).unwrap();
+    assert_eq!((&filled[0][0], &filled[0][1]), (&json!(64), &json!(32)));
+    downgrade_to_format_2(env.path());
+    let db = open(env.path());
+    assert!(db.remarks().is_empty(), "{:?}", db.remarks());
+    assert_eq!(rows(&db, COUNTS).unwrap(), [[json!(64), json!(0), filled[0][2].clone()]]);
+    let evaluated = env.evaluate(&study);
+    assert!(evaluated.units.iter().all(|unit| unit.written && unit.kept.is_none()));
+    assert_eq!(rows(&open(env.path()), COUNTS).unwrap(), filled);
+
+    // Trials whose responses are gone are not given up for a new column.
+    downgrade_to_format_2(env.path());
+    Cache::open(study.cache_path()).unwrap().prune(&EntryFilter::default()).unwrap();
+    let evaluated = env.evaluate(&study);
+    assert!(evaluated.units.iter().all(|unit| !unit.written && unit.kept.is_some()));
+    assert_eq!(rows(&open(env.path()), COUNTS).unwrap(), [[json!(64), json!(0), filled[0][2].clone()]]);
 }
 
 #[test]
@@ -328,7 +380,13 @@ fn reports_damaged_entries_and_counts_them_as_missing() {
         let input = TemplateInput { task: exchange.task, test: &exchange.test, examples: &examples };
         let payload = study.evals[0].payload(&study.evals[0].template.render(&input).unwrap());
         let request = canonical_json(&Json::from(&payload));
-        let response = Response { status, latency_ms: 0, received_ms: 0, body: body.as_bytes().to_vec() };
+        let response = Response {
+            status,
+            latency_ms: 0,
+            latency_us: None,
+            received_ms: 0,
+            body: body.as_bytes().to_vec(),
+        };
         importer.add(&Entry { id: EntryId::new(exchange.key), request, response }).unwrap();
         importer.finish().unwrap();
     }

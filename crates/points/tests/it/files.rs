@@ -35,7 +35,7 @@ fn write_small_study(study: &Path) {
 }
 
 /// The names of all files below a folder.
-fn file_names(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn file_names(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -64,7 +64,7 @@ fn assert_open_fails(study: &TempDir, path: &Path, words: &[&str]) -> PointsErro
 }
 
 /// Writes a file again with other metadata, or with other columns.
-fn rewrite(
+pub(crate) fn rewrite(
     path: &Path,
     edit_metadata: impl Fn(&mut Vec<KeyValue>),
     columns: impl Fn(&RecordBatch) -> RecordBatch,
@@ -84,7 +84,7 @@ fn rewrite(
     writer.close().unwrap();
 }
 
-fn set(metadata: &mut [KeyValue], key: &str, value: &str) {
+pub(crate) fn set(metadata: &mut [KeyValue], key: &str, value: &str) {
     let pair = metadata.iter_mut().find(|pair| pair.key == key).unwrap();
     pair.value = Some(value.to_owned());
 }
@@ -197,7 +197,7 @@ fn reports_unsupported_formats_with_a_remedy() {
     for kind in ["trials", "points"] {
         for (format, words) in [
             ("0", vec!["has format 0, and this program reads 1 and later", "run `reasonscape evaluate`"]),
-            ("999", vec!["has format 999, and this program knows up to 2", "update reasonscape"]),
+            ("999", vec!["has format 999, and this program knows up to 3", "update reasonscape"]),
             ("one", vec!["`one` is no format"]),
             ("-1", vec!["`-1` is no format"]),
             ("99999999999", vec!["is no format"]),
@@ -208,7 +208,7 @@ fn reports_unsupported_formats_with_a_remedy() {
             assert_open_fails(&study, &path, &words);
         }
     }
-    assert_eq!(FORMAT, 2, "another format keeps a sample of this one in tests/samples");
+    assert_eq!(FORMAT, 3, "another format keeps a sample of this one in tests/samples");
 }
 
 #[test]
@@ -301,7 +301,14 @@ fn accepts_extra_and_reordered_columns() {
                 columns.push(("weather".to_owned(), Arc::new(Int64Array::from(vec![1; batch.num_rows()]))));
                 columns.reverse();
                 let nullable = columns.into_iter().map(|(name, column)| {
-                    let nullable = ["answer", "prompt_tokens", "completion_tokens", "reasoning_tokens"];
+                    let nullable = [
+                        "answer",
+                        "prompt_tokens",
+                        "completion_tokens",
+                        "reasoning_tokens",
+                        "latency_us",
+                        "prob_correct",
+                    ];
                     let nullable = nullable.contains(&name.as_str());
                     (name, column, nullable)
                 });
@@ -349,6 +356,15 @@ fn writes_the_sample() {
     let plain = eval("beta \u{3b2}", "few-shot", "sampled-2k", &[]);
     let short = r#"{"length": 8}"#;
     let unanswered = PointTrials { planned: 4, ..point(r#"{"length": 64}"#, &["l"], vec![]) };
+    // Every other trial has a latency in microseconds, and those with an answer a probability.
+    let trials = |ends: &str, guess: f64| {
+        let mut all = trials(ends, guess);
+        for trial in &mut all {
+            trial.latency_us = (trial.index % 2 == 0).then_some(50_000 + trial.index);
+            trial.prob_correct = trial.answer.is_some().then_some(0.5);
+        }
+        all
+    };
     let points = vec![
         point(short, &["l", "m"], trials("cccccit", 0.5)),
         point(r#"{"length": 16}"#, &["l"], trials("ciittt", 0.5)),
@@ -361,7 +377,53 @@ fn writes_the_sample() {
 #[test]
 fn opens_files_of_every_earlier_format() {
     for format in 1..=FORMAT {
-        assert_sample_contents(&open(&sample(format)));
+        let db = open(&sample(format));
+        assert_sample_contents(&db);
+        // Columns that came with format 3 are null before it.
+        let question = "SELECT count(latency_us), sum(latency_us), count(prob_correct), sum(prob_correct), \
+                        arrow_typeof(max(latency_us)), arrow_typeof(max(prob_correct)) FROM trials";
+        let expected = match format {
+            1 | 2 => json!([[0, null, 0, null, "Int64", "Float64"]]),
+            _ => json!([[9, 450_020, 13, 6.5, "Int64", "Float64"]]),
+        };
+        assert_eq!(json!(rows(&db, question).unwrap()), expected, "format {format}");
+        let trials = wait(async {
+            let eval = db.evals()[0].eval_id.clone();
+            let mut batches = db.trials(&eval, "boolean", &Filter::default()).await.unwrap();
+            batches.next().await.unwrap().unwrap()
+        });
+        assert_eq!(trials.len(), 13);
+        assert!(trials.iter().all(|trial| (trial.latency_us.is_some() && trial.latency_ms == 50)
+            || format < 3
+            || trial.index % 2 == 1));
+    }
+}
+
+#[test]
+fn counts_trials_of_earlier_formats_anew() {
+    for format in 1..=FORMAT {
+        // Counters that are gone are made of the trials, also where a file of another format is beside them.
+        let study = TempDir::new().unwrap();
+        copy_dir(&sample(format).join("trials"), &study.path().join("trials"));
+        write(
+            study.path(),
+            &eval("gamma", "zero-shot", "greedy-2k", &[]),
+            "sort",
+            vec![point("{}", &[], trials("cc", 0.0))],
+        );
+        let db = open(study.path());
+        let found = rows(&db, "SELECT count(*), count(latency_us) FROM trials").unwrap();
+        assert_eq!(json!(found), json!([[19, if format < 3 { 0 } else { 9 }]]), "format {format}");
+        let groups = wait(db.aggregate(&[], &Filter::default(), Mode::C_P.into())).unwrap();
+        assert_eq!(groups[0].counts.n, 19);
+    }
+}
+
+fn copy_dir(from: &Path, to: &Path) {
+    for path in file_names(from) {
+        let copy = to.join(path.strip_prefix(from).unwrap());
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(&path, copy).unwrap();
     }
 }
 
@@ -418,7 +480,7 @@ fn stores_the_provenance() {
             let pair = metadata.key_value_metadata().unwrap().iter().find(|pair| pair.key == key).unwrap();
             pair.value.clone().unwrap()
         };
-        assert_eq!(value_of("reasonscape.format"), "2");
+        assert_eq!(value_of("reasonscape.format"), "3");
         assert_eq!(value_of("reasonscape.kind"), kind);
         assert_eq!(value_of("reasonscape.task"), "boolean");
         let eval: EvalInfo = serde_json::from_str(&value_of("reasonscape.eval")).unwrap();

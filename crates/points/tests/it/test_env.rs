@@ -98,6 +98,8 @@ pub(crate) fn trial(index: u64, status: Outcome, guess: f64) -> Trial {
         answer: (status != Outcome::Truncated).then(|| "42".to_owned()),
         target: "42".to_owned(),
         cache_key: CacheKey(key),
+        latency_us: None,
+        prob_correct: None,
     }
 }
 

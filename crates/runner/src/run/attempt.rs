@@ -114,6 +114,7 @@ impl<'s> EvalRunner<'_, 's> {
         let response = Response {
             status: reply.status,
             latency_ms: latency.as_millis() as u64,
+            latency_us: Some(latency.as_micros() as u64),
             received_ms: received.as_millis() as i64,
             body: reply.body,
         };

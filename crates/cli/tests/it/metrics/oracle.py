@@ -141,9 +141,12 @@ def summary(rows):
         answer = row["answer"]
         row["given"] = None if answer is None else normalize(str(answer))
         matches = answer is not None and row["given"] in [normalize(str(target)) for target in targets]
-        row["right"] = int(matches and not row.get("truncated"))
-        cot = row.get("cot")
-        row["cot"] = cot = None if cot is None or not cot.strip() else cot
+        if row.get("scorer") == "stored":
+            matches = row["correct"]
+        row["right"] = int(bool(matches) and not row.get("truncated"))
+        if row.get("latency_us") is not None:
+            row["latency_ms"] = row["latency_us"] / 1000
+        row["cot"] = cot = row.get("cot")
         row["words"] = None if cot is None else tokens(cot)
     each = lambda value: [(row["id"], value(row)) for row in rows]
     reasoned = lambda value: each(lambda row: None if row["cot"] is None else value(row))
@@ -174,13 +177,15 @@ def summary(rows):
         "latency_mean_ms": mean(each(lambda row: row.get("latency_ms"))),
         "latency_p95_ms": p95([row["latency_ms"] for row in rows if row.get("latency_ms") is not None]),
     }
-    tasks = collections.defaultdict(list)
+    # Answers of one evaluation to one task are samples of each other; a task is a cluster.
+    tasks = {row["id"] for row in rows}
+    series = collections.defaultdict(list)
     for row in rows:
-        tasks[row["id"]].append(row)
-    several = {task: held for task, held in tasks.items() if len(held) > 1}
+        series[row["id"], row.get("eval_id")].append(row)
+    several = {task: held for task, held in series.items() if len(held) > 1}
     if several:
         per_task = collections.defaultdict(list)
-        for task, held in several.items():
+        for (task, _), held in several.items():
             given = collections.Counter(row["given"] for row in held)
             most = max(given.values())
             modes = [answer for answer, count in given.items() if count == most]
@@ -199,7 +204,7 @@ def summary(rows):
         "tasks": len(tasks),
         "truncated": sum(bool(row.get("truncated")) for row in rows),
         "unanswered": len(rows) - len(answered),
-        "repeats": max(map(len, tasks.values())),
+        "repeats": max(map(len, series.values())),
         "sce_normalized": sce / math.log(len(counts)) if len(counts) > 1 else None,
     }
     correct = [[row["id"], row.get("repeat") or 0, bool(row["right"])] for row in rows]
@@ -207,9 +212,9 @@ def summary(rows):
 
 
 models = collections.defaultdict(list)
-for line in sys.stdin.buffer.read().decode("utf-8-sig").split("\n"):
+for number, line in enumerate(sys.stdin.buffer.read().decode("utf-8-sig").split("\n"), 1):
     if line.strip():
         row = json.loads(line)
-        row["id"] = str(row["id"])
+        row["id"] = str(number if row.get("id") is None else row["id"])
         models[row.get("model")].append(row)
 print(json.dumps([[model, summary(rows)] for model, rows in models.items()]))

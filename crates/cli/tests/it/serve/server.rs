@@ -130,8 +130,13 @@ impl Study {
             "message": { "content": SCRIPT, "reasoning_content": format!("thinking {SCRIPT}") },
             "logprobs": { "content": [token("<script>"), token("answer-4")] },
         }] });
-        let response =
-            Response { status: 200, latency_ms: 1, received_ms: 1, body: body.to_string().into_bytes() };
+        let response = Response {
+            status: 200,
+            latency_ms: 1,
+            latency_us: None,
+            received_ms: 1,
+            body: body.to_string().into_bytes(),
+        };
         Entry { id: EntryId::new(CacheKey::from_canonical_json(&request)), request, response }
     }
 

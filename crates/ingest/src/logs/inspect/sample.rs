@@ -236,7 +236,7 @@ impl Sample<'_> {
         let is_truncated = matches!(stop, "max_tokens" | "model_length" | "length");
         let usage = self.usage(model);
         let tokens = |count: fn(&Usage) -> Option<u64>| usage.and_then(count);
-        let seconds = output.and_then(|output| output.time).or(self.working_time).unwrap_or(0.0);
+        let seconds = output.and_then(|output| output.time).or(self.working_time);
         let guess = match self.choices.as_ref().map_or(0, Vec::len) {
             0 | 1 => 0.0,
             choices => 1.0 / choices as f64,
@@ -256,7 +256,8 @@ impl Sample<'_> {
             }),
             completion_tokens: tokens(|usage| usage.output_tokens),
             reasoning_tokens: tokens(|usage| usage.reasoning_tokens),
-            latency_ms: (seconds * 1000.0).max(0.0) as u64,
+            latency_ms: (seconds.unwrap_or(0.0) * 1000.0).max(0.0) as u64,
+            latency_us: seconds.map(|seconds| (seconds * 1e6).round().max(0.0) as u64),
             received_ms: self
                 .completed_at
                 .as_deref()

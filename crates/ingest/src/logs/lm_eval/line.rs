@@ -174,6 +174,7 @@ impl Line<'_> {
             completion_tokens: None,
             reasoning_tokens: None,
             latency_ms: 0,
+            latency_us: None,
             received_ms,
             answer,
             target: plain(&self.target),
