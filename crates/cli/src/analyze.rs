@@ -20,6 +20,7 @@ mod tokens;
 
 use std::path::PathBuf;
 
+use clap::Subcommand;
 use reasonscape_analysis::{GroupBy, PointQuery, join_truncated, truncation_note};
 use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_stats::{Confidence, Mode};
@@ -42,7 +43,7 @@ pub(super) struct AnalyzeCommand {
     subcommand: AnalyzeSubcommand,
 }
 
-#[derive(Debug, clap::Subcommand)]
+#[derive(Debug, Subcommand)]
 enum AnalyzeSubcommand {
     Evals(evals::Evals),
     Tasks(tasks::Tasks),
@@ -89,16 +90,30 @@ impl AnalyzeCommand {
     }
 }
 
-/// What to say of a subcommand that has another name now, if the error is about one.
-pub(super) fn renamed_subcommand_hint(error: &clap::Error) -> Option<&'static str> {
+/// The message for a subcommand that has another name now, or that belongs below `analyze`, if the error is about one.
+pub(super) fn renamed_subcommand_hint(error: &clap::Error) -> Option<String> {
     use clap::error::{ContextKind, ContextValue};
 
-    match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(name)) if name == "cluster" => {
-            Some("`analyze cluster` has another name now; use `reasonscape analyze similarity`")
-        }
-        _ => None,
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    if name == "cluster" {
+        return Some(
+            "`analyze cluster` has another name now; use `reasonscape analyze similarity`".to_owned(),
+        );
     }
+    // Other commands have subcommands too: `suite points` isn't meant as an analysis.
+    let usage = match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
+        _ => String::new(),
+    };
+    if !usage.contains("reasonscape [") && !usage.contains("reasonscape analyze ") {
+        return None;
+    }
+    let analyze = AnalyzeSubcommand::augment_subcommands(clap::Command::new("analyze"));
+    let analysis = match name.as_str() {
+        "leaderboard" => "scores",
+        name => analyze.find_subcommand(name)?.get_name(),
+    };
+    Some(format!("unrecognized subcommand `{name}`; did you mean `reasonscape analyze {analysis}`?"))
 }
 
 /// A study, the part of it that is meant, and how shares are estimated.

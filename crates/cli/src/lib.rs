@@ -170,7 +170,7 @@ fn run() -> Result<(), CliError> {
             if error.use_stderr()
                 && error.kind() != clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
-            let renamed = analyze::renamed_subcommand_hint(&error).map(str::to_owned);
+            let renamed = analyze::renamed_subcommand_hint(&error);
             return Err(CliError::input(renamed.unwrap_or_else(|| one_line(&error))));
         }
         Err(error) => {

@@ -18,6 +18,7 @@ mod run;
 mod score;
 mod serve;
 mod simulate;
+mod source_documents;
 mod source_statements;
 mod suite;
 mod tasks;

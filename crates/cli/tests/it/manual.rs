@@ -139,3 +139,59 @@ fn help_shows_commands_and_topics() {
     assert_rejected(&reasonscape(&["help", "tutoral"]), &["no help on `tutoral` (did you mean `tutorial`?)"]);
     assert_rejected(&reasonscape(&["help", "analyze", "score"]), &["did you mean `scores`?"]);
 }
+
+#[test]
+fn help_explains_the_words_of_the_source_documents() {
+    for (topic, heading, words) in [
+        ("reasonscore", "# ReasonScore", &["geometric mean", "random.Random(42)", "near-perfect"][..]),
+        ("pointsdb", "# PointsDB", &["query_points", "aggregate", "`C_P`"]),
+        ("pairwise", "# Head to head", &["Bradley-Terry", "\n# Pairwise", "Expected wins"]),
+        ("manifold", "# Points, planes and manifolds", &["base_task", "facets", "Identity"]),
+        ("config", "# Studies", &["api_key_env", "sampler"]),
+        ("architecture", "# Architecture", &["Data flow", "Invariants"]),
+        ("source-documents", "# Source documents", &["0.743", "0.650"]),
+    ] {
+        let run = reasonscape(&["help", topic]);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(run.stdout.starts_with(heading), "{topic}: {}", run.stdout.lines().next().unwrap());
+        for words in words {
+            assert!(run.stdout.contains(words), "{topic} lacks {words}");
+        }
+    }
+    // A section ends where the next one begins, and a comment in code is no heading.
+    let score = reasonscape(&["help", "reasonscore"]).stdout;
+    assert!(score.contains("\n# reasonscore.py\n") && !score.contains("McNemar's test"), "{score}");
+    // The word of a command shows the command, and then the page.
+    let tasks = reasonscape_at(100, &["help", "tasks"]).stdout;
+    assert!(tasks.starts_with("List the tasks") && tasks.contains("Usage: reasonscape tasks"), "{tasks}");
+    assert!(tasks.contains("\n# Tasks\n") && tasks.contains("`prob_dewhitespace`"), "{tasks}");
+}
+
+#[test]
+fn words_of_the_source_documents_point_to_their_analysis() {
+    for (word, analysis) in [
+        ("pairwise", "pairwise"),
+        ("compression", "compression"),
+        ("hazard", "hazard"),
+        ("leaderboard", "scores"),
+        ("aggregate", "aggregate"),
+        ("points", "points"),
+        ("frontier", "threshold"),
+    ] {
+        let run = reasonscape(&[word, "my-study"]);
+        assert_rejected(&run, &[&format!("unrecognized subcommand `{word}`")]);
+        let hint = format!("did you mean `reasonscape analyze {analysis}`?\n");
+        assert!(run.stderr.ends_with(&hint), "{run:?}");
+    }
+    assert_rejected(
+        &reasonscape(&["analyze", "leaderboard"]),
+        &["did you mean `reasonscape analyze scores`?"],
+    );
+    assert_rejected(&reasonscape(&["cluster"]), &["use `reasonscape analyze similarity`"]);
+    // Elsewhere the words are other mistakes.
+    for arguments in [&["suite", "points"][..], &["cache", "aggregate"], &["nothing"]] {
+        let run = reasonscape(arguments);
+        assert_rejected(&run, &["unrecognized subcommand"]);
+        assert!(!run.stderr.contains("reasonscape analyze"), "{run:?}");
+    }
+}

@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use crate::test_env::{assert_rejected, reasonscape};
 
 #[test]
@@ -33,4 +35,54 @@ fn rejects_unknown_task_with_a_suggestion() {
         &["unknown task `lettres` (did you mean `letters`?)"],
     );
     assert_rejected(&reasonscape(&["tasks", "--schema"]), &["not provided: <NAME>"]);
+}
+
+const INTRODUCTION: &str = "# Tasks
+
+The generated tasks and their parameters, as `reasonscape tasks NAME` prints them; a test keeps this page true. A task is a
+family of problems spanned by parameters, and each parameter is one of five kinds of difficulty: length, depth,
+interference, format or multi-step ([what they mean](manifold.md#manifolds)). A parameter that is not given has its default.
+
+```text
+reasonscape tasks arithmetic
+reasonscape tasks arithmetic --schema        # JSON Schema of the parameters
+reasonscape generate arithmetic --params '{\"length\": 6, \"max_depth\": 2}' --count 3
+```
+
+`arithmetic@1` is version 1 of its text: the same version, parameters and seed give the same bytes on every machine. A
+written answer can't be guessed; one of `boolean` or `choice` is corrected for guessing by `1/options`.
+[CONTRIBUTING.md](../CONTRIBUTING.md#add-a-task) says how to add a task, and [Datasets](datasets.md) how to use your own
+questions.
+";
+
+#[test]
+fn task_page_matches_the_program() {
+    let run = reasonscape(&["tasks", "--format", "json"]);
+    let tasks: Vec<serde_json::Value> = serde_json::from_str(&run.stdout).unwrap();
+    let mut page = INTRODUCTION.to_owned();
+    for task in &tasks {
+        let [name, description, answer] =
+            ["name", "description", "answer"].map(|key| task[key].as_str().unwrap());
+        write!(page, "\n## {name}\n\n`{name}@{}`, answer: {answer}. {description}\n\n", task["version"])
+            .unwrap();
+        let table = reasonscape(&["tasks", name, "--format", "markdown"]).stdout;
+        for (number, line) in table.lines().enumerate() {
+            let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+            let [parameter, dimension, values, default, meaning] = cells[..] else { panic!("{line}") };
+            let row = match number {
+                0 => "| parameter | kind | values | default | meaning |".to_owned(),
+                1 => "|---|---|---|---|---|".to_owned(),
+                _ => format!("| `{parameter}` | {dimension} | `{values}` | `{default}` | {meaning} |"),
+            };
+            writeln!(page, "{row}").unwrap();
+        }
+    }
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tasks.md");
+    if std::env::var_os("REASONSCAPE_UPDATE_DOCS").is_some() {
+        std::fs::write(file, &page).unwrap();
+    }
+    assert!(
+        std::fs::read_to_string(file).unwrap() == page,
+        "docs/tasks.md is out of date; REASONSCAPE_UPDATE_DOCS=1 with this test writes it again"
+    );
 }
