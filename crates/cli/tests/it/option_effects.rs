@@ -61,7 +61,7 @@ const EFFECTS: &[Effect] = &[
     ("analyze modes", JSON, &["--first", "8"]),
     ("analyze modes", JSON, &["--mode", "E_O"]),
     ("analyze modes", &[], &["--by", "task"]),
-    ("analyze projection", JSON, &["--filter", "base_task=arithmetic"]),
+    ("analyze projection", JSON, &["--filter", "model=sim-cheap"]),
     ("analyze projection", ARITHMETIC, &["--first", "8"]),
     ("analyze projection", ARITHMETIC, &["--confidence", "0.8"]),
     ("analyze projection", ARITHMETIC, &["--mode", "E_O"]),
@@ -82,11 +82,10 @@ const EFFECTS: &[Effect] = &[
     ("analyze similarity", JSON, &["--mode", "E_O"]),
     ("analyze similarity", JSON, &["--confidence", "0.8"]),
     ("analyze similarity", JSON, &["--shape"]),
-    ("analyze similarity", JSON, &["--linkage", "single"]),
     ("analyze spectrum", ARITHMETIC, &["--against", "base_task=sort"]),
     ("analyze spectrum", ARITHMETIC, &["--seed", "3"]),
     ("analyze spectrum", ARITHMETIC, &["--against-seed", "9"]),
-    ("analyze spectrum", ARITHMETIC, &["--series", "bytes"]),
+    ("analyze spectrum", ARITHMETIC, &["--series", "classes"]),
     ("analyze spectrum", ARITHMETIC, &["--count", "12"]),
     ("analyze spectrum", ARITHMETIC, &["--bins", "8"]),
     ("analyze spectrum", ARITHMETIC, &["--permutations", "49"]),
@@ -130,7 +129,7 @@ const EFFECTS: &[Effect] = &[
 const FREE: &[Effect] = &[
     ("estimate", &["--correct", "3"], &["--n", "40"]),
     ("estimate", &["--n", "40"], &["--correct", "3"]),
-    ("estimate", &["--n", "40", "--correct", "3"], &["--truncated", "4"]),
+    ("estimate", &["--n", "40", "--correct", "3", "--mode", "C_I"], &["--truncated", "4"]),
     ("estimate", &["--n", "40", "--correct", "30"], &["--guess", "8"]),
     ("estimate", COUNTS, &["--mode", "K_P"]),
     ("estimate", &["--n", "40", "--correct", "30"], &["--literal"]),
@@ -393,14 +392,10 @@ fn import_options_change_what_is_stored() {
         let log = logs.join(log).to_str().unwrap().to_owned();
         let done = reasonscape(&[&["import", tool, &log, "--into", &study], more].concat());
         assert_eq!(done.code, 0, "{more:?}: {done:?}");
-        reasonscape(&[
-            "sql",
-            &study,
-            "SELECT model, base_task, status FROM trials ORDER BY ALL",
-            "--format",
-            "json",
-        ])
-        .stdout
+        let query = "SELECT model, base_task, status FROM trials ORDER BY model, base_task, status";
+        let stored = reasonscape(&["sql", &study, query, "--format", "json"]);
+        assert_eq!(stored.code, 0, "{stored:?}");
+        stored.stdout
     };
     let chat = ["--metric", "exact_match", "--metric", "share", "--filter", "strict-match"];
     for (tool, log, base) in [
