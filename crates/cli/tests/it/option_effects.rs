@@ -82,6 +82,7 @@ const EFFECTS: &[Effect] = &[
     ("analyze similarity", JSON, &["--mode", "E_O"]),
     ("analyze similarity", JSON, &["--confidence", "0.8"]),
     ("analyze similarity", JSON, &["--shape"]),
+    ("analyze similarity", JSON, &["--linkage", "ward"]),
     ("analyze spectrum", ARITHMETIC, &["--against", "base_task=sort"]),
     ("analyze spectrum", ARITHMETIC, &["--seed", "3"]),
     ("analyze spectrum", ARITHMETIC, &["--against-seed", "9"]),
