@@ -62,6 +62,14 @@ impl Plan {
                 "with a precision wanted, this is the most that it could take: every point to its maximum",
             );
         }
+        if let Some(budget) = study.budget.tokens {
+            let expected: u64 = forecasts.iter().map(|one| one.prompt_tokens + one.completion_tokens).sum();
+            if expected > budget {
+                global.note(format_args!(
+                    "the budget of {budget} tokens ends the run early: about {expected} are expected"
+                ));
+            }
+        }
         print(global.format, &table, &json)
     }
 }

@@ -40,8 +40,8 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// Every kind that happens without being named.
-    pub const ALL: [Self; 12] = [
+    /// Every kind.
+    pub const ALL: [Self; 13] = [
         Self::TooManyRequests,
         Self::ServerError,
         Self::Unavailable,
@@ -54,6 +54,7 @@ impl FaultKind {
         Self::Empty,
         Self::NoUsage,
         Self::Overflow,
+        Self::Filter,
     ];
 
     const NAMES: [&'static str; 13] = [
@@ -165,7 +166,7 @@ impl FromStr for Faults {
 
     /// Reads `rate=0.3,kinds=429+slow`; without `rate` every request goes wrong, without `kinds` in every way.
     fn from_str(text: &str) -> Result<Self, FaultsError> {
-        let mut faults = Self { rate: 1.0, kinds: FaultKind::ALL.to_vec(), ..Self::default() };
+        let mut faults = Self { rate: 1.0, kinds: kinds("all")?, ..Self::default() };
         for setting in text.split(',').map(str::trim).filter(|setting| !setting.is_empty()) {
             let Some((key, value)) = setting.split_once('=') else {
                 return Err(FaultsError::NotASetting { found: setting.to_owned() });
@@ -214,13 +215,13 @@ fn number<T>(
 
 fn kinds(value: &str) -> Result<Vec<FaultKind>, FaultsError> {
     if value.trim() == "all" {
-        return Ok(FaultKind::ALL.to_vec());
+        // A refusal changes what a model scores, so it only happens if it is named.
+        return Ok(FaultKind::ALL.into_iter().filter(|kind| *kind != FaultKind::Filter).collect());
     }
     let mut kinds = Vec::new();
     for name in value.split('+').map(str::trim) {
         let kind = FaultKind::ALL
             .into_iter()
-            .chain([FaultKind::Filter])
             .find(|kind| kind.name() == name)
             .ok_or_else(|| FaultsError::UnknownKind { found: name.to_owned() })?;
         if !kinds.contains(&kind) {

@@ -11,7 +11,7 @@ use super::error::ApiError;
 use super::params::{mode, number};
 use super::query_string::Query;
 use super::trial_query::TrialQuery;
-use reasonscape_analysis::{Comparison, MONTE_CARLO_DRAWS, Pairwise};
+use reasonscape_analysis::{Comparison, MONTE_CARLO_DRAWS, Pairwise, RatingOrder};
 use reasonscape_stats::pairwise::Method;
 
 /// Evaluations compared unless the query names others: a larger matrix is not readable.
@@ -54,6 +54,17 @@ pub(crate) async fn compared_evals(
 pub(crate) async fn pairwise(analyses: &AnalysisCache, query: &Query) -> Result<Arc<Pairwise>, ApiError> {
     let evals = compared_evals(analyses, query).await?.ids;
     analyses.pairwise(mode(query, Mode::C_P)?, method(query)?, test_conditions(query)?, evals).await
+}
+
+/// The order of the ratings: `sort=elo` or `sort=expected-wins`.
+pub(crate) fn rating_order(query: &Query) -> Result<RatingOrder, ApiError> {
+    match query.get("sort") {
+        None | Some("elo") => Ok(RatingOrder::Elo),
+        Some("expected-wins") => Ok(RatingOrder::ExpectedWins),
+        Some(other) => Err(ApiError::bad_request(format_args!(
+            "`sort={other}` is unknown; there are elo and expected-wins"
+        ))),
+    }
 }
 
 /// How win probabilities are computed: `method=exact`, or `monte-carlo` with a `seed`.

@@ -128,7 +128,7 @@ pub async fn entropy_by_parameter(
             let bits: Vec<f64> = group
                 .units
                 .iter()
-                .flat_map(|unit| measure_compression(unit))
+                .flat_map(measure_compression)
                 .filter_map(|trial: CompressedTrial| trial.bits())
                 .collect();
             if bits.is_empty() {

@@ -14,6 +14,7 @@ mod key;
 mod logging;
 mod manual;
 mod metrics;
+mod option_effects;
 mod run;
 mod score;
 mod serve;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
-use reasonscape_analysis::{Pairwise, RatingOrder};
+use reasonscape_analysis::Pairwise;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,15 +20,7 @@ use crate::response;
 
 pub(crate) async fn pairwise(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
-    let order = match query.get("sort") {
-        None | Some("elo") => RatingOrder::Elo,
-        Some("expected-wins") => RatingOrder::ExpectedWins,
-        Some(other) => {
-            return Err(ApiError::bad_request(format_args!(
-                "`sort={other}` is unknown; there are elo and expected-wins"
-            )));
-        }
-    };
+    let order = comparison::rating_order(&query)?;
     let found = comparison::pairwise(&app.study_for(&query).await?.analyses, &query).await?;
     response::json(&Pairwise::clone(&found).sorted(order))
 }

@@ -24,9 +24,11 @@ use crate::error::ApiError;
 use crate::labels::eval_label;
 use crate::params::mode;
 use crate::query_string::Query;
+use reasonscape_analysis::tables::pairwise::task_table;
+use reasonscape_analysis::{Pairwise, RatingOrder};
 
 /// The parameters of this page.
-pub(super) const NAMES: [&str; 7] = ["eval", "mode", "task", "params", "filter", "a", "b"];
+pub(super) const NAMES: [&str; 8] = ["eval", "mode", "task", "params", "filter", "a", "b", "sort"];
 /// More models to choose from than this are folded away.
 const MAX_UNFOLDED: usize = 16;
 
@@ -43,12 +45,23 @@ struct Page {
     /// Where everything is as usual.
     clear: Option<String>,
     matrix: Option<Matrix>,
+    /// Addresses of the table sorted by rating and by expected wins.
+    sort_links: [String; 2],
+    is_by_wins: bool,
+    /// The probability that A is better than B, by pair and task.
+    task_win_rates: Option<TaskWinRates>,
     pair: Option<PairView>,
     /// The two, by their ids, if the address names them.
     named: Named,
     remarks: Vec<String>,
     problem: Option<String>,
     pair_problem: Option<String>,
+}
+
+#[derive(Serialize)]
+struct TaskWinRates {
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
 }
 
 #[derive(Serialize)]
@@ -65,6 +78,9 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     let (who, problem) = or_message(comparison::compared_evals(&study.analyses, &query).await)?;
     let (contest, contest_problem) = or_message(comparison::pairwise(&study.analyses, &query).await)?;
     let problem = problem.or(contest_problem);
+    let order = comparison::rating_order(&query)?;
+    let contest = contest.map(|contest| Pairwise::clone(&contest).sorted(order));
+    let sorted_by = |name: Option<&str>| format!("{}/compare{}", app.base, query.with("sort", name));
     let (pair, pair_problem) =
         if problem.is_none() { or_message(pair::view(&app, &study, &query).await)? } else { (None, None) };
     let mut remarks = contest.as_ref().map(|contest| contest.remarks()).unwrap_or_default();
@@ -78,6 +94,12 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         who: who.as_ref().map_or_else(String::new, |who| summary(who, &study)),
         are_few: study.analyses.db.evals().len() <= MAX_UNFOLDED,
         clear: (query != Query::default()).then(|| format!("{}/compare", app.base)),
+        sort_links: [sorted_by(None), sorted_by(Some("expected-wins"))],
+        is_by_wins: order == RatingOrder::ExpectedWins,
+        task_win_rates: contest.as_ref().map(|contest| {
+            let table = task_table(contest);
+            TaskWinRates { columns: table.columns().to_vec(), rows: table.display_rows().collect() }
+        }),
         matrix: contest.map(|contest| {
             let chosen = pair.as_ref().map(|pair| &pair.ids);
             Matrix::new(&contest, chosen, &app, &query)

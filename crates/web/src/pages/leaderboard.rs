@@ -36,6 +36,8 @@ struct Page {
     /// Labels to filter by: facet and values.
     facets: Vec<Facet>,
     is_filtered: bool,
+    /// How many problems of each point are read, if not all.
+    first: String,
     clear: String,
     sort: String,
     is_ascending: bool,
@@ -127,11 +129,13 @@ impl View<'_> {
         let column = |key: &str, name: &str, tooltip: &str| {
             order.column(&self.app.base, self.query, key, name, tooltip)
         };
-        let is_filtered = self.query.get("group").or(self.query.get("filter")).is_some();
+        let is_filtered =
+            self.query.get("group").or(self.query.get("filter")).or(self.query.get("first")).is_some();
         Page {
             modes: estimator_groups(self.board.mode),
             facets: facets(evals, self.query),
             is_filtered,
+            first: self.query.get("first").unwrap_or_default().to_owned(),
             clear: format!("{}/{}", self.app.base, self.query.only(&["mode", "sort", "dir"])),
             sort: order.key.to_owned(),
             is_ascending: order.is_ascending,

@@ -106,7 +106,7 @@ fn rows_have_documented_keys_and_a_figure() {
     );
     assert_eq!(
         keys(&found["examples"][0]),
-        "bits_per_token cache_key completion_tokens compressed_size eval_id index params repeat status task words"
+        "base_task bits_per_token cache_key completion_tokens compressed_size eval_id index params repeat status task words"
     );
     study.draws("compression", &[]);
     study.draws("compression", &["--measure", "size"]);
