@@ -10,6 +10,7 @@ use reasonscape_stats::score::{Bootstrap, TaskBounds, reason_score};
 use reasonscape_stats::{Confidence, Counters, Mode};
 use serde_json::{Value, json};
 
+use crate::source_statements::ScoredStudy;
 use crate::test_env::reasonscape_with;
 
 /// The headings of the documents, without the marks of the pages that they were on.
@@ -277,6 +278,39 @@ fn bootstrap_interval_of_strong_models_misses_the_truth() {
         covered += usize::from(score.ci_low <= 950.0 && 950.0 <= score.ci_high);
     }
     assert!(covered <= BOARDS / 20, "{covered} of {BOARDS}");
+}
+
+/// Half of the problems are easy (90 % correct) and half are hard (40 %). Truncating 60 % of the hard ones at random leaves
+/// the model as it was.
+#[test]
+fn accuracy_of_completed_trials_rises_when_hard_problems_are_truncated() {
+    let estimates = |correct: &str, truncated: &str| {
+        let counts = ["--n", "200", "--correct", correct, "--truncated", truncated, "--mode", "all"];
+        json_of(&[&["estimate"], &counts[..]].concat(), "")
+    };
+    let point = |estimates: &Value, mode: &str| number(&estimates[mode]["point"]);
+    let (complete, truncated) = (estimates("130", "0"), estimates("106", "60"));
+    assert_eq!(point(&complete, "E_I"), 0.65);
+    assert!(point(&truncated, "E_I") > 0.75, "{truncated}");
+    assert!(point(&truncated, "E_P") < 0.65 && 0.65 < point(&truncated, "E_O"), "{truncated}");
+}
+
+#[test]
+fn utilization_percentile_is_the_nearest_rank() {
+    let study = ScoredStudy::new("");
+    let evals = json_of(&["analyze", "evals", study.path()], "");
+    for eval in evals.as_array().unwrap() {
+        let (id, found) = (eval["eval_id"].as_str().unwrap(), &eval["reliability"]);
+        let query = format!(
+            "SELECT completion_tokens AS t FROM trials WHERE eval_id = '{id}' ORDER BY completion_tokens"
+        );
+        let tokens = json_of(&["sql", study.path(), &query], "");
+        let tokens: Vec<f64> = tokens.as_array().unwrap().iter().map(|row| number(&row["t"])).collect();
+        // Rank ceil(0.95 n), in whole numbers.
+        let rank = (95 * tokens.len()).div_ceil(100);
+        let expected = tokens[rank - 1] / number(&found["token_limit"]);
+        assert!((number(&found["utilization_p95"]) - expected).abs() < 1e-12, "{id}: {found}");
+    }
 }
 
 #[test]
