@@ -243,11 +243,11 @@ impl AccuracyPlotArgs {
 #[derive(Debug, clap::Args)]
 struct EstimateListArgs {
     #[command(flatten)]
-    study_args: StudyArgs,
+    study: StudyArgs,
     #[command(flatten)]
-    estimator_args: EstimatorArgs,
+    estimator: EstimatorArgs,
     #[command(flatten)]
-    confidence_args: ConfidenceArgs,
+    confidence: ConfidenceArgs,
 }
 
 impl EstimateListArgs {
@@ -256,9 +256,9 @@ impl EstimateListArgs {
         default: Mode,
         global: Global,
     ) -> Result<(Estimator, PointsDb, PointQuery), CliError> {
-        let confidence = self.confidence_args.confidence()?;
-        let estimator = Estimator { confidence, ..self.estimator_args.estimator(default) };
-        let (db, query) = self.study_args.open(global).await?;
+        let confidence = self.confidence.confidence()?;
+        let estimator = Estimator { confidence, ..self.estimator.estimator(default) };
+        let (db, query) = self.study.open(global).await?;
         Ok((estimator, db, query))
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
+use datafusion::prelude::{SessionConfig, SessionContext};
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::columns::IntColumn;
@@ -104,6 +105,8 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     let mut remarks = Vec::new();
     let mut rows = Vec::new();
     let mut duplicates = 0;
+    // One thread: sums of thirds depend on their order. One session for all units, because making one takes milliseconds.
+    let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
     for unit in units.into_values() {
         let is_trusted = unit.has_trusted_counts();
         if is_trusted && first.is_none() {
@@ -113,7 +116,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
         if first.is_some() {
             unit.check_order()?;
         }
-        let counted = recount_unit(&unit, first).await?;
+        let counted = recount_unit(&session, &unit, first).await?;
         if !is_trusted {
             remarks.push(format!(
                 "the trials of `{}` on {} do not match their counters and were counted anew; `reasonscape evaluate` \
@@ -142,7 +145,11 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     })
 }
 
-async fn recount_unit(unit: &Unit, first: Option<u64>) -> Result<RecomputedCounts, PointsError> {
+async fn recount_unit(
+    session: &SessionContext,
+    unit: &Unit,
+    first: Option<u64>,
+) -> Result<RecomputedCounts, PointsError> {
     if let ([], [one, other, ..]) = (unit.trials.as_slice(), unit.points.as_slice()) {
         return Err(PointsError::InvalidQuery(format!(
             "`{}` and `{}` have counters of the same points, and no trials to tell which are the same; remove one",
@@ -151,7 +158,7 @@ async fn recount_unit(unit: &Unit, first: Option<u64>) -> Result<RecomputedCount
         )));
     }
     let known: Vec<&RecordBatch> = unit.points.iter().map(|file| &file.rows).collect();
-    recount(&unit.trials, &known, first).await
+    recount(session, &unit.trials, &known, first).await
 }
 
 fn inspect_all(study: &Path, kind: FileKind) -> Result<Vec<FileInfo>, PointsError> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array, Int64Builder, RecordBatch};
 use datafusion::arrow::compute::{cast, concat_batches, max};
 use datafusion::arrow::datatypes::{DataType, Int64Type};
-use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::prelude::SessionContext;
 
 use super::columns::{IntColumn, TextColumn, TextListColumn, collect_batch, column};
 use super::tables::{deduplicated, register_trials, text_list_builder};
@@ -25,13 +25,14 @@ pub(super) struct RecomputedCounts {
 /// stored twice, the earlier answer counts. What trials do not say (labels, manifolds, how many were planned) comes from
 /// the counters that are there, trusted or not.
 pub(super) async fn recount(
+    session: &SessionContext,
     files: &[FileInfo],
     known: &[&RecordBatch],
     first: Option<u64>,
 ) -> Result<RecomputedCounts, PointsError> {
     let is_meant = first.map_or_else(|| "true".to_owned(), |first| format!("\"index\" < {first}"));
-    let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
-    register_trials(&session, "stored", files)?;
+    session.deregister_table("stored")?;
+    register_trials(session, "stored", files)?;
     let query = format!(
         "SELECT {identity}, count(*) AS stored, max(repeat) + 1 AS repeats,
             count(*) FILTER (WHERE {is_meant}) AS n,

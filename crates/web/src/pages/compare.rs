@@ -83,7 +83,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     let sorted_by = |name: Option<&str>| format!("{}/compare{}", app.base, query.with("sort", name));
     let (pair, pair_problem) =
         if problem.is_none() { or_message(pair::view(&app, &study, &query).await)? } else { (None, None) };
-    let mut remarks = contest.as_ref().map(|contest| contest.remarks()).unwrap_or_default();
+    let mut remarks = contest.as_ref().map(Pairwise::remarks).unwrap_or_default();
     remarks.extend(pair.as_ref().map(|pair| pair.remarks.clone()).unwrap_or_default());
     let page = Page {
         modes: estimator_groups(mode),
