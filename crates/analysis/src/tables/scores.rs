@@ -16,7 +16,13 @@ pub fn display_summary_table(board: &Leaderboard) -> Table {
 
 fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
     let fixed = ["rank", "name", "ReasonScore", "band", "truncated", "mean tokens", "score per 1k tokens"];
-    let columns: Vec<&str> = fixed.into_iter().chain(tasks.iter().map(String::as_str)).collect();
+    // Last, because a terminal that is too narrow for the tasks has no room for these either.
+    let reliability: &[&str] = if tasks.is_empty() { &[] } else { &["limit used", "refused", "unparsed"] };
+    let columns: Vec<&str> = fixed
+        .into_iter()
+        .chain(tasks.iter().map(String::as_str))
+        .chain(reliability.iter().copied())
+        .collect();
     let mut table = Table::new(&columns);
     for row in &board.rows {
         let mark = if row.complete { "" } else { "*" };
@@ -37,6 +43,13 @@ fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
             }
             None => Cell::Missing,
         }));
+        if !tasks.is_empty() {
+            cells.extend([
+                Cell::utilization(&row.reliability),
+                Cell::rate(row.reliability.refusal_rate),
+                Cell::rate(row.reliability.unparsed_rate),
+            ]);
+        }
         table.push(cells);
     }
     table
