@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::parquet::arrow::ProjectionMask;
 use datafusion::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
@@ -131,6 +132,32 @@ impl FileInfo {
     /// What the end of the file says of its columns.
     pub(crate) fn footer(&self) -> &ParquetMetaData {
         self.metadata.metadata()
+    }
+
+    /// Some columns of a file, integers as 64 bits.
+    pub(crate) fn read_columns(&self, names: &[&str]) -> Result<Vec<RecordBatch>, PointsError> {
+        let damaged = |problem: String| PointsError::Damaged { path: self.path.clone(), problem };
+        let file = File::open(&self.path).map_err(PointsError::io("read", &self.path))?;
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
+        let mask = ProjectionMask::columns(reader.parquet_schema(), names.iter().copied());
+        let reader =
+            reader.with_projection(mask).build().map_err(|error| damaged(parquet_message(&error)))?;
+        reader
+            .map(|batch| {
+                let batch = batch.map_err(|error| damaged(error.to_string()))?;
+                let columns = names.iter().map(|name| {
+                    let column = batch
+                        .column_by_name(name)
+                        .ok_or_else(|| damaged(format!("it has no column `{name}`")))?;
+                    let is_integer = column.data_type().is_integer();
+                    let data_type = if is_integer { DataType::Int64 } else { column.data_type().clone() };
+                    let column = cast(column, &data_type).map_err(|error| damaged(error.to_string()))?;
+                    Ok((*name, column))
+                });
+                let columns = columns.collect::<Result<Vec<_>, PointsError>>()?;
+                RecordBatch::try_from_iter(columns).map_err(|error| damaged(error.to_string()))
+            })
+            .collect()
     }
 
     /// All rows, with the columns of the schema in their order.

@@ -304,6 +304,24 @@ fn first_problems_equal_a_smaller_study() {
 }
 
 #[test]
+fn first_problems_are_the_same_when_counters_are_missing() {
+    let study = ScoredStudy::new("");
+    let counters = |study: &str| -> Vec<Vec<Value>> {
+        let rows = analyze(study, "aggregate", &["--by", "model,base_task,params", "--first", "8"]);
+        let names = ["model", "base_task", "params", "n", "n_u", "n_e", "n_t", "g", "estimates"];
+        rows.as_array().unwrap().iter().map(|row| names.map(|name| row[name].clone()).to_vec()).collect()
+    };
+    let counted = counters(study.path());
+    assert!(counted.iter().all(|row| row[3] == json!(8)), "{counted:?}");
+    // Without the files of counters, the trials are counted by a query.
+    fs::remove_dir_all(study.folder.path().join("points")).unwrap();
+    assert_eq!(counters(study.path()), counted);
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/v1/imported");
+    let run = reasonscape(&["analyze", "scores", fixtures.to_str().unwrap(), "--first", "8"]);
+    assert_rejected(&run, &["the first problems of", "were imported from", "which numbers no problems"]);
+}
+
+#[test]
 fn score_accepts_guess_accum_and_refuses_contradictions() {
     let csv = |header: &str, row: &str| format!("{header}\n{row}\n");
     let base = score(&csv("task,n,n_e,n_t,g", "shapes,128,70,8,30"), &[]);

@@ -9,7 +9,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::columns::IntColumn;
-use super::recount::{RecomputedCounts, recount};
+use super::recount::{RecomputedCounts, count_first, recount};
 use super::tables::Tables;
 use super::{PointsDb, UnitProvenance};
 use crate::files::{FileInfo, discover, inspect};
@@ -113,8 +113,12 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
             rows.extend(unit.points.into_iter().map(|file| file.rows));
             continue;
         }
-        if first.is_some() {
+        if let Some(first) = first {
             unit.check_order()?;
+            if let (true, [points], [trials]) = (is_trusted, unit.points.as_slice(), unit.trials.as_slice()) {
+                rows.push(count_first(&points.rows, trials, first)?);
+                continue;
+            }
         }
         let counted = recount_unit(&session, &unit, first).await?;
         if !is_trusted {

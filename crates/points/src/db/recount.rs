@@ -1,18 +1,18 @@
 //! Counts the points of a unit from its trials, where its counters cannot be trusted or only some trials are meant.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array, Int64Builder, RecordBatch};
+use datafusion::arrow::array::{ArrayRef, AsArray, Float64Array, Int64Array, Int64Builder, RecordBatch};
 use datafusion::arrow::compute::{cast, concat_batches, max};
-use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
 use datafusion::prelude::SessionContext;
 
-use super::columns::{IntColumn, TextColumn, TextListColumn, collect_batch, column};
+use super::columns::{IntColumn, RealColumn, TextColumn, TextListColumn, collect_batch, column};
 use super::tables::{deduplicated, register_trials, text_list_builder};
-use crate::PointsError;
 use crate::files::FileInfo;
 use crate::schema::{self, IDENTITY};
+use crate::{PointsError, TrialCounts};
 
 /// Points that were counted from their trials.
 pub(super) struct RecomputedCounts {
@@ -70,6 +70,109 @@ pub(super) async fn recount(
     let stored: u64 = files.iter().map(|file| file.rows).sum();
     let distinct: i64 = IntColumn::new(&counted, "stored").values().iter().sum();
     Ok(RecomputedCounts { points, duplicates: stored.saturating_sub(distinct as u64) })
+}
+
+/// The counters of the first problems of each point, of a unit whose counters are trusted: nothing is stored twice, and
+/// every point of the trials is in `points`. Much faster than a query for each unit.
+pub(super) fn count_first(
+    points: &RecordBatch,
+    trials: &FileInfo,
+    first: u64,
+) -> Result<RecordBatch, PointsError> {
+    const OPTIONAL: [&str; 3] = ["prompt_tokens", "completion_tokens", "reasoning_tokens"];
+    const COLUMNS: [&str; 10] = [
+        "params",
+        "index",
+        "repeat",
+        "status",
+        "guess",
+        "prompt_tokens",
+        "completion_tokens",
+        "reasoning_tokens",
+        "latency_ms",
+        "compressed_size",
+    ];
+    let first = i64::try_from(first).unwrap_or(i64::MAX);
+    let mut counts: HashMap<String, TrialCounts> = HashMap::new();
+    let mut repeats = 1;
+    for batch in trials.read_columns(&COLUMNS)? {
+        let params = TextColumn::new(&batch, "params");
+        let guess = RealColumn::new(&batch, "guess");
+        let [index, repeat, status, latency, size] =
+            ["index", "repeat", "status", "latency_ms", "compressed_size"]
+                .map(|name| IntColumn::new(&batch, name));
+        let tokens = OPTIONAL.map(|name| {
+            let mut values = Vec::new();
+            IntColumn::new(&batch, name).append_to(&mut values, -1);
+            values
+        });
+        for row in 0..batch.num_rows() {
+            repeats = repeats.max(repeat.value(row) + 1);
+            if index.value(row) >= first {
+                continue;
+            }
+            if !counts.contains_key(params.value(row)) {
+                counts.insert(params.value(row).to_owned(), TrialCounts::default());
+            }
+            let Some(point) = counts.get_mut(params.value(row)) else { continue };
+            point.n += 1;
+            match status.value(row) {
+                1 => point.n_e += 1,
+                2 => point.n_t += 1,
+                _ => {}
+            }
+            if status.value(row) != 2 {
+                point.g += guess.values()[row];
+            }
+            let means = [&mut point.prompt_tokens, &mut point.completion_tokens, &mut point.reasoning_tokens];
+            for (mean, values) in means.into_iter().zip(&tokens) {
+                if let Ok(tokens) = u64::try_from(values[row]) {
+                    mean.sum += tokens;
+                    mean.n += 1;
+                }
+            }
+            point.latency_ms += latency.value(row) as u64;
+            point.compressed_size += size.value(row) as u64;
+        }
+    }
+    let params = TextColumn::new(points, "params");
+    let planned = IntColumn::new(points, "planned");
+    let of_row = |row: usize| counts.get(params.value(row)).copied().unwrap_or_default();
+    let column = |field: &Field| -> Option<ArrayRef> {
+        let integers = |value: fn(&TrialCounts) -> u64| -> Option<ArrayRef> {
+            let values = (0..points.num_rows()).map(|row| value(&of_row(row)) as i64);
+            Some(Arc::new(values.collect::<Int64Array>()))
+        };
+        match field.name().as_str() {
+            "planned" => {
+                let max = first.saturating_mul(repeats);
+                let values = (0..points.num_rows()).map(|row| planned.value(row).min(max));
+                Some(Arc::new(values.collect::<Int64Array>()))
+            }
+            "n" => integers(|counts| counts.n),
+            "n_e" => integers(|counts| counts.n_e),
+            "n_u" => integers(TrialCounts::n_u),
+            "n_t" => integers(|counts| counts.n_t),
+            "g" => Some(Arc::new((0..points.num_rows()).map(|row| of_row(row).g).collect::<Float64Array>())),
+            "prompt_tokens_sum" => integers(|counts| counts.prompt_tokens.sum),
+            "prompt_tokens_n" => integers(|counts| counts.prompt_tokens.n),
+            "completion_tokens_sum" => integers(|counts| counts.completion_tokens.sum),
+            "completion_tokens_n" => integers(|counts| counts.completion_tokens.n),
+            "reasoning_tokens_sum" => integers(|counts| counts.reasoning_tokens.sum),
+            "reasoning_tokens_n" => integers(|counts| counts.reasoning_tokens.n),
+            "latency_ms_sum" => integers(|counts| counts.latency_ms),
+            "compressed_size_sum" => integers(|counts| counts.compressed_size),
+            _ => None,
+        }
+    };
+    let columns = points
+        .schema()
+        .fields()
+        .iter()
+        .zip(points.columns())
+        .map(|(field, known)| column(field).unwrap_or_else(|| Arc::clone(known)))
+        .collect();
+    Ok(RecordBatch::try_new(points.schema(), columns)?)
 }
 
 /// What trials do not say about their points.
