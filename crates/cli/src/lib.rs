@@ -230,7 +230,8 @@ fn one_line(error: &clap::Error) -> String {
         .lines()
         .map(str::trim)
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
-        .filter(|line| !line.is_empty())
+        // A misspelled or unknown option is hardly ever meant as a value.
+        .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
         .collect();
     let message = lines.join("; ").replace(":; ", ": ");
     format!("{}; see `--help`", message.strip_prefix("error: ").unwrap_or(&message))

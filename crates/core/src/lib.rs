@@ -49,6 +49,6 @@ pub use reasonscape_stats::Outcome;
 pub use reasonscape_stats::random::PyRandom;
 pub use schema::json_schema;
 pub use scoring::score;
-pub use suggest::closest;
+pub use suggest::{closest, closest_within};
 pub use suite::{Manifold, Point, Suite, SuiteError, View};
 pub use task::{AnswerType, Task, Test, TestStream};

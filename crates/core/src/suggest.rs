@@ -2,10 +2,15 @@
 
 /// The candidate within two edits of `text`, for "did you mean".
 pub fn closest<'c>(text: &str, candidates: &[&'c str]) -> Option<&'c str> {
+    closest_within(text, candidates, 2)
+}
+
+/// The candidate within so many edits of `text`.
+pub fn closest_within<'c>(text: &str, candidates: &[&'c str], max_edits: usize) -> Option<&'c str> {
     candidates
         .iter()
         .map(|candidate| (strsim::osa_distance(text, candidate), *candidate))
-        .filter(|(distance, candidate)| *distance <= 2.min(candidate.len().saturating_sub(1)))
+        .filter(|(distance, candidate)| *distance <= max_edits.min(candidate.len().saturating_sub(1)))
         .min()
         .map(|(_, candidate)| candidate)
 }

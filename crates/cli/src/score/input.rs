@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reasonscape_core::{Json, closest};
+use reasonscape_core::{Json, closest_within};
 use reasonscape_stats::Counters;
 use reasonscape_stats::score::TaskBounds;
 
@@ -97,7 +97,8 @@ impl Board {
             let lower = name.to_lowercase();
             let meant = match FIELDS.into_iter().find(|field| *field == lower) {
                 // Two edits turn many a short word into a short name.
-                None => closest(&lower, &FIELDS).filter(|field| field.len() > 3 || lower.len() <= 3),
+                None => closest_within(&lower, &FIELDS, if lower.len() > 4 { 2 } else { 1 })
+                    .filter(|field| field.len() > 4 || lower.len() <= 4),
                 same => same,
             };
             if let Some(meant) = meant {

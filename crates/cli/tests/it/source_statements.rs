@@ -342,8 +342,14 @@ fn score_accepts_guess_accum_and_refuses_contradictions() {
     refused("task,n,n_e,n_u", "shapes,128,70,129", &["more than the `n` = 128"]);
     refused("task,n,ne", "shapes,128,70", &["unknown column `ne`", "did you mean `n_e`?"]);
     refused("task,n,n_e,guess_acum", "shapes,128,70,30", &["did you mean `guess_accum`?"]);
-    let run = reasonscape_with(&["score", "-"], csv("task,n,n_e,comment", "shapes,128,70,fine"));
-    assert_eq!((run.code, run.stderr.contains("nothing is read from `comment`")), (0, true), "{run:?}");
+    refused("task,n,n_e,nt", "shapes,128,70,8", &["did you mean `n_t`?"]);
+    refused("task,N,n_e", "shapes,128,70", &["did you mean `n`?"]);
+    for other in ["comment", "foo", "name", "date", "size"] {
+        let run =
+            reasonscape_with(&["score", "-"], csv(&format!("task,n,n_e,{other}"), "shapes,128,70,fine"));
+        let is_named = other == "name" || run.stderr.contains(&format!("nothing is read from `{other}`"));
+        assert_eq!((run.code, is_named), (0, true), "{run:?}");
+    }
 }
 
 #[test]
