@@ -40,12 +40,10 @@ impl Row {
     pub(crate) fn new(task: &PerTaskResult<'_>) -> Self {
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         let grounding = task.grounding.as_ref();
+        let problem = digest(task.id.as_bytes());
         Self {
-            task: digest(task.id.as_bytes()),
-            series: task.eval_id.map_or_else(
-                || digest(task.id.as_bytes()),
-                |eval| digest(format!("{}\0{eval}", task.id).as_bytes()),
-            ),
+            task: problem,
+            series: task.eval_id.map_or(problem, |eval| digest(format!("{}\0{eval}", task.id).as_bytes())),
             answer: task.answer.as_ref().map_or([0; 2], |answer| digest(answer.as_bytes())),
             prob_correct: task.prob_correct.unwrap_or(f64::NAN),
             latency_ms: task.latency_ms.unwrap_or(f64::NAN),
