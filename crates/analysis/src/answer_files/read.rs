@@ -257,13 +257,15 @@ impl<'a> Reading<'a> {
             }
             let kinds: Vec<LogKind> = logs.iter().map(Log::kind).collect();
             // A line without an id is known by its number, so that each piece must know where it begins.
+            let newlines: Vec<u64> =
+                batch.par_iter().map(|block| memchr::memchr_iter(b'\n', block).count() as u64).collect();
             let mut first = line;
             let pieces: Vec<(u64, &Vec<u8>)> = batch
                 .iter()
-                .map(|block| {
-                    let before = first;
-                    first += memchr::memchr_iter(b'\n', block).count() as u64;
-                    (before, block)
+                .zip(newlines)
+                .map(|(block, lines)| {
+                    first += lines;
+                    (first - lines, block)
                 })
                 .collect();
             let (parts, next) = rayon::join(
