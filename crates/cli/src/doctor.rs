@@ -20,6 +20,8 @@ use reasonscape_analysis::tables::{Cell, Table};
 const MIN_FREE_BYTES: u64 = 1 << 30;
 /// Characters of a reply that are shown.
 const MAX_REPLY_LEN: usize = 40;
+/// Models of an endpoint that are shown.
+const MAX_NAMES: usize = 6;
 
 /// Check what a run needs: endpoints, keys, model names, the cache, the disk
 ///
@@ -125,7 +127,11 @@ impl Checks {
                 let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
                 self.wrong(
                     &what,
-                    format_args!("it has no model `{}`{near}; it has {}", eval.model, list_names(&names)),
+                    format_args!(
+                        "it has no model `{}`{near}; it has {}",
+                        eval.model,
+                        list_names(&names, MAX_NAMES)
+                    ),
                 );
             }
             Err(ProbeError::NoList { status }) if !send_question => self.unsure(
@@ -226,12 +232,11 @@ fn without_credentials(base_url: &str) -> String {
 }
 
 /// The first few of many names.
-fn list_names(names: &[&str]) -> String {
-    const MAX_NAMES: usize = 6;
-    let shown = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+pub(super) fn list_names(names: &[&str], max: usize) -> String {
+    let shown = names.iter().take(max).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match names.len() {
         0 => "none".to_owned(),
-        many if many > MAX_NAMES => format!("{shown} and {} more", many - MAX_NAMES),
+        many if many > max => format!("{shown} and {} more", many - max),
         _ => shown,
     }
 }

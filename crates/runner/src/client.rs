@@ -78,7 +78,16 @@ impl TransportError {
 
 impl Endpoint {
     pub(crate) fn new(url: &str, headers: HeaderMap, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
-        let client = reqwest::Client::builder()
+        Self::with_client(reqwest::Client::builder(), url, headers, timeouts)
+    }
+
+    fn with_client(
+        client: reqwest::ClientBuilder,
+        url: &str,
+        headers: HeaderMap,
+        timeouts: Timeouts,
+    ) -> Result<Self, reqwest::Error> {
+        let client = client
             .connect_timeout(timeouts.connect)
             .timeout(timeouts.total)
             .pool_max_idle_per_host(usize::MAX)
@@ -98,6 +107,14 @@ impl Endpoint {
         timeouts: Timeouts,
     ) -> Result<Self, reqwest::Error> {
         let mut endpoint = Self::new(url, headers, timeouts)?;
+        *endpoint.request.method_mut() = reqwest::Method::GET;
+        Ok(endpoint)
+    }
+
+    /// The same without headers and never through a proxy: a request to this machine must not leave it.
+    pub(crate) fn for_reading_locally(url: &str, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
+        let client = reqwest::Client::builder().no_proxy();
+        let mut endpoint = Self::with_client(client, url, HeaderMap::new(), timeouts)?;
         *endpoint.request.method_mut() = reqwest::Method::GET;
         Ok(endpoint)
     }

@@ -2,7 +2,8 @@
 //!
 //! [`run`] walks the plan of a study, skips what the cache holds, claims the rest, sends it within the limits of each
 //! endpoint, and stores the replies. It emits [`RunEvent`]s; progress bars, logs and pages only consume them.
-//! [`forecast`] says what a run would send and cost; [`list_models`] and [`send_test_request`] probe an endpoint.
+//! [`forecast`] says what a run would send and cost; [`list_models`] and [`send_test_request`] probe an endpoint,
+//! [`list_local_models`] a server that no study names yet.
 //!
 //! # Promises
 //! A response counts when it is on disk, not before. An identical request is not sent twice, not even by two processes
@@ -21,5 +22,5 @@ mod run;
 
 pub use event::{EventKind, RunEvent};
 pub use forecast::{Forecast, ForecastSummary, forecast};
-pub use probe::{ProbeError, list_models, send_test_request};
+pub use probe::{ProbeError, list_local_models, list_models, send_test_request};
 pub use run::{EvalRunSummary, MissingTrial, NextRound, RunError, RunSummary, Shutdown, check, run};

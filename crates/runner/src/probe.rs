@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reasonscape_providers::{Message, ReplyError, Role};
+use reasonscape_providers::{Message, Provider, ReplyError, Role};
 use reasonscape_study::Eval;
 use serde_json::Value;
 
@@ -47,12 +47,30 @@ impl From<TransportError> for ProbeError {
 /// # Errors
 /// A [`ProbeError`] that says what is wrong and what would be right.
 pub fn list_models(eval: &Eval, base_url: &str) -> Result<Vec<String>, ProbeError> {
-    let url = format!("{}/models", base_url.trim_end_matches('/'));
-    let reply = exchange(eval, &url, None, PROBE_TIMEOUT)?;
+    let reply = exchange(eval, &models_url(base_url), None, PROBE_TIMEOUT)?;
+    parse_models(eval.provider, &reply)
+}
+
+/// The models that a server on this machine lists, without a study: no key is sent, and no proxy is used.
+///
+/// # Errors
+/// A [`ProbeError`]: nothing answers within `timeout`, a key is needed ([`ProbeError::Refused`]), or what answers
+/// lists no models ([`ProbeError::NoList`]).
+pub fn list_local_models(base_url: &str, timeout: Duration) -> Result<Vec<String>, ProbeError> {
+    let timeouts = Timeouts { connect: timeout, idle: timeout, total: timeout };
+    let endpoint = || Endpoint::for_reading_locally(&models_url(base_url), timeouts);
+    parse_models(Provider::OpenAiChat, &send(endpoint, Vec::new())?)
+}
+
+fn models_url(base_url: &str) -> String {
+    format!("{}/models", base_url.trim_end_matches('/'))
+}
+
+fn parse_models(provider: Provider, reply: &RawReply) -> Result<Vec<String>, ProbeError> {
     match reply.status {
         200 => {}
         // What refuses the key here refuses it everywhere, and says so as it would in a run.
-        401 | 403 => return Err(refusal(eval, &reply)),
+        401 | 403 => return Err(refusal(provider, reply)),
         status => return Err(ProbeError::NoList { status }),
     }
     let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
@@ -75,29 +93,35 @@ pub fn send_test_request(eval: &Eval, base_url: &str) -> Result<(String, Duratio
     Ok((completion.content, reply.latency))
 }
 
-fn refusal(eval: &Eval, reply: &RawReply) -> ProbeError {
-    match eval.provider.parse(reply.status, &reply.body) {
+fn refusal(provider: Provider, reply: &RawReply) -> ProbeError {
+    match provider.parse(reply.status, &reply.body) {
         Err(problem) => problem.into(),
         Ok(_) => ProbeError::NoList { status: reply.status },
     }
 }
 
-/// One request and its answer, on a runtime of its own.
 fn exchange(eval: &Eval, url: &str, body: Option<Vec<u8>>, total: Duration) -> Result<RawReply, ProbeError> {
     let headers = header_map(eval)?;
     let connect = eval.limits.connect_timeout.min(PROBE_TIMEOUT);
     let timeouts = Timeouts { connect, idle: eval.limits.idle_timeout.min(total), total };
+    match body {
+        Some(body) => send(|| Endpoint::new(url, headers, timeouts), body),
+        None => send(|| Endpoint::for_reading(url, headers, timeouts), Vec::new()),
+    }
+}
+
+/// One request and its answer, on a runtime of its own.
+fn send(
+    endpoint: impl FnOnce() -> Result<Endpoint, reqwest::Error>,
+    body: Vec<u8>,
+) -> Result<RawReply, ProbeError> {
     let client = |error: String| ProbeError::Client(error);
     // A second call finds the provider installed already, which is what was wanted.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| client(error.to_string()))?;
     runtime.block_on(async {
-        let endpoint = match body {
-            Some(_) => Endpoint::new(url, headers, timeouts),
-            None => Endpoint::for_reading(url, headers, timeouts),
-        };
-        let endpoint = endpoint.map_err(|error| client(error.without_url().to_string()))?;
-        Ok(endpoint.send(body.unwrap_or_default()).await?)
+        let endpoint = endpoint().map_err(|error| client(error.without_url().to_string()))?;
+        Ok(endpoint.send(body).await?)
     })
 }

@@ -554,7 +554,7 @@ fn seed_belongs_to_the_study() {
     let folder = TempDir::new().unwrap();
     let study = folder.path().join("study");
     let path = study.to_str().unwrap();
-    assert_eq!(reasonscape(&["init", path, "--seed", "7"]).code, 0);
+    assert_eq!(reasonscape(&["init", path, "--seed", "7", "--no-probe"]).code, 0);
     let text = fs::read_to_string(study.join("study.toml")).unwrap();
     assert!(text.lines().any(|line| line == "seed = 7"), "{text}");
     for command in ["run", "plan"] {

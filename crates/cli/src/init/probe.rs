@@ -1,0 +1,85 @@
+//! Finds model servers that run on this machine.
+
+use std::time::Duration;
+
+use reasonscape_runner::{ProbeError, list_local_models};
+use url::{Host, Url};
+
+/// Names that are longer than this are no model names.
+const MAX_NAME_LEN: usize = 200;
+
+/// An address at which a model server may listen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ProbeTarget {
+    pub(super) name: String,
+    pub(super) base_url: String,
+}
+
+/// What a target turned out to be.
+#[derive(Debug)]
+pub(super) enum Finding {
+    Models(Vec<String>),
+    NeedsKey,
+    /// Something answers, but it lists no models.
+    NoModels,
+    Nothing,
+}
+
+/// The ports on which the usual servers listen unless told otherwise, in order of preference.
+pub(super) fn default_targets() -> Vec<ProbeTarget> {
+    [("Ollama", 11434), ("LM Studio", 1234), ("vLLM", 8000), ("llama.cpp", 8080)]
+        .map(|(name, port)| ProbeTarget {
+            name: name.to_owned(),
+            base_url: format!("http://127.0.0.1:{port}/v1"),
+        })
+        .into()
+}
+
+/// Reads `NAME=URL`. Only addresses of this machine are accepted: a probe never sends anything elsewhere.
+pub(super) fn parse_target(text: &str) -> Result<ProbeTarget, String> {
+    let (name, base_url) = text.split_once('=').ok_or("expected NAME=URL")?;
+    let url = Url::parse(base_url).map_err(|error| format!("`{base_url}` is not a URL ({error})"))?;
+    let is_loopback = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(domain)) => domain == "localhost",
+        None => false,
+    };
+    if !is_loopback {
+        return Err(format!("`{base_url}` is not on this machine; expected a loopback address"));
+    }
+    Ok(ProbeTarget { name: name.to_owned(), base_url: base_url.trim_end_matches('/').to_owned() })
+}
+
+/// Probes all targets at once; the findings are in the order of the targets.
+pub(super) fn probe_all(targets: &[ProbeTarget], timeout: Duration) -> Vec<Finding> {
+    std::thread::scope(|scope| {
+        let probes: Vec<_> =
+            targets.iter().map(|target| scope.spawn(move || probe(&target.base_url, timeout))).collect();
+        probes.into_iter().map(|probe| probe.join().unwrap_or(Finding::Nothing)).collect()
+    })
+}
+
+fn probe(base_url: &str, timeout: Duration) -> Finding {
+    match list_local_models(base_url, timeout) {
+        Ok(mut models) => {
+            models.retain(|model| is_model_name(model));
+            if models.is_empty() { Finding::NoModels } else { Finding::Models(models) }
+        }
+        Err(ProbeError::Refused(_)) => Finding::NeedsKey,
+        Err(ProbeError::NoList { .. }) => Finding::NoModels,
+        Err(_) => Finding::Nothing,
+    }
+}
+
+/// Whether a name can be shown on a terminal and written to a file as it is: any program may listen on these ports.
+fn is_model_name(name: &str) -> bool {
+    !name.trim().is_empty() && name.len() <= MAX_NAME_LEN && !name.contains(char::is_control)
+}
+
+/// The model to write into a study: the first that isn't an embedding model, which can't answer. LM Studio lists one
+/// from the start.
+pub(super) fn first_model(models: &[String]) -> Option<&String> {
+    let is_embedding = |model: &&String| model.to_ascii_lowercase().contains("embed");
+    models.iter().find(|model| !is_embedding(model)).or_else(|| models.first())
+}

@@ -1,0 +1,119 @@
+//! Fills in the commented study.
+
+use std::fmt::Write;
+
+use reasonscape_study::Study;
+
+/// A provider that `--provider` names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum KnownProvider {
+    #[value(name = "openai")]
+    OpenAi,
+    Anthropic,
+    #[value(name = "openrouter")]
+    OpenRouter,
+    Ollama,
+}
+
+/// What an eval says about its model and where it is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct EvalTarget {
+    pub(super) model: String,
+    pub(super) base_url: String,
+    /// The API, where it is written down.
+    pub(super) api: Option<&'static str>,
+    pub(super) api_key_env: Option<&'static str>,
+}
+
+impl KnownProvider {
+    const ALL: [Self; 4] = [Self::Ollama, Self::OpenAi, Self::Anthropic, Self::OpenRouter];
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::OpenAi => "OpenAI",
+            Self::Anthropic => "Anthropic",
+            Self::OpenRouter => "OpenRouter",
+            Self::Ollama => {
+                "Ollama; `ollama list` names the models. LM Studio has port 1234, vLLM 8000, llama.cpp 8080"
+            }
+        }
+    }
+
+    /// Its address, with an example of a model that accepts every built-in sampler.
+    pub(super) fn target(self) -> EvalTarget {
+        let (model, base_url, api, api_key_env) = match self {
+            Self::OpenAi => {
+                ("gpt-4.1-mini", "https://api.openai.com/v1", "openai-chat", Some("OPENAI_API_KEY"))
+            }
+            Self::Anthropic => {
+                ("claude-haiku-4-5", "https://api.anthropic.com/v1", "anthropic", Some("ANTHROPIC_API_KEY"))
+            }
+            Self::OpenRouter => (
+                "meta-llama/llama-3.3-70b-instruct",
+                "https://openrouter.ai/api/v1",
+                "openai-chat",
+                Some("OPENROUTER_API_KEY"),
+            ),
+            Self::Ollama => ("llama3.2:3b", "http://127.0.0.1:11434/v1", "openai-chat", None),
+        };
+        EvalTarget { model: model.to_owned(), base_url: base_url.to_owned(), api: Some(api), api_key_env }
+    }
+}
+
+impl EvalTarget {
+    /// The keys and values of the eval, as TOML.
+    fn values(&self) -> Vec<(&'static str, String)> {
+        let texts = [
+            ("model", Some(self.model.as_str())),
+            ("base_url", Some(&self.base_url)),
+            ("provider", self.api),
+            ("api_key_env", self.api_key_env),
+        ];
+        texts.into_iter().filter_map(|(key, value)| Some((key, quote(value?)))).collect()
+    }
+}
+
+/// The commented study with this model, or else with an example of each provider.
+pub(super) fn study_text(target: Option<&EvalTarget>, seed: Option<i64>) -> String {
+    let mut text = Study::COMMENTED.to_owned();
+    if let Some(seed) = seed {
+        text = set_key(&text, "seed", &seed.to_string());
+    }
+    match target {
+        Some(target) => target.values().iter().fold(text, |text, (key, value)| set_key(&text, key, value)),
+        None => insert_examples(&text),
+    }
+}
+
+/// Sets a key on its own line, or else on the first line that has it as a comment.
+fn set_key(text: &str, key: &str, value: &str) -> String {
+    let position = |start: String| text.lines().position(|line| line.starts_with(&start));
+    let at = position(format!("{key} = ")).or_else(|| position(format!("# {key} = ")));
+    let at = at.expect("the commented study has every key");
+    text.lines()
+        .enumerate()
+        .map(|(i, line)| if i == at { format!("{key} = {value}\n") } else { format!("{line}\n") })
+        .collect()
+}
+
+/// Puts an example of each provider below the address, as comments.
+fn insert_examples(text: &str) -> String {
+    let mut examples = String::from("\n# For example, instead of the `model` and `base_url` above:\n");
+    for provider in KnownProvider::ALL {
+        let _ = writeln!(examples, "#\n# {}:", provider.title());
+        for (key, value) in provider.target().values() {
+            let _ = writeln!(examples, "# {key} = {value}");
+        }
+    }
+    text.lines()
+        .map(|line| {
+            if line.starts_with("base_url = ") { format!("{line}\n{examples}") } else { format!("{line}\n") }
+        })
+        .collect()
+}
+
+/// A TOML string. JSON escapes are a subset of TOML's; control characters that only JSON allows bare don't occur in
+/// names and addresses.
+fn quote(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
