@@ -242,6 +242,9 @@ fn print_model_notes(
 
 fn print_legend(summary: &AnswerSummary, global: Global) {
     global.caption("± is half of the 95 % interval; tokens of reasoning are words between white space");
+    global.caption(
+        "usr equals err in its version 0: the reasoning of an incorrect answer counts as unsupported",
+    );
     global.caption(match summary.scorer() {
         "stored" => "scorer `stored`: an answer is correct if the trial or line says so",
         "mixed" => {

@@ -46,6 +46,17 @@ fn metrics(found: &MetricsSummary) -> Vec<Metric> {
     ]
 }
 
+impl Metric {
+    /// Its name in tables for people, which show `usr` once: it equals `err` by definition in version 0.
+    fn label(&self) -> Option<&'static str> {
+        match self.name {
+            "err" => Some("err = usr"),
+            "usr" => None,
+            name => Some(name),
+        }
+    }
+}
+
 /// Counts that stand beside the metrics.
 fn counts(found: &MetricsSummary) -> [(&'static str, u64); 9] {
     [
@@ -123,9 +134,10 @@ fn one(found: &MetricsSummary, skipped: u64) -> Table {
         ]);
     }
     for metric in metrics(found).iter().filter(|metric| metric.always || metric.value.is_some()) {
+        let Some(label) = metric.label() else { continue };
         let n = found.details.get(metric.name).filter(|_| metric.value.is_some());
         table.push(vec![
-            Cell::text(metric.name),
+            Cell::text(label),
             with_margin(metric, found).map_or(Cell::Missing, Cell::Formatted),
             Cell::Formatted(n.map_or_else(String::new, |detail| detail.n.to_string())),
         ]);
@@ -154,6 +166,7 @@ fn side_by_side(models: &[(String, MetricsSummary)], skipped: u64) -> Table {
         if !listed.iter().any(|metrics| metrics[place].always || metrics[place].value.is_some()) {
             continue;
         }
+        let Some(label) = listed[0][place].label() else { continue };
         let each = all.iter().zip(&listed).map(|(found, metrics)| {
             let metric = &metrics[place];
             let fewer = found.details.get(metric.name).filter(|detail| detail.n != found.n);
@@ -163,7 +176,7 @@ fn side_by_side(models: &[(String, MetricsSummary)], skipped: u64) -> Table {
                 )
             })
         });
-        table.push([Cell::text(listed[0][place].name)].into_iter().chain(each).collect());
+        table.push([Cell::text(label)].into_iter().chain(each).collect());
     }
     table
 }
