@@ -57,6 +57,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("options.html", include_str!("pages/options.html")),
     ("accuracy_legend.html", include_str!("pages/accuracy_legend.html")),
     ("chips.html", include_str!("pages/chips.html")),
+    ("plain_table.html", include_str!("pages/plain_table.html")),
     ("findings.html", include_str!("pages/findings.html")),
     ("form_actions.html", include_str!("pages/form_actions.html")),
     ("form_messages.html", include_str!("pages/form_messages.html")),
@@ -155,6 +156,19 @@ struct PageContext<'a, T> {
 /// Marks a response whose page reports the error itself, beside the fields that can be corrected.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InlineErrorPage;
+
+/// A table that a page shows as it is.
+#[derive(Serialize)]
+struct PlainTable {
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl From<&reasonscape_analysis::tables::Table> for PlainTable {
+    fn from(table: &reasonscape_analysis::tables::Table) -> Self {
+        Self { columns: table.columns().to_vec(), rows: table.display_rows().collect() }
+    }
+}
 
 /// Renders a page in the layout.
 fn render(

@@ -17,7 +17,7 @@ use self::matrix::Matrix;
 use self::pair::PairView;
 use super::choices::{Choice, tasks};
 use super::estimator_picker::{EstimatorGroup, estimator_groups};
-use super::render;
+use super::{PlainTable, render};
 use crate::app::{App, Snapshot};
 use crate::comparison::{self, ComparedEvals, MAX_EVALS};
 use crate::error::ApiError;
@@ -49,19 +49,13 @@ struct Page {
     sort_links: [String; 2],
     is_by_wins: bool,
     /// The probability that A is better than B, by pair and task.
-    task_win_rates: Option<TaskWinRates>,
+    task_win_rates: Option<PlainTable>,
     pair: Option<PairView>,
     /// The two, by their ids, if the address names them.
     named: Named,
     remarks: Vec<String>,
     problem: Option<String>,
     pair_problem: Option<String>,
-}
-
-#[derive(Serialize)]
-struct TaskWinRates {
-    columns: Vec<String>,
-    rows: Vec<Vec<String>>,
 }
 
 #[derive(Serialize)]
@@ -96,10 +90,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         clear: (query != Query::default()).then(|| format!("{}/compare", app.base)),
         sort_links: [sorted_by(None), sorted_by(Some("expected-wins"))],
         is_by_wins: order == RatingOrder::ExpectedWins,
-        task_win_rates: contest.as_ref().map(|contest| {
-            let table = task_table(contest);
-            TaskWinRates { columns: table.columns().to_vec(), rows: table.display_rows().collect() }
-        }),
+        task_win_rates: contest.as_ref().map(|contest| PlainTable::from(&task_table(contest))),
         matrix: contest.map(|contest| {
             let chosen = pair.as_ref().map(|pair| &pair.ids);
             Matrix::new(&contest, chosen, &app, &query)

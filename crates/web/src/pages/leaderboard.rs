@@ -22,7 +22,7 @@ pub(crate) use self::downloads::{csv, json, markdown};
 use self::facets::{Facet, conditions, facets};
 use self::sorting::{Column, SortOrder};
 use super::estimator_picker::{EstimatorGroup, estimator_groups};
-use super::render;
+use super::{PlainTable, render};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::labels::thousands;
@@ -45,19 +45,13 @@ struct Page {
     tasks: Vec<Column>,
     axis: Axis,
     rows: Vec<Row>,
-    /// Columns and rows of the table behind the scores.
-    details: Details,
+    /// What lies behind the scores.
+    details: PlainTable,
     remarks: Vec<String>,
     downloads: Vec<Download>,
     summary: String,
     /// Why there is nothing to show.
     empty_reason: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Details {
-    columns: Vec<String>,
-    rows: Vec<Vec<String>>,
 }
 
 #[derive(Serialize)]
@@ -159,10 +153,7 @@ impl View<'_> {
                 .collect(),
             axis,
             rows,
-            details: {
-                let table = details_table(self.board);
-                Details { columns: table.columns().to_vec(), rows: table.display_rows().collect() }
-            },
+            details: PlainTable::from(&details_table(self.board)),
             remarks: self.board.remarks(),
             downloads: downloads(self.app, self.query),
             summary: self.summary(evals.len(), trials),
